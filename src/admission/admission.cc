@@ -15,7 +15,8 @@ namespace synergy {
 namespace {
 
 constexpr std::string_view kDefaultScheduler = "default-scheduler";
-// Kubernetes refuses a pod whose annotations exceed 256 KiB; ours must not cause that.
+// Kubernetes refuses a pod whose annotations exceed 256 KiB; Synergy's annotations must not cause
+// that.
 constexpr size_t kMostAnnotationBytes = (size_t{256} << 10) - (size_t{16} << 10);
 
 bool Contains(const std::vector<std::string>& list, std::string_view name) {
@@ -29,9 +30,10 @@ bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
          });
 }
 
-// Whether the pod serves models rather than trains one: a Deployment's, KServe's or Knative's, a
-// LeaderWorkerSet's or a RayService's. Its speed depends on incoming requests, so no profile shows
-// what it needs. A pod of such an owner that does train has a label that asks for Synergy.
+// Returns whether the pod serves models instead of training one: its owner is a Deployment, a
+// LeaderWorkerSet, a RayService, or belongs to KServe or Knative. Its speed depends on incoming
+// requests, so no profile shows what it needs. A pod of such an owner that does train needs a label
+// that requests Synergy.
 bool IsInference(const PodToAdmit& pod) {
   constexpr std::array<std::string_view, 4> kServing = {
       "serving.kserve.io/inferenceservice", "serving.knative.dev/revision",
@@ -43,7 +45,7 @@ bool IsInference(const PodToAdmit& pod) {
          FindLabel(pod.labels, "app.kubernetes.io/part-of") == "llminferenceservice";
 }
 
-// Returns why Synergy leaves the pod alone; none if it does not.
+// Returns why Synergy leaves the pod alone; nullopt if it does not.
 std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
                                        const AdmissionSurroundings& surroundings,
                                        const AdmissionSettings& settings) {
@@ -66,7 +68,7 @@ std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
 
 class Admission {
  public:
-  // `final`: the amounts cannot be changed later.
+  // `final`: the amounts cannot change later.
   Admission(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
             const AdmissionSettings& settings, bool final)
       : pod_(pod),
@@ -129,7 +131,7 @@ class Admission {
     const auto share = surroundings_.FairShare(pod_.selection, container.gpus, use.gpu_product);
     const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
                              use.at_least_share_of_memory, use.at_least_written};
-    // Amounts that are never changed later have to fit on any node that may come.
+    // Amounts that never change later must fit on any node that may come.
     const bool least = pod_.long_unplaced || final_;
     Sizes sizes = share
                       ? Size(sizing, *share, use.profile.get(), trust)
@@ -165,7 +167,7 @@ class Admission {
     figures.profile = use.name;
     figures.profile_generation = use.generation;
     figures.hint = use.hint;
-    // Slices are not measured.
+    // The profiler does not measure slices.
     if (!pod_.SharesGpus()) {
       figures.workload = WorkloadOf(pod_);
       figures.alike = LooserIdentitiesOf(pod_);
@@ -178,9 +180,9 @@ class Admission {
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 
-  // Kueue has counted the requests of the pod's template, and does not count resizes. Of a resource
-  // that the template does not request, which Kueue has not counted, the pod gets its floor and no
-  // more.
+  // Kueue has counted the requests of the pod's template, and does not count resizes. If the
+  // template requests none of a resource, Kueue has not counted it, and the pod gets exactly its
+  // floor.
   static void KeepWithinCounted(const WrittenAmounts& written, const SizingCase& sizing,
                                 Sizes& sizes) {
     HoldBack(sizing,
@@ -190,9 +192,9 @@ class Admission {
     sizes.demand = sizes.floor;
   }
 
-  // The share on nodes that do not exist yet: that on existing nodes with the product, whether or
-  // not the pod may go there; the configured one if there are none. The lesser of the two if
-  // `least`. Slices of GPUs that do not exist yet count as one GPU.
+  // Returns the share on nodes that do not exist yet: the share on existing nodes with the product,
+  // whether or not the pod may go there, or the configured share if there are none. With `least`,
+  // returns the lesser of the two. Slices of future GPUs count as one GPU.
   ResourceVector UnplacedShare(const GpuAmount& gpus, const std::string& gpu_product,
                                bool least) const {
     const bool shares = pod_.SharesGpus();
@@ -208,7 +210,7 @@ class Admission {
     return least ? LesserOf(share, configured) : share;
   }
 
-  // Only checks the pod's own label, because the extender reads it.
+  // Checks only the pod's own label, because the extender reads that one.
   SpreadCost FindSpread(const JobProfile* profile) {
     const auto label = FindLabel(pod_.labels, annotations::kTensorSkew);
     if (label && !ParseSpreadCost("tensor-skew=" + std::string(*label)).tensor_skew) {
@@ -217,8 +219,8 @@ class Admission {
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
-  // The largest fair share that the pod may get: of up to max_speed_up times its GPUs, as far as a
-  // node has that many.
+  // Returns the largest fair share that the pod may get: that of up to max_speed_up times its GPUs,
+  // as far as a node has so many.
   MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes,
                    const std::string& gpu_product) const {
     MilliCpu most = sizes.fair_share.cpu;
@@ -234,14 +236,14 @@ class Admission {
 
   AmountBounds FindBounds(const GpuContainer& container, Enforcement enforcement) const {
     const WrittenAmounts& asks = container.asks;
-    // Under strict enforcement limits follow the requests, and so do their sums.
+    // Under strict enforcement, limits and their sums follow the requests.
     const bool strict = enforcement == Enforcement::kStrict;
     return limits_->Bounds(
         pod_.pod_namespace, strict ? LargerOf(pod_.beside, pod_.beside_limits) : pod_.beside,
         {gpus_, asks.cpu_request.value_or(MilliCpu(0)), asks.memory_request.value_or(Bytes(0))});
   }
 
-  // Only the controller reads it.
+  // Warns about a bad value, because only the controller reads it.
   void CheckExpectedDuration() {
     if (pod_.expected_duration.empty()) return;
     const Result<Duration> expected = ParseGoDuration(pod_.expected_duration);
@@ -250,9 +252,9 @@ class Admission {
                      annotations::kExpectedDuration));
   }
 
-  // The most that no quota refuses if it accepts the pod as written. The room left in a quota is
-  // unknown here, because other pods are being created at the same time. A resize may be refused,
-  // but the pod must not be.
+  // Returns the most that no quota refuses if it accepts the pod as written. The room left in a
+  // quota is unknown here, because other pods are created at the same time. A resize may be
+  // refused, but the pod must not be.
   ResourceVector CertainlyTaken(const GpuContainer& container) const {
     ResourceVector most = kUnlimited;
     if (pod_.exists) return most;
@@ -280,7 +282,7 @@ class Admission {
     return parse(common, "namespace").value_or(settings_.enforcement);
   }
 
-  // The profile to size the pod by; without one, only the GPU product.
+  // The profile for sizing the pod; without a profile, only the GPU product.
   struct ProfileUse {
     std::shared_ptr<const JobProfile> profile;  // for the pod's GPUs
     double tolerance = 0;
@@ -303,7 +305,7 @@ class Admission {
       ProfileUse use = UseOf(*found.profile);
       use.gpu_product = wanted;
       use.hint = found.by_looser;
-      // Nothing has shown yet that this pod needs no more.
+      // Nothing has shown yet that this pod needs no more than its share.
       if (use.hint) use.at_least_share = use.at_least_share_of_memory = use.at_least_written = true;
       return use;
     }
@@ -328,7 +330,7 @@ class Admission {
             .at_least_written = object.IsMeasured() && object.measured->estimate};
   }
 
-  // Profiles are for whole GPUs.
+  // Profiles describe whole GPUs.
   ProfileUse WithoutProfile() {
     const auto label = FindLabel(pod_.labels, annotations::kProfile);
     if (label && !label->empty()) {
@@ -341,7 +343,7 @@ class Admission {
                 std::string(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""))};
   }
 
-  // Returns the profile if it is usable; otherwise a warning gives the reason.
+  // Returns the profile if it is usable; otherwise warns with the reason.
   ProfileUse FindProfile() {
     const std::string wanted(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""));
     const auto without = [&](const std::string& why) {
@@ -352,7 +354,7 @@ class Admission {
     const std::string name =
         label ? std::string(*label)
               : surroundings_.NamespaceLabel(pod_.pod_namespace, annotations::kDefaultProfile);
-    // The label without a value requests no profile.
+    // A label without a value requests no profile.
     if (name.empty() && !label) return FindMeasured(wanted);
     if (name.empty()) {
       return without(fmt::format("the label {} names no TrainingProfile", annotations::kProfile));
@@ -452,7 +454,7 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
       return false;
     case AdmissionOutcome::kOptedOut:
       return pod.scheduler == settings.scheduler_name;
-    // This pod is left as written, but others of its gang may not be, and they wait for it.
+    // This pod stays as written, but others of its gang may not, and they wait for it.
     case AdmissionOutcome::kManaged:
     case AdmissionOutcome::kPodLevelResources:
     case AdmissionOutcome::kSeveralContainers:

@@ -1,10 +1,9 @@
 #pragma once
 
-// Decides on a pod's CPU and memory when it is created. They are left as written, or set to the
-// floor, which the pod is guaranteed, with the figures that all programs use later
-// (docs/internals/sizing.md).
+// Decides a pod's CPU and memory when it is created. They stay as written, or are set to the floor,
+// which the pod is guaranteed; all programs use these figures later (docs/internals/sizing.md).
 //
-// Threading: pure, as far as the Surroundings are.
+// Threading: pure if the Surroundings are.
 
 #include <cstdint>
 #include <memory>
@@ -29,20 +28,21 @@ struct AdmissionSettings {
   std::string gpu_resource = "nvidia.com/gpu";  // for messages
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;
-  // Within the scope, pods of these schedulers are moved to Synergy's, and so are those that name
+  // Within the scope, pods of these schedulers move to Synergy's scheduler, as do pods that name
   // it.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
   Enforcement enforcement = Enforcement::kShared;
   double max_speed_up = kDefaultMaxSpeedUp;
-  bool profiling = false;  // workloads without a profile are measured while they train
-  // Whether pods in Kueue's queues get no more than Kueue has counted of their quota.
+  bool profiling = false;  // measure workloads without a profile while they train
+  // Whether pods in Kueue's queues get no more than Kueue counted against their quota.
   bool within_counted = false;
-  // The amounts that a node is taken to have for each of its GPUs before it exists.
+  // The amounts that a future node is assumed to have per GPU.
   ResourceVector unplaced_per_gpu{Gpus(0), Cores(3), GiB(10)};
 };
 
-// A workload whose measurements are looked for: the exact identity first, then looser ones.
+// Identifies a workload whose measurements are sought: first by the exact identity, then by looser
+// ones.
 struct WorkloadSought {
   std::string exact;
   LooserIdentities alike;
@@ -59,21 +59,21 @@ class AdmissionSurroundings {
   virtual ~AdmissionSurroundings() = default;
   // Whether nodes, pods, namespaces and profiles have been listed.
   virtual bool Complete() const = 0;
-  // The namespace's label; empty if there is none.
+  // Returns the value of the namespace's label; empty if there is none.
   virtual std::string NamespaceLabel(const std::string& name, std::string_view key) const = 0;
-  // Null if there is none.
+  // Returns null if there is none.
   virtual std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                           const std::string& name) const = 0;
-  // The measurements of a workload with this number of GPUs of `gpu_product`, in gangs of that
-  // size; if the product is empty, of the product that the pod can get. Null if there are none, or
-  // the product is not determined yet.
+  // Returns the measurements of a workload with this number of GPUs of `gpu_product`, in gangs of
+  // that size. An empty product means the product that the pod can get. Returns null if there are
+  // none, or if the product is not determined yet.
   virtual MeasuredFound FindMeasured(const std::string& profile_namespace,
                                      const WorkloadSought& workload, Gpus gpus, int32_t gang_size,
                                      const std::string& gpu_product,
                                      const NodeSelection& selection) const = 0;
   // Never null.
   virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
-  // LeastFairShare() of the present cluster, without headroom.
+  // Returns LeastFairShare() of the present cluster, without headroom.
   virtual std::optional<ResourceVector> FairShare(const NodeSelection& selection,
                                                   const GpuAmount& gpus,
                                                   const std::string& gpu_product) const = 0;
@@ -86,20 +86,20 @@ enum class AdmissionOutcome : uint8_t {
   kNoGpus,
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
-  kNotAsked,           // out of scope: management was not requested
-  kInference,          // it serves models, and management was requested for its namespace only
+  kNotAsked,  // out of scope, and nobody requested management
+  kInference,  // it serves models, and only its namespace requested management
   kOtherScheduler,
   kHasNode,            // bound by its creator
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
-  kQuotaByQos,         // the namespace's quotas count BestEffort pods apart, and the pod is one
+  kQuotaByQos,  // the namespace's quotas count BestEffort pods separately, and this is one
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
 inline constexpr size_t kAdmissionOutcomes = 13;
 
-// One of a few fixed words: "managed", "no_gpus", ...
+// Returns one of a few fixed words: "managed", "no_gpus", ...
 std::string_view ToString(AdmissionOutcome outcome);
 
 // Amounts for the container that has the GPUs.
@@ -108,20 +108,21 @@ struct AdmissionFigures {
   std::string container_name;
   ResourceVector demand;
   ResourceVector fair_share;
-  ResourceVector floor;               // what it requests from now on
-  std::optional<Bytes> memory_limit;  // to be added
-  // If it is unknown how its speed depends on CPU: the most that it may get, for data loaders.
+  ResourceVector floor;  // its new request
+  std::optional<Bytes> memory_limit;  // the limit to add
+  // The most CPU that it may get, for its data loaders, if the effect of CPU on its speed is
+  // unknown.
   std::optional<MilliCpu> most_cpu;
-  // Why the floor is only a placeholder, which the pod requests until it can be sized; empty: it is
-  // the floor.
+  // Why the floor is only a placeholder, which the pod requests until it can be sized; empty if it
+  // is the real floor.
   std::string placeholder;
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
   std::string gpu_product;  // required product of its GPUs; empty: any
-  std::string workload;     // WorkloadOf() the pod
-  LooserIdentities alike;   // LooserIdentitiesOf() the pod
-  // The profile is of a workload that is alike only by this: a hint.
+  std::string workload;  // WorkloadOf() of the pod
+  LooserIdentities alike;  // LooserIdentitiesOf() of the pod
+  // Set if the profile is a hint: its workload is alike only in this respect.
   std::optional<LooserIdentity> hint;
   SpreadCost spread;  // of its gang, by the profile
   // Whether the pod gets a volume for the file in which the training reports its progress.
@@ -132,29 +133,29 @@ struct AdmissionDecision {
   AdmissionOutcome outcome = AdmissionOutcome::kNoGpus;
   std::optional<AdmissionFigures> figures;  // kManaged
   std::vector<std::string> warnings;        // for the creator of the pod
-  int32_t gang_size = 0;  // to be written on the pod, as its owner requires; 0: none
-  // Also to be written on the pod: the gang's name, and the bounds of the gang; empty: nothing.
+  int32_t gang_size = 0;  // the value to write on the pod, as its owner requires; 0: none
+  // Further values to write on the pod: the gang's name and its bounds; empty: nothing.
   std::string gang_name = {};
   std::string gang_within = {};
 };
 
-// Whether the extender may come to place a pod with this outcome. Then its gang matters, and labels
-// may be added to it.
+// Returns whether the extender may later place a pod with this outcome. If so, its gang matters,
+// and labels may be added to it.
 bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
                  const AdmissionSettings& settings);
 
 AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                         const AdmissionSettings& settings);
 
-// Amounts that a template of pods leaves out, to be written into it; absent: it stays as written.
+// Amounts to write into a pod template that omits them; absent: the template stays as written.
 struct TemplateRequests {
   size_t container = 0;  // in spec.containers
   std::optional<MilliCpu> cpu;
   std::optional<Bytes> memory;
 };
 
-// Returns what pods of a template are going to request, so that Kueue counts it. `pod`: the
-// template, as a pod. Amounts that a quota of the namespace might refuse are left out.
+// Returns what pods of a template will request, so that Kueue counts it. `pod`: the template, as a
+// pod. Omits amounts that a quota of the namespace might refuse.
 TemplateRequests SizeTemplate(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                               const AdmissionSettings& settings);
 

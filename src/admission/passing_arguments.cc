@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// In lower case, with '_' for '-' and '.'; sorted.
+// Lower case, with '_' in place of '-' and '.'; sorted.
 constexpr auto kPassing = std::to_array<std::string_view>({
     "base_lr",
     "checkpoint_dir",
@@ -86,7 +86,7 @@ bool IsNumber(std::string_view word) {
          ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
 }
 
-// Divides a script into words, as a shell does: quotes keep white space, and are left out.
+// Splits a script into words, as a shell does: quotes preserve white space and are removed.
 std::vector<std::string> DividedScript(std::string_view script) {
   std::vector<std::string> words;
   std::string word;
@@ -121,7 +121,7 @@ void Append(std::span<const std::string> words, bool whole, std::vector<std::str
     if (!HasSpace(name) && IsPassingArgument(name)) {
       const bool has_value = equals < word.size();
       if (has_value) continue;
-      // A word without dashes and without a value is not an argument.
+      // A word that has neither dashes nor a value is not an argument.
       if (IsOption(word)) {
         drop_value = true;
         continue;
@@ -133,7 +133,7 @@ void Append(std::span<const std::string> words, bool whole, std::vector<std::str
     }
     std::vector<std::string> of_script;
     Append(DividedScript(word), false, of_script);
-    // A script is not the same as its words.
+    // Mark the script, which is not the same as its words.
     kept.emplace_back("\n");
     kept.insert(kept.end(), of_script.begin(), of_script.end());
     kept.emplace_back("\n");

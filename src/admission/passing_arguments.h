@@ -1,9 +1,10 @@
 #pragma once
 
-// Arguments of a training program that differ from run to run and do not change its speed: seeds,
-// learning rates, names of runs and outputs, addresses of rendezvous. The source has the table.
+// Recognises arguments of a training program that differ between runs without changing its speed:
+// seeds, learning rates, names of runs and outputs, and rendezvous addresses. The source has the
+// table.
 //
-// All other arguments count, numbers and paths too: a batch of 32 is not a batch of 256.
+// All other arguments count, including numbers and paths: a batch of 32 is not a batch of 256.
 //
 // Threading: pure.
 
@@ -14,14 +15,14 @@
 
 namespace synergy {
 
-// Whether the table has the name, in any of its forms: "--learning-rate", "optimizer.lr",
-// "++trainer.seed", "MASTER_PORT". Case, '-' and '_' make no difference; of a name with dots, the
-// last part or the whole counts.
+// Returns whether the table has the name in any of its forms: "--learning-rate", "optimizer.lr",
+// "++trainer.seed", "MASTER_PORT". Ignores case, '-' and '_'. For a name with dots, compares both
+// the last part and the whole.
 bool IsPassingArgument(std::string_view name);
 
-// Returns the words without those arguments and their values: `--seed 3`, `--seed=3`, `seed=3` (as
-// of Hydra), `SEED=3` (as of a shell or env). A word with white space in it is a script: it is
-// divided as a shell does, as far as quotes go, and treated alike.
+// Returns the words without those arguments and their values: `--seed 3`, `--seed=3`, `seed=3`
+// (Hydra), `SEED=3` (a shell or env). A word that contains white space is a script: it is split as
+// a shell splits it, as far as quotes go, and treated the same way.
 std::vector<std::string> WithoutPassingArguments(std::span<const std::string> words);
 
 }  // namespace synergy

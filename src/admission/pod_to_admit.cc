@@ -39,7 +39,7 @@ PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   created.scheduler = scheduler;
   created.labels = pod.labels;
   created.gang_size = GangSizeOf(pod);
-  // A limit can be neither added nor removed after creation.
+  // Limits can be neither added nor removed after creation.
   std::erase_if(created.labels,
                 [](const auto& label) { return label.first == annotations::kEnforcement; });
   created.labels.emplace_back(annotations::kEnforcement, ToString(fungible.enforcement));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The data that admission needs of a pod that is about to be created, or that was created with
-// placeholders.
+// The data about a pod that admission needs, when the pod is about to be created, or was created
+// with placeholders.
 //
 // Threading: values; pure.
 
@@ -20,14 +20,14 @@
 
 namespace synergy {
 
-// A container that requests GPUs, or slices of some.
+// A container that requests GPUs, or slices of GPUs.
 struct GpuContainer {
   size_t index = 0;  // in spec.containers
   std::string name;
   GpuAmount gpus;
   WrittenAmounts written;
   WrittenAmounts asks = {};  // after a LimitRange has filled in its defaults
-  // The program of the container, according to its author.
+  // The container's program, according to its author.
   std::string image = {};
   std::vector<std::string> command = {};
   std::vector<std::string> args = {};
@@ -37,13 +37,13 @@ struct GpuContainer {
 struct ClaimingContainer {
   GpuContainer container;              // without GPUs
   std::vector<std::string> templates;  // ResourceClaimTemplates, one for each claim
-  // As in PodToAdmit, but besides this container.
+  // As in PodToAdmit, but apart from this container.
   ResourceVector beside;
   ResourceVector beside_limits;
   bool guaranteed_beside = true;
 };
 
-// The pod's controlling owner. All empty if there is none.
+// The pod's controlling owner. All fields are empty if there is none.
 struct PodOwner {
   std::string api_version;  // "batch/v1"
   std::string kind;         // "Job"
@@ -57,46 +57,46 @@ struct PodToAdmit {
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
   std::string scheduling_group;  // spec.schedulingGroup.podGroupName; empty: none
-  bool has_subdomain = false;    // spec.subdomain: its peers find it by name
-  int32_t gang_size = 1;         // pods of its gang (cluster/gang.h); 1: it trains alone
-  std::string why_no_gang = {};  // why it forms no gang with its peers (cluster/gang.h), or empty
+  bool has_subdomain = false;  // spec.subdomain: its peers find it by name
+  int32_t gang_size = 1;  // number of pods in its gang (cluster/gang.h); 1: it trains alone
+  std::string why_no_gang = {};  // why it is in no gang with its peers (cluster/gang.h), or empty
   std::vector<GpuContainer> gpu_containers;            // of spec.containers
   std::vector<ClaimingContainer> claiming_containers;  // of spec.containers
-  // Requests besides the GPU containers: sidecars and overhead; no GPUs.
+  // Requests apart from the GPU containers: sidecars and overhead; no GPUs.
   ResourceVector beside;
-  ResourceVector beside_limits;   // limits of the same containers, as far as they have any
-  bool guaranteed_beside = true;  // the other containers do not keep it from being Guaranteed
+  ResourceVector beside_limits;  // limits of the same containers, where they have any
+  bool guaranteed_beside = true;  // the other containers allow it to be Guaranteed
   bool best_effort = false;       // no container requests or limits CPU or memory
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
-  bool exists = false;          // already created: a refusal of the API server leaves it as it is
-  // It has been unschedulable for so long that perhaps no node is being created for its requests.
+  bool exists = false;  // already created: if the API server refuses a change, it stays as it is
+  // It has been unschedulable for so long that no node may be under way for its requests.
   bool long_unplaced = false;
-  // If it exists: the identities that it was created with; may be empty.
+  // The identities that it was created with, if it exists; may be empty.
   std::string workload;
   LooserIdentities alike;
   bool has_node = false;             // spec.nodeName is already set
-  bool mirror = false;               // stands for a static pod
+  bool mirror = false;  // represents a static pod
   bool pod_level_resources = false;  // spec.resources
   // Values of annotations; empty: none.
   std::string progress_file = {};
   std::string expected_duration = {};
 
-  // Whether it has slices of GPUs, and no whole ones.
+  // Returns whether it has slices of GPUs, and no whole ones.
   bool SharesGpus() const;
 };
 
-// Returns the GPUs of a claim that is made from the template of this namespace and name; none if
-// the template is not known, or the number is undecided until the claim is allocated.
+// Returns the GPUs of a claim made from the template of this namespace and name. Returns none if
+// the template is unknown, or the number is undecided until the claim is allocated.
 using GpusOfTemplate =
     std::function<std::optional<Gpus>(const std::string& pod_namespace, const std::string& name)>;
 
-// Returns the pod with the claiming containers that have GPUs as GPU containers, and without the
+// Returns the pod with those claiming containers that have GPUs as GPU containers, and without the
 // others.
 PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template);
 
-// Returns the pod as it was created, as far as sizing needs it, so that admission can decide about
-// it again. REQUIRES: `pod.fungible` is not null. `scheduler`: the name of Synergy's scheduler.
+// Returns the pod as it was created, as far as sizing needs it, so that admission can decide again.
+// REQUIRES: `pod.fungible` is not null. `scheduler`: the name of Synergy's scheduler.
 PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler);
 
 }  // namespace synergy

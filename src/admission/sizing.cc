@@ -16,17 +16,17 @@ bool WritesWholeCpus(const SizingCase& sizing) {
   return sizing.guaranteed && WholeDown(*sizing.written.cpu_limit) == *sizing.written.cpu_limit;
 }
 
-// The most that the container may request if its author set a limit.
+// Returns the most that the container may request if its author set a limit.
 std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   const std::optional<MilliCpu>& limit = sizing.written.cpu_limit;
   if (!limit || sizing.enforcement == Enforcement::kStrict) return std::nullopt;
-  // Below the limit, or a resize would make the pod Guaranteed, which the API server refuses. A
-  // container that will not be resized stays as written.
+  // Stay below the limit: otherwise a resize would make the pod Guaranteed, which the API server
+  // refuses. A container that will not be resized stays as written.
   const bool stays = !by_profile && sizing.written.cpu_request;
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
-// `least`: the least CPU of a floor by profile.
+// `least`: the least CPU of a floor from a profile.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
              MilliCpu least, Sizes& sizes) {
   MilliCpu fair = std::max(sizes.fair_share.cpu, least);
@@ -72,7 +72,7 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
   }
 }
 
-// Adds no limit that would be less than calculated.
+// Adds no limit that is below the calculated one.
 void LowerFloor(const ResourceVector& to, Sizes& sizes) {
   if (to.memory < sizes.floor.memory) sizes.memory_limit.reset();
   sizes.floor = to;
@@ -127,7 +127,7 @@ Sizes SizeUnplaced(const SizingCase& sizing, const ResourceVector& share, const 
   const WrittenAmounts& written = sizing.written;
   Sizes sizes = Size(sizing, share, profile, trust);
   if (!least) sizes.floor = sizes.demand;
-  // The amounts will change, and a limit cannot be taken away again.
+  // The amounts will change, and a limit cannot be removed afterwards.
   sizes.memory_limit.reset();
   sizes.placeholder = profile != nullptr || !written.cpu_request || !written.memory_request;
   return sizes;

@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// FNV-1a, 64 bits. The hash includes lengths, so that {"a", "b"} differs from {"ab"}.
+// FNV-1a, 64 bits. The hash includes lengths, so {"a", "b"} differs from {"ab"}.
 class StableHash {
  public:
   void Add(std::string_view text) {
@@ -35,8 +35,8 @@ class StableHash {
   uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// The name of a CronJob's Job ends with "-" and this many digits: the minutes from 1970 until it
-// was due.
+// The name of a CronJob's Job ends with "-" and this many digits: the minutes from 1970 to its due
+// time.
 constexpr size_t kCronJobDigits = 8;
 
 // A program that gets its work later.
@@ -60,7 +60,7 @@ Server ServerOf(const std::vector<std::string>& words) {
   return in_script || in_words ? Server::kRay : Server::kNone;
 }
 
-// Returns the CronJob that a Job's name contains; empty: none.
+// Returns the CronJob that a Job's name contains; empty if there is none.
 std::string_view CronJobOf(const PodOwner& owner) {
   const std::string_view name = owner.name;
   if (owner.api_version != "batch/v1" || owner.kind != "Job" || name.size() <= kCronJobDigits + 1)
@@ -71,8 +71,8 @@ std::string_view CronJobOf(const PodOwner& owner) {
   return name[dash] == '-' && all_digits ? name.substr(0, dash) : std::string_view();
 }
 
-// Returns the name of a RayJob from that of its RayCluster, which differs from run to run by "-"
-// and five random characters; the name itself if it does not end like that.
+// Returns the name of a RayJob, derived from its RayCluster's name, which adds "-" and five random
+// characters in each run. Returns the name itself if it does not end in this way.
 std::string WithoutSuffix(const std::string& cluster) {
   constexpr size_t kRandom = 5;
   constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // Kubernetes'
@@ -83,7 +83,7 @@ std::string WithoutSuffix(const std::string& cluster) {
   return cluster.substr(0, ends_so ? dash : cluster.size());
 }
 
-// Returns words that identify the template that the pod was made from; empty: there is none.
+// Returns words that identify the template from which the pod was made; empty if there is none.
 std::vector<std::string> TemplateOf(const PodToAdmit& pod) {
   const auto label = [&pod](std::string_view key) {
     return std::string(FindLabel(pod.labels, key).value_or(""));
@@ -98,7 +98,7 @@ std::vector<std::string> TemplateOf(const PodToAdmit& pod) {
   return {};
 }
 
-// Whether its author has said what the pod is like.
+// Returns whether the pod's author named its workload.
 bool HasOwnWord(const PodToAdmit& pod) {
   return !FindLabel(pod.labels, annotations::kWorkload).value_or("").empty();
 }

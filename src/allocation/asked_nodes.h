@@ -1,9 +1,9 @@
 #pragma once
 
-// The candidate nodes of a placement request, in the order of its source: a request to the
-// extender, or a recording of one.
+// The candidate nodes of a placement request, in the order in which the extender's request or its
+// recording lists them.
 //
-// Threading: that of the caller.
+// Threading: determined by the caller.
 
 #include <cstddef>
 #include <functional>
@@ -23,9 +23,9 @@ class AskedNodes {
   virtual ~AskedNodes() = default;
 
   virtual size_t size() const = 0;
-  // The name is valid as long as this object.
+  // The name stays valid while this object lives.
   virtual std::string_view Name(size_t i) const = 0;
-  // The node as the request contained it, for a node that the cluster state lacks.
+  // Returns the node as the request contained it, for a node that the cluster state lacks.
   virtual std::optional<Node> Sent(size_t i) const = 0;
 };
 

@@ -7,8 +7,9 @@
 namespace synergy {
 namespace {
 
-// Weight of a GPU that stays free against the amounts left beside it: enough to keep nodes whole
-// for jobs with many GPUs, little enough to let demands decide (docs/internals/placement.md).
+// Weight of a GPU that stays free, relative to the CPU and memory left with it. It is large enough
+// to keep nodes whole for jobs with many GPUs, and small enough to let demands decide
+// (docs/internals/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
@@ -46,8 +47,8 @@ FitRank BestFitStep::Rank(const ResourceVector& free, std::optional<double> stor
   ResourceVector::ForEachDivided([&, unit = units_.begin()](auto member) mutable {
     const int64_t need = (demand_.*member + reserve_per_gpu_.*member * left).count();
     const int64_t available = (free.*member).count();
-    // If the pod needs nothing of a dimension, it fits on an overcommitted node as well as on a
-    // full one.
+    // A pod that needs nothing of a dimension fits on an overcommitted node as well as on a full
+    // one.
     const int64_t room = WrapSubtract(need > 0 ? available : std::max<int64_t>(available, 0), need);
     const double in_nodes = static_cast<double>(room) * *unit++;
     (room < 0 ? short_of : beside) += in_nodes;

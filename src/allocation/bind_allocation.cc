@@ -20,7 +20,7 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVector& left,
                            const ResourceVector& reserved) {
   const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
-  // Amounts up to the requests of its init containers are already counted.
+  // Amounts up to the requests of the pod's init containers are already counted.
   ResourceVector counted = LesserOf(whole, fungible.Counted(fungible.requested));
   counted.cpu = std::max(fungible.Rounded(counted.cpu), fungible.requested.cpu);
   if (whole.cpu - counted.cpu <= left.cpu && whole.memory - counted.memory <= left.memory) {
@@ -53,11 +53,11 @@ Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& s
                const ReserveRule& reserve, const std::optional<ResourceVector>& common) {
   const auto place = snapshot.Find(node);
   if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
-  // Room from preemption is reserved for the nominated pods.
+  // Room that preemption made is reserved for the nominated pods.
   NodeState there = WithNominated(WithoutPod(snapshot.node(*place), pod.uid), pod.uid);
   there.allocatable -= reserve.headroom;
   const ManagedContainer& fungible = *pod.fungible;
-  // The limits of the pod's namespace.
+  // Apply the limits of the pod's namespace.
   const ResourceVector most =
       snapshot.limits().MostFor(pod, snapshot.BeingGiven(pod.pod_namespace));
   ResourceVector amounts =

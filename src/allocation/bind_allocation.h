@@ -1,8 +1,9 @@
 #pragma once
 
-// The CPU and memory of a node that a pod gets when it is bound there (docs/internals/tuner.md):
-// its whole demand if that is free; otherwise as much as is free beside the node's headroom and the
-// reserve of the GPUs that stay free, but never less than its requests. No other pod is cut for it.
+// Computes the CPU and memory that a pod gets when it is bound to a node (docs/internals/tuner.md).
+// The pod gets its whole demand if that is free. Otherwise it gets what is free beyond the node's
+// headroom and the reserve of the GPUs that stay free, but never less than its requests. No other
+// pod is cut for this pod.
 //
 // Threading: pure.
 
@@ -16,25 +17,27 @@
 
 namespace synergy {
 
-// The reserve of `free` GPUs.
+// Returns the reserve of `free` GPUs.
 ResourceVector ReservedOf(Gpus free, const ResourceVector& per_gpu);
 
-// REQUIRES: the pod fits on `node`, is not counted there, and has a fungible container, whose
-// amounts these are.
+// Returns the amounts of the pod's fungible container. REQUIRES: the pod fits on `node`, is not
+// counted there, and has a fungible container.
 ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
                                 const ResourceVector& reserve_per_gpu);
 
-// The same for one of several pods. `left`: the free amounts of the node for it beyond its
-// requests; `reserved`: the part of that to keep free if not all pods get their whole demand.
+// Does the same for one of several pods. `left`: the node's free amounts that this pod may use
+// beyond its requests. `reserved`: the part of `left` to keep free if not all pods get their whole
+// demand.
 ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVector& left,
                            const ResourceVector& reserved);
 
 // Returns the pod with its fungible container requesting `amounts`.
 Pod WithAllocation(Pod pod, const ResourceVector& amounts);
 
-// Returns the pod as it is to be bound to the node of that name; unchanged if it may not be changed
-// or there is no such node. If it is counted there already, that share is its own. `common`: the
-// amounts of all members of its gang (gang_allocation.h), for `common->gpus`.
+// Returns the pod as it should be bound to the node of that name. Returns it unchanged if it may
+// not be changed or no such node exists. If the pod is already counted there, its own share counts
+// as free. `common`: the amounts that all members of its gang get (gang_allocation.h), for
+// `common->gpus`.
 Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
                const ReserveRule& reserve, const std::optional<ResourceVector>& common = {});
 

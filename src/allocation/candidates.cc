@@ -5,8 +5,8 @@
 namespace synergy {
 namespace {
 
-// A cluster of thousands of nodes exceeds the processor's caches, and a request names them in any
-// order: prefetch this many nodes ahead.
+// Nodes to prefetch ahead: a cluster of thousands of nodes exceeds the processor's caches, and a
+// request lists them in any order.
 constexpr size_t kAhead = 8;
 constexpr size_t kBits = 64;  // of Candidate::lacking
 
@@ -41,7 +41,8 @@ Candidates::Candidates(const ClusterSnapshot& snapshot, const Pod& pod,
 
 Candidates::Candidate Candidates::Judge(size_t i) {
   Candidate candidate = Get(i);
-  // The columns hold what is free now, and do not reflect a removed share or a node of the request.
+  // The columns hold what is free now. They reflect neither a removed share nor a node taken from
+  // the request.
   if (by_columns_ && candidate.index && candidate.index != counted_on_) {
     candidate.lacking = Lacking(*candidate.index);
     candidate.failures = CheckFit(pod_, *candidate.state, *candidate.lacking != 0);
@@ -69,7 +70,8 @@ Candidates::Candidate Candidates::Get(size_t i) {
     return {index == counted_on_ ? &without_pod_ : &snapshot_.node(*index), index, {}};
   }
   sent_state_ = NodeState{};
-  // Newer than the watch: judged by the node in the request. No known pod can be there.
+  // A node that is newer than the watch is judged as the request describes it. No known pod can be
+  // on it.
   if (std::optional<Node> node = asked_.Sent(i)) sent_state_ = EmptyNode(*std::move(node));
   return {&sent_state_, std::nullopt, {}};
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-// The candidate nodes of a placement, from the snapshot, without the pod's own earlier share: it
-// must not block itself when kube-scheduler places it again.
+// Lists the candidate nodes of a placement without the pod's own earlier share, which must not
+// block the pod when kube-scheduler places it again.
 //
-// Threading: one call, one Candidates. Ownership: it references the snapshot and the nodes, which
-// outlive it.
+// Threading: each call creates its own Candidates. Ownership: references the snapshot and the
+// nodes, which must outlive it.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace synergy {
 
-// Returns `place` if `snapshot` counts the pod there: a placement may be younger than the snapshot,
+// Returns `place` if `snapshot` counts the pod there. A placement may be newer than the snapshot,
 // and only a counted pod can be removed from a node.
 std::optional<NodeIndex> CountedAt(const ClusterSnapshot& snapshot, std::optional<NodeIndex> place,
                                    const std::string& uid);
@@ -32,10 +32,10 @@ class Candidates {
 
   struct Candidate {
     const NodeState* state = nullptr;  // valid until the next Judge()
-    std::optional<NodeIndex> index;    // none: known only from the request, or not at all
-    FitFailures failures = {};         // none: the pod can go there
-    // The entries of the pod's requests.other of which the node has too little, as bits; none if
-    // they were not checked one by one.
+    std::optional<NodeIndex> index;  // absent: known only from the request, or not at all
+    FitFailures failures = {};  // empty: the pod can go there
+    // Bits for the entries of the pod's requests.other of which the node has too little; absent if
+    // they were not checked individually.
     std::optional<uint64_t> lacking = {};
   };
   // Judges the i-th node of the request.
@@ -47,7 +47,7 @@ class Candidates {
   uint64_t Lacking(NodeIndex index) const;
 
   struct Scalar {
-    const ScalarColumn* column;  // null: none is free anywhere
+    const ScalarColumn* column;  // null: no node has any free
     int64_t amount;
     uint64_t bit;
   };
@@ -57,7 +57,7 @@ class Candidates {
   const AskedNodes& asked_;
   std::vector<std::optional<NodeIndex>> places_;  // by position in the request
   std::vector<Scalar> scalars_;
-  bool by_columns_ = true;  // the bits suffice
+  bool by_columns_ = true;  // the column bits decide alone
   std::optional<NodeIndex> counted_on_;
   NodeState without_pod_;
   NodeState sent_state_;

@@ -6,10 +6,10 @@
 namespace synergy {
 namespace {
 
-// Fraction of what the emptiest node has left.
+// A node is filled below this fraction of what the emptiest node has left.
 constexpr double kFilled = 0.5;
 
-// The part of a node's whole share that other pods have left, in the scarcer dimension.
+// Returns the fraction of a node's whole share that other pods have left, in the scarcer dimension.
 double PartLeft(const ResourceVector& share, const ResourceVector& whole) {
   double part = 1;
   ResourceVector::ForEachDivided([&](auto member) {
@@ -19,8 +19,8 @@ double PartLeft(const ResourceVector& share, const ResourceVector& whole) {
   return part;
 }
 
-// A node's GPUs in equal parts, so that shares are exact: slices if it offers any, whole GPUs
-// otherwise.
+// Counts a node's GPUs in equal parts, so that shares are exact: slices if the node offers any,
+// otherwise whole GPUs.
 class GpuParts {
  public:
   explicit GpuParts(const NodeState& node)
@@ -46,7 +46,7 @@ class GpuParts {
   int64_t per_gpu_ = 1;
 };
 
-// FairShareOf() `gpus` of `installed`, both in parts.
+// Returns FairShareOf() `gpus` of `installed`, both in parts.
 ResourceVector ShareOf(const ResourceVector& capacity, Gpus installed, const GpuAmount& gpus,
                        const GpuParts& parts) {
   ResourceVector share = FairShareOf(capacity, installed, parts.In(gpus));

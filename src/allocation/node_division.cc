@@ -9,10 +9,10 @@
 namespace synergy {
 namespace {
 
-// Number of CPU amounts to try between the least and the most that a pod may have.
+// Number of CPU amounts to try between a pod's least and most.
 constexpr int64_t kCpuSteps = 12;
 constexpr int64_t kLeastCpuStep = 10;  // thousandths of a core
-// Number of parts of a data set that may be in memory, to try.
+// Number of fractions of a data set in memory to try.
 constexpr int64_t kCacheSteps = 8;
 
 template <class Amount>
@@ -27,7 +27,7 @@ struct Tried {
   std::vector<Bytes> memories;
 };
 
-// Returns amounts within the range, including those of `also` that are in it.
+// Returns amounts within the range, including those of `also` that lie in it.
 Tried ToTry(const PodShare& share, const Range& range, std::span<const ResourceVector> also) {
   Tried tried{{range.least.cpu, range.most.cpu}, {range.least.memory, range.most.memory}};
   for (const ResourceVector& amounts : also) {
@@ -54,7 +54,7 @@ Tried ToTry(const PodShare& share, const Range& range, std::span<const ResourceV
   return tried;
 }
 
-// Returns the worth of what the share does not read of the bandwidth that is left to it.
+// Returns the value of the bandwidth that the share leaves unused.
 double SavedOf(const PodShare& share, const ResourceVector& amounts, double storage_price) {
   if (!share.storage || storage_price <= 0) return 0;
   const double need = share.storage->reads.NeedOf(*share.profile, amounts);
@@ -68,7 +68,7 @@ std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range,
 
   std::vector<DivisionChoice> choices;
   for (const MilliCpu cpu : tried.cpus) {
-    // Skip more memory than the last amount that helped.
+    // Skip amounts with more memory than the last amount that helped.
     double best = -1;
     for (const Bytes memory : tried.memories) {
       const ResourceVector amounts{share.current.gpus, cpu, memory};
@@ -82,7 +82,7 @@ std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range,
   return choices;
 }
 
-// Shares that get the same: one that trains alone, or those of a gang.
+// Shares that get the same amounts: one that trains alone, or those of a gang.
 using Party = std::vector<size_t>;
 
 std::vector<Party> PartiesOf(std::span<const PodShare> shares) {
@@ -167,7 +167,7 @@ std::vector<ResourceVector> CommonAmounts(std::span<const PodShare* const> membe
     also.push_back(as_the_first(members[i]->current, *members[i]));
     if (members[i]->gang) also.push_back(as_the_first(members[i]->gang->needs, *members[i]));
   }
-  // Between two of them the throughput is linear in the CPU.
+  // Between two of these amounts the throughput is linear in the CPU.
   if (first.profile != nullptr) {
     for (const MilliCpu cpu : first.profile->cpus()) also.push_back({{}, cpu, range.least.memory});
   }

@@ -8,13 +8,13 @@ namespace {
 
 double GpusOf(const PodShare& share) { return static_cast<double>(share.current.gpus.count()); }
 
-// The unit of the share's throughput.
+// Returns the unit of the share's throughput.
 double UnitOf(const PodShare& share) {
   const double fair = share.profile->ThroughputAt(share.fair.cpu, share.fair.memory);
   return fair > 0 ? fair : share.profile->Best();
 }
 
-// The credible throughput of all the share's GPUs.
+// Returns the credible throughput of all the share's GPUs.
 double InUnits(const PodShare& share, const ResourceVector& amounts, double unit) {
   double throughput = share.profile->ThroughputAt(amounts.cpu, amounts.memory);
   if (share.storage) {

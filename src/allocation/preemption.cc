@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Returns the node without `pod`, if that is expected or assumed there.
+// Returns the node without `pod`, if the pod is expected or assumed there.
 NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
   for (const auto& other : node.detail->pods) {
     if (other->uid == pod.uid) return WithoutPod(node, *other);
@@ -24,7 +24,7 @@ bool HasManaged(const NodeState& node) {
                      [](const auto& pod) { return pod->fungible != nullptr; });
 }
 
-// A pod that is not considered for this long waits for something new, or is gone.
+// After this long without a request for preemption, a pod's next one starts a new wait.
 constexpr Duration kForgetAfter = std::chrono::minutes(10);
 
 }  // namespace
@@ -63,7 +63,7 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   if (!counted.exists) return std::nullopt;
   NodeState state = WithoutOwnShare(counted, pod);
   if (reclaims_at) {
-    // If it fits now, a cut may have made the room since kube-scheduler checked.
+    // The pod fits now: a cut may have made the room since kube-scheduler checked.
     if (CheckFit(pod, state).none()) {
       if (HasManaged(state)) return std::nullopt;
     } else {
@@ -79,7 +79,7 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   }
   if (victims.pods.empty()) return std::nullopt;
 
-  // Reprieved in this order: high priority first, ties by name so that the result is reproducible.
+  // Reprieve in this order: high priority first, ties by name so that the result is reproducible.
   auto& pods = victims.pods;
   std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
     return a->priority != b->priority ? a->priority > b->priority : a->Key() < b->Key();

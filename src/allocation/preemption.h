@@ -3,7 +3,7 @@
 // Chooses the pods that a pod of higher priority should replace on a node.
 //
 // kube-scheduler proposes victims from its own filters. Of these, only the ones that resources
-// require are kept, in the order in which kube-scheduler itself reprieves
+// require are kept. They are reprieved in kube-scheduler's own order
 // (pkg/scheduler/framework/plugins/defaultpreemption): first pods whose eviction would violate a
 // PodDisruptionBudget, then those of high priority.
 //
@@ -29,13 +29,13 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
-// Returns the fewest of `proposed` (UIDs) whose eviction lets `pod` onto the node. None if all of
-// them are not enough, if none of them is still there, or if reclaiming makes the room: no pod is
-// evicted for CPU or memory that can be reclaimed. If the pod fits now, something other than
-// resources blocks it, which cannot be judged here: then all proposed victims are kept.
-// `reclaims_at`: the time at which the tuner is expected to take surplus (surplus.h); none: it is
-// not. If it is, the result is also none for a node with fungible pods on which the pod fits: a cut
-// may have made the room since kube-scheduler checked.
+// Returns the fewest of `proposed` (UIDs) whose eviction makes room for `pod` on the node. Returns
+// nullopt if all of them are not enough, if none of them exists any more, or if reclaiming makes
+// the room: no pod is evicted for CPU or memory that can be reclaimed. If the pod already fits,
+// something other than resources blocks it, which cannot be judged here, so all proposed victims
+// are kept. `reclaims_at`: the time at which the tuner is expected to reclaim surplus (surplus.h);
+// absent if it does not. With `reclaims_at`, the result is also nullopt for a node with fungible
+// pods on which the pod fits: a cut may have made the room since kube-scheduler checked.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
                                      std::optional<WallTime> reclaims_at = std::nullopt);
@@ -44,25 +44,25 @@ struct NodeVictims {
   std::string node;
   Victims victims;
 };
-// The same for every node of `proposed`, without those that have no victims or are unknown.
+// Does the same for every node of `proposed`; omits nodes that have no victims or are unknown.
 std::vector<NodeVictims> SelectVictimsByNode(
     const ClusterSnapshot& snapshot, const Pod& pod,
     const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
     std::optional<WallTime> reclaims_at);
 
-// How many of `pods` would be evicted against their PodDisruptionBudget, in this order; sets
-// `violating[i]`.
+// Returns how many of `pods` would be evicted against their PodDisruptionBudgets, in this order;
+// sets `violating[i]`.
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,
                               std::vector<bool>& violating);
 
-// How long a pod waits for the tuner instead of evicting others. Limited, because the tuner may be
-// down.
+// Limits how long a pod waits for the tuner instead of evicting others. The limit is needed because
+// the tuner may be down.
 class PreemptionDelay {
  public:
   explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
 
-  // Returns whether the pod, for which preemption is considered now, can wait a little longer.
+  // Returns whether the pod, for which preemption is considered now, can wait longer.
   bool Lasts(const std::string& uid, Instant now);
 
  private:
@@ -75,13 +75,13 @@ class PreemptionDelay {
   std::map<std::string, Asked> asked_;
 };
 
-// Returns the places of lost gang members (cluster/state/replacements.h) whose release would let
-// `pod` fit on the node, where it does not fit now. Takes few of them, the lowest priorities first;
-// empty if releasing all would not be enough.
+// Returns the places of lost gang members (cluster/state/replacements.h) whose release would make
+// `pod` fit on the node, where it does not fit now. Takes few places, lowest priorities first;
+// returns none if releasing all would not be enough.
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
                                               std::vector<Reservation> places);
-// Returns whether the pod may take the places: its priority is above that of every pod that left
-// one.
+// Returns whether the pod may take the places: its priority is higher than that of every pod that
+// left one.
 bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy

@@ -1,12 +1,12 @@
 #pragma once
 
-// The ranks of the candidate nodes of one placement, and the points for kube-scheduler.
+// Ranks the candidate nodes of one placement and computes their points for kube-scheduler.
 //
-// Points: 10 for the best node only, so that it wins whatever kube-scheduler's own scores are
-// (docs/adr/0003-points.md); for the others five points a tier, in order of cost. Nodes that were
+// The best node alone gets 10 points, so that it wins whatever kube-scheduler's own scores are
+// (docs/adr/0003-points.md). The others get five points per tier, in order of cost. Nodes that were
 // not added keep their points.
 //
-// Threading: one call, one Ranking.
+// Threading: each call creates its own Ranking.
 
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ class Ranking {
  public:
   static constexpr int kMostPoints = 10;
 
-  // `asked` outlives this object.
+  // `asked` must outlive this object.
   explicit Ranking(const AskedNodes& asked) : asked_(asked) { entries_.reserve(asked.size()); }
 
   // `position`: the node's index in the request. Equal ranks are ordered by name.
@@ -35,10 +35,10 @@ class Ranking {
   std::optional<NodeIndex> best_node() const { return best_node_; }
   std::string_view best_name() const { return entries_.empty() ? "" : asked_.Name(best_.position); }
 
-  // Nodes of the best one's tier whose cost is at most `slack` above its cost get 10 points, too;
-  // kube-scheduler's own scores decide among them.
+  // Nodes in the best node's tier whose cost exceeds its cost by at most `slack` also get 10
+  // points; kube-scheduler's own scores decide between them.
   void GivePoints(std::span<uint8_t> points, double slack = 0) const;
-  // Whether there are several such nodes.
+  // Returns whether there are several such nodes.
   bool LeavesTheChoice(double slack) const;
 
  private:
@@ -46,7 +46,7 @@ class Ranking {
     FitRank rank;
     uint32_t position = 0;
   };
-  // As good as the best one.
+  // Returns whether the entry is as good as the best one.
   bool IsBest(const Entry& entry, double slack) const;
 
   struct Range {
@@ -61,8 +61,8 @@ class Ranking {
   Range costs_[kFitTiers];
 };
 
-// Ranks the nodes of the request that the pod can go to; `counted_on`: from CountedAt(). `avoided`
-// nodes are added only if the pod can go to no others.
+// Ranks the nodes of the request that the pod can go to. `counted_on` comes from CountedAt().
+// `avoided` nodes are added only if the pod can go to no others.
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
                   const ReserveRule& reserve, const NodeSet& avoided = {});

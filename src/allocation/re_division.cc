@@ -19,7 +19,7 @@ struct Partial {
   int64_t cpu = 0;
   int64_t memory = 0;
   double value = 0;
-  uint32_t parent = 0;  // in the layer before
+  uint32_t parent = 0;  // in the previous layer
   uint32_t choice = 0;
 };
 
@@ -40,7 +40,7 @@ class Search {
         memory_unit_(1.0 / static_cast<double>(std::max<int64_t>(memory_, 1))),
         max_partial_(max_partial),
         order_(jobs.size()) {
-    // Jobs without a choice first: they only take room.
+    // Put jobs without a choice first: they only take room.
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return jobs_[a].size() < jobs_[b].size(); });
@@ -80,8 +80,8 @@ class Search {
     return *best;
   }
 
-  // Minimizes the Lagrangian dual, one price after the other: its slope in a price is the amount of
-  // that resource that is left when every job takes what pays best.
+  // Minimizes the Lagrangian dual, one price at a time. Its slope in a price is the amount of that
+  // resource left when every job takes the choice that pays best.
   void FindPrices() {
     const auto left = [&](bool of_cpu) {
       double used = 0;
@@ -163,7 +163,7 @@ class Search {
     start_ = Division{std::move(chosen), value, value};
   }
 
-  // The most that the jobs from each position on gain at the prices.
+  // Finds the most that the jobs from each position on gain at the prices.
   void FindRests() {
     rests_.assign(order_.size() + 1, 0);
     for (size_t at = order_.size(); at-- > 0;) {
@@ -172,7 +172,7 @@ class Search {
     }
   }
 
-  // An upper bound for every completion of this division of the first `at` jobs.
+  // Returns an upper bound for every completion of this division of the first `at` jobs.
   double Bound(const Partial& partial, size_t at) const {
     return partial.value + rests_[at] +
            prices_.cpu * static_cast<double>(cpu_ - partial.cpu) * cpu_unit_ +
@@ -197,8 +197,8 @@ class Search {
     return next;
   }
 
-  // Keeps the divisions that no other dominates: one that takes no more of both and is worth as
-  // much.
+  // Keeps the divisions that are not dominated. A division dominates another if it takes no more of
+  // both resources and is worth as much.
   static std::vector<Partial> Undominated(std::vector<Partial> partials) {
     std::sort(partials.begin(), partials.end(), [](const Partial& a, const Partial& b) {
       if (a.cpu != b.cpu) return a.cpu < b.cpu;
@@ -206,8 +206,8 @@ class Search {
       return a.value > b.value;
     });
     std::vector<Partial> kept;
-    // Memory -> the most value with that much, both ascending, of the divisions seen (so with no
-    // more CPU).
+    // Maps memory to the highest value with that much among the divisions seen so far, which use no
+    // more CPU. Both ascend.
     std::map<int64_t, double> stairs;
     for (const Partial& partial : partials) {
       auto above = stairs.upper_bound(partial.memory);
@@ -219,7 +219,7 @@ class Search {
     return kept;
   }
 
-  // Keeps the most promising if there are too many, and records what that may cost.
+  // Keeps the most promising divisions if there are too many, and records what that may cost.
   void Limit(size_t at) {
     std::vector<Partial>& layer = layers_.back();
     if (layer.size() <= max_partial_) return;
@@ -260,7 +260,7 @@ class Search {
   double cpu_unit_;
   double memory_unit_;
   size_t max_partial_;
-  std::vector<size_t> order_;  // of the search
+  std::vector<size_t> order_;  // the order in which the search visits jobs
   Prices prices_;
   std::optional<Division> start_;
   std::vector<double> rests_;

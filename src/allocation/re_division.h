@@ -1,13 +1,13 @@
 #pragma once
 
-// Re-division: divides a server's CPU and memory again among its jobs, so that the sum of their
-// throughputs, each in units of its fair share's, is largest. No job falls below the throughput of
-// its fair share, whatever it holds. docs/internals/simulator.md shows the gain.
+// Re-division divides a server's CPU and memory again among its jobs so that the sum of their
+// throughputs, each relative to its fair share's, is largest. Each job keeps at least the
+// throughput of its fair share, whatever it holds. docs/internals/simulator.md shows the gain.
 //
-// A multiple-choice knapsack with two resources: one choice per job. Solved exactly by a search
-// over the undominated partial divisions, with the Lagrangian bound cutting off those that cannot
-// win. A search that grows past its limit continues with its most promising part and reports how
-// far the answer may fall short of the best.
+// It is a multiple-choice knapsack with two resources: one choice per job. An exact search over the
+// undominated partial divisions solves it; a Lagrangian bound prunes those that cannot win. A
+// search that exceeds its limit continues with its most promising part and reports how far the
+// answer may fall short of the best.
 //
 // Threading: pure.
 
@@ -31,7 +31,7 @@ struct DivisionChoice {
 struct Division {
   std::vector<size_t> chosen;  // per job, the index of its choice
   double value = 0;
-  double bound = 0;  // no division is worth more; equals `value` if it is the best
+  double bound = 0;  // no division is worth more; equals `value` if that is the best
 };
 
 // Divides `cpu` and `memory` among jobs with these choices. `chosen` is empty if not even the

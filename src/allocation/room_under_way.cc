@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-// The amounts that the kubelet releases by a shrinking resize in progress.
+// Returns the amounts that the kubelet releases by a shrinking resize in progress.
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
   const ManagedContainer& fungible = *pod.fungible;

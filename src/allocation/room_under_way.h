@@ -1,7 +1,7 @@
 #pragma once
 
-// Room that is about to become free on a node: by pods that are being deleted and by resizes in
-// progress.
+// Predicts room that is about to become free on a node, from pods that are being deleted and from
+// resizes in progress.
 //
 // Threading: pure.
 
@@ -10,8 +10,8 @@
 
 namespace synergy {
 
-// Whether `pod`, which does not fit on `node` now, will fit once the known changes there are
-// complete, or may, because the node itself is not known yet.
+// Returns whether `pod`, which does not fit on `node` now, will fit once the known changes there
+// are complete, or may fit because the node itself is not known yet.
 bool MayFitSoon(const Pod& pod, const NodeState& node);
 
 }  // namespace synergy

@@ -1,8 +1,8 @@
 #pragma once
 
-// How jobs share at run time what a node has, each job up to what it can use: by weighted max-min
-// fairness. The kernel divides CPU so (cgroup v2 cpu.weight, from the pods' CPU requests), and
-// storage, with equal weights (storage/storage_left.h).
+// Computes how jobs share what a node has at run time: weighted max-min fairness, each job up to
+// what it can use. The kernel divides CPU in this way (cgroup v2 cpu.weight, from the pods' CPU
+// requests), and storage with equal weights (storage/storage_left.h).
 //
 // Threading: pure functions.
 
@@ -14,14 +14,14 @@
 
 namespace synergy {
 
-// A user of what is divided.
+// One user of a divided resource.
 struct ShareUser {
   double weight = 0;
   double most = 0;  // what it can use
 };
 
-// Returns how much of `whole` each user gets, at most its `most`. What one leaves goes to the
-// others by their weights.
+// Returns how much of `whole` each user gets, at most its `most`. The others share what one user
+// leaves, by their weights.
 std::vector<double> MaxMinShares(std::span<const ShareUser> users, double whole);
 
 // One user of the CPU.
@@ -33,7 +33,7 @@ struct CpuUser {
 // Returns how much of `cpu` each user gets.
 std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu);
 
-// The least CPU with which a job reaches its full speed with `memory`.
+// Returns the least CPU with which a job reaches its full speed with `memory`.
 MilliCpu UsefulCpu(const JobProfile& profile, Bytes memory);
 
 }  // namespace synergy

@@ -1,8 +1,8 @@
 #pragma once
 
-// Claims of pods on a node's CPU, memory and GPUs beyond their requests: the place that is kept for
-// a waiting pod, and the growth that is announced for a running one. They are annotations, which
-// every user who may patch pods can write. So a claim counts only
+// Claims of pods on a node's CPU, memory and GPUs beyond their requests: the place kept for a
+// waiting pod, and the growth announced for a running one. They are annotations, which every user
+// who may patch pods can write. So a claim counts only
 //
 //   on pods that Synergy manages   its scheduler's, with GPUs, not ended, without scheduling gates
 //   if Synergy wrote it            metadata.managedFields names its field manager as the writer; an
@@ -10,8 +10,8 @@
 //   for a while                    ClaimRules::longest() after the API server recorded the write
 //   if it fits                     the pod with its claim is no larger than the node
 //
-// The reader of pods (wire/pods/claims.cc) checks the first three, pod_records.h the last. Pods
-// that Synergy does not manage are not changed either: they have no ManagedContainer.
+// The reader of pods (wire/pods/claims.cc) checks the first three conditions, and pod_records.h the
+// last. Pods that Synergy does not manage are not changed, either: they have no ManagedContainer.
 //
 // Threading: values.
 

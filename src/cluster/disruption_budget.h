@@ -10,8 +10,8 @@
 
 namespace synergy {
 
-// A Kubernetes label selector (metav1.LabelSelector): all requirements must hold; none at all
-// selects everything.
+// A Kubernetes label selector (metav1.LabelSelector): all requirements must match; an empty
+// selector selects everything.
 struct LabelSelector {
   enum class Operator { kIn, kNotIn, kExists, kDoesNotExist };
   struct Requirement {
@@ -34,7 +34,7 @@ struct DisruptionBudget {
   std::string name;
   LabelSelector selector;
   int64_t disruptions_allowed = 0;
-  std::vector<std::string> disrupted_pods;  // names whose eviction is already counted
+  std::vector<std::string> disrupted_pods;  // names of pods whose eviction is already counted
 
   bool operator==(const DisruptionBudget&) const = default;
 };

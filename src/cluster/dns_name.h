@@ -10,8 +10,8 @@
 
 namespace synergy {
 
-// Returns whether it is labels of lower-case letters, digits and inner dashes, with dots between
-// them. Checks no length.
+// Returns whether the name consists of labels of lower-case letters, digits and inner dashes,
+// separated by dots. Does not check the length.
 inline bool IsDnsSubdomain(std::string_view name) {
   const auto is_end = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   for (;;) {

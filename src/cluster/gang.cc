@@ -18,19 +18,19 @@ constexpr std::string_view kKueueCount = "kueue.x-k8s.io/pod-group-total-count";
 
 constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
 constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
-// Annotations that give each Job a domain of nodes of its own: the domain of its first pod's node,
-// or one that labels of the nodes define beforehand.
+// Annotations that give each Job its own domain of nodes: the domain of its first pod's node, or
+// one that node labels predefine.
 constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::string_view kByNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
 constexpr std::string_view kSet = "leaderworkerset.sigs.k8s.io/name";  // label
 // Annotation that gives each group the domain of nodes that its leader is in.
 constexpr std::string_view kExclusiveSet = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 
-// Labels that define which pods belong together, best first.
+// Labels that define which pods belong together, in order of preference.
 struct NamingLabel {
   std::string_view whole;
-  std::string_view part;  // label of the part that starts on its own; empty: there are no parts
-  std::string_view kind;  // of what is named; empty: the name applies to all kinds
+  std::string_view part;  // label of a part that starts on its own; empty: there are no parts
+  std::string_view kind;  // of the named object; empty: the name applies to all kinds
 };
 constexpr std::string_view kTrainingOperator = "training.kubeflow.org/operator-name";  // label
 constexpr std::array<NamingLabel, 8> kNames = {
@@ -43,7 +43,8 @@ constexpr std::array<NamingLabel, 8> kNames = {
      {kSet, "leaderworkerset.sigs.k8s.io/group-index", "lws"},
      {"batch.kubernetes.io/job-name", "", "job"}}};
 
-// Returns "pytorchjob" for "pytorchjob-controller": jobs of two kinds may have the same name.
+// Returns, for example, "pytorchjob" for "pytorchjob-controller", because jobs of two kinds may
+// have the same name.
 std::string_view KindOf(const NamingLabel& naming, const TextOfKey& label) {
   if (naming.whole != "training.kubeflow.org/job-name") return naming.kind;
   const std::string_view made_by = label(kTrainingOperator);
@@ -64,7 +65,7 @@ std::optional<int32_t> ParseSize(std::string_view text) {
   return size;
 }
 
-// Returns a cost with which the gang waits for this tier, and for no closer one.
+// Returns a cost that makes the gang wait for this tier, and for no closer one.
 SpreadCost WithinOf(std::string_view tier) {
   if (tier == "node") return {.nodes = 0.1, .racks = 0.01, .tensor_skew = {}};
   if (tier == "rack") return {.nodes = 1, .racks = 0.01, .tensor_skew = {}};
@@ -149,7 +150,7 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
   if (gang.spread == SpreadCost{})
     gang.spread = ParseSpreadCost(annotation(annotations::kSpreadCost));
   if (gang.spread == SpreadCost{}) {
-    // Admission has written nothing: it was down, or has no profile of the pod.
+    // Admission wrote nothing: it was down, or has no profile for the pod.
     gang.spread = ParseSpreadCost("tensor-skew=" + std::string(label(annotations::kTensorSkew)));
   }
   return std::make_shared<const Gang>(std::move(gang));

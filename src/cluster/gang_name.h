@@ -1,6 +1,6 @@
 #pragma once
 
-// The name of a gang from the labels of its pods (docs/internals/gangs.md has the table).
+// Derives the name of a gang from the labels of its pods (docs/internals/gangs.md has the table).
 //
 // Threading: pure.
 
@@ -11,13 +11,13 @@
 
 namespace synergy {
 
-// A label of a gang's pods: the tier that it waits for, "node" or "rack", regardless of any
+// A label of a gang's pods: the tier ("node" or "rack") that the gang waits for, regardless of any
 // profile.
 inline constexpr std::string_view kGangWithinLabel = "synergy.io/gang-within";
 
 // Returns the name with the namespace, as in "team/bert"; empty if no label names a gang.
 std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label);
-// Returns the label that has the name, or the first part of it; empty if none does.
+// Returns the label that contains the name or its first part; empty if none does.
 std::string_view GangLabelOf(const TextOfKey& label);
 
 }  // namespace synergy

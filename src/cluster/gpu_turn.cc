@@ -3,7 +3,7 @@
 namespace synergy {
 namespace {
 
-// Returns how far into the cycle `now` is. Times before the epoch count as in earlier cycles.
+// Returns how far into the cycle `now` is. Times before the epoch count as part of earlier cycles.
 Duration OffsetOf(const GpuTurn& turn, WallTime now) {
   const Duration offset = (now - turn.epoch) % turn.cycle;
   return offset < Duration::zero() ? offset + turn.cycle : offset;

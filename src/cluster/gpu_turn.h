@@ -1,9 +1,9 @@
 #pragma once
 
-// A pod's turns on GPUs that it shares with other pods, one after the other (docs/internals/
-// sharing.md): the parts of a cycle in which it runs. The agent of its node suspends it in the rest
-// of the cycle. The controller plans turns (engine/sharing/gpu_turns.h) and writes them on the pod;
-// they count only while it renews them.
+// A pod's turns on GPUs that it shares with other pods, one after another (docs/internals/
+// sharing.md): the parts of a cycle in which it runs. The node's agent suspends it for the rest of
+// the cycle. The controller plans turns (engine/sharing/gpu_turns.h) and writes them on the pod;
+// they are valid only while it renews them.
 //
 //   epoch        epoch + cycle
 //   |---- runs ----|  suspended  |---- runs ----|  suspended  |  ...
@@ -21,7 +21,7 @@
 namespace synergy {
 
 struct GpuTurn {
-  // From its begin to its end, as offsets in the cycle.
+  // The begin and end of a part, as offsets in the cycle.
   struct Part {
     Duration begin{};
     Duration end{};
@@ -36,17 +36,18 @@ struct GpuTurn {
 
   // Returns whether the pod runs at that time, by the node's clock. REQUIRES: IsValid().
   bool RunsAt(WallTime now) const;
-  // Returns when that changes next. nullopt: never. REQUIRES: IsValid().
+  // Returns when that next changes; nullopt if never. REQUIRES: IsValid().
   std::optional<WallTime> NextSwitch(WallTime now) const;
-  // Returns whether the parts are as above, and no suspension is longer than kMostSuspended.
+  // Returns whether the parts satisfy the rules above, and no suspension is longer than
+  // kMostSuspended.
   bool IsValid() const;
 
   bool operator==(const GpuTurn&) const = default;
 };
 
-// The longest time for which a pod is suspended without a pause (Gandiva's turns last a minute).
+// The longest time for which a pod is suspended at a stretch (Gandiva's turns last a minute).
 inline constexpr Duration kMostSuspended = std::chrono::seconds(110);
-// Limits of what is read of a pod.
+// Limits on what is read from a pod.
 inline constexpr Duration kLongestTurnCycle = std::chrono::minutes(8);
 inline constexpr size_t kMostTurnParts = 8;
 inline constexpr size_t kMostTurnPartners = 64;

@@ -13,7 +13,7 @@ namespace synergy {
 // Key and value pairs as they stand on the object, sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// Returns the value, valid as long as `labels`; nullopt if there is no such label.
+// Returns the value, which is valid as long as `labels`; nullopt if there is no such label.
 std::optional<std::string_view> FindLabel(const Labels& labels, std::string_view key);
 
 }  // namespace synergy

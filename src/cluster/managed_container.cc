@@ -87,7 +87,7 @@ ChangeKind InverseOf(ChangeKind kind) {
 
 MilliCpu ManagedContainer::LoanBalance() const {
   if (!change) return MilliCpu(0);
-  // The announced growth is in the counted requests.
+  // The counted requests include the announced growth.
   const bool counted = Announced() && announced_until != WallTime{};
   if (const MilliCpu lent = Lends(); lent > MilliCpu(0)) {
     ResourceVector whole = requested;
@@ -99,8 +99,8 @@ MilliCpu ManagedContainer::LoanBalance() const {
 }
 
 ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {
-  // A request equal to a limit set by the user would make the pod Guaranteed, and a resize must not
-  // change the QoS class.
+  // A request equal to a user's limit would make the pod Guaranteed, and a resize must not change
+  // the QoS class.
   if (enforcement == Enforcement::kShared && cpu_limit)
     amounts.cpu = std::min(amounts.cpu, *cpu_limit - MilliCpu(1));
   amounts.cpu = Rounded(amounts.cpu);

@@ -1,9 +1,9 @@
 #pragma once
 
 // The part of a pod that Synergy may change: the CPU and memory of the one container that has its
-// GPUs, and the state of the changes so far. Read from the pod's annotations, spec and status.
+// GPUs, and the state of changes so far. It is read from the pod's annotations, spec and status.
 //
-// All amounts are that container's; `gpus` in them counts its GPUs.
+// All amounts belong to that container; `gpus` in them counts its GPUs.
 //
 // Threading: values; immutable once shared.
 
@@ -23,21 +23,21 @@ namespace synergy {
 
 // How an allocation is enforced on a container.
 enum class Enforcement : uint8_t {
-  kStrict,  // limits = requests = the allocation: what one container leaves stays unused
-  kShared,  // no CPU limits: what one container leaves goes to the others, in proportion to theirs
+  kStrict,  // limits = requests = the allocation; unused amounts stay unused
+  kShared,  // no CPU limits; unused CPU goes to the others, in proportion to their requests
 };
 
 std::string_view ToString(Enforcement enforcement);
 Result<Enforcement> ParseEnforcement(std::string_view text);
 
-// A dimension that is changed on its own: CPU and memory of a running pod are two resizes, because
-// a kubelet makes all of one resize or nothing.
+// A dimension that changes on its own: CPU and memory of a running pod need two resizes, because a
+// kubelet makes a resize completely or not at all.
 enum class Dimension : uint8_t { kCpu, kMemory };
 
-// The pods that are managed.
+// Which pods Synergy manages.
 enum class Scope : uint8_t {
   kOptIn,  // pods that opt in: by scheduler, by a label, or by their namespace's label
-  kAll,    // all GPU pods, except inference pods that do not opt in
+  kAll,  // all GPU pods except inference pods that do not opt in
 };
 
 std::string_view ToString(Scope scope);
@@ -45,22 +45,22 @@ Result<Scope> ParseScope(std::string_view text);
 
 enum class ChangeKind : uint8_t {
   kAllocated,  // at bind, by the extender
-  kReclaimed,  // cut, so that another pod has room
+  kReclaimed,  // cut to make room for another pod
   kGrown,
   kDivided,  // cut by a re-division, so that another pod grows
   kUndone,   // put back because the kubelet could not do it
-  // The steps of a loan of CPU (engine/tuner/loans.h). Each is announced before it is made, and is
-  // undone by its inverse.
+  // The steps of a loan of CPU (engine/tuner/loans.h). Each is announced before it is made, and its
+  // inverse undoes it.
   kLent,       // cut: an idle pod lends
-  kReturned,   // grown: it has its own back
+  kReturned,  // grown: it gets its own CPU back
   kBorrowed,   // grown by what others lend
-  kGivenBack,  // cut by that
+  kGivenBack,  // cut by that amount
 };
 
 std::string_view ToString(ChangeKind kind);
 Result<ChangeKind> ParseChangeKind(std::string_view text);
 inline bool IsOfLoan(ChangeKind kind) { return kind >= ChangeKind::kLent; }
-// The step that undoes a change of this kind; kUndone unless it is of a loan.
+// Returns the step that undoes a change of this kind; kUndone unless the kind belongs to a loan.
 ChangeKind InverseOf(ChangeKind kind);
 
 // The last change. A growth is announced on the pod before it is made, so that the extender counts
@@ -71,18 +71,18 @@ struct ChangeRecord {
   ResourceVector to;
   std::string why;
   WallTime at{};
-  // When memory was last changed before this change.
+  // When memory last changed before this change.
   std::optional<WallTime> memory_changed_before = std::nullopt;
   // The part of to.cpu that other pods lend. Every later record repeats it.
   MilliCpu borrowed = MilliCpu(0);
   // kLent and kReturned: the uid of the pod that borrows |from.cpu - to.cpu|.
   std::string borrower = {};
 
-  // Returns when memory was last changed, by this change or one before.
+  // Returns when memory last changed, by this change or an earlier one.
   std::optional<WallTime> MemoryChanged() const {
     return from.memory != to.memory ? at : memory_changed_before;
   }
-  // Returns `borrowed` as it is until the change is made: the part of from.cpu.
+  // Returns `borrowed` as it is until the change is made, as part of from.cpu.
   MilliCpu BorrowedBefore() const {
     const bool moves = kind == ChangeKind::kBorrowed || kind == ChangeKind::kGivenBack;
     return moves ? std::max(borrowed + from.cpu - to.cpu, MilliCpu(0)) : borrowed;
@@ -90,32 +90,32 @@ struct ChangeRecord {
   bool operator==(const ChangeRecord&) const = default;
 };
 
-// State of a resize, as reported by the kubelet.
+// The state of a resize, as the kubelet reports it.
 enum class ResizeState : uint8_t {
   kNone,
   kInProgress,
   kDeferred,    // does not fit now
   kInfeasible,  // never fits
-  kRefused,     // in progress, and the last try failed: memory in use above the new limit
+  kRefused,  // in progress; the last try failed because memory in use is above the new limit
 };
 
 std::string_view ToString(ResizeState state);
 
-// State of a running container's memory, as reported by the node agent.
+// The state of a running container's memory, as the node agent reports it.
 struct MemoryReading {
-  Bytes in_use;  // what cannot be taken from it: excludes page cache that can be reclaimed
-  bool node_short = false;  // the node has hardly any memory left: nothing may be taken there
+  Bytes in_use;  // what cannot be taken from it; excludes reclaimable page cache
+  bool node_short = false;  // the node has hardly any memory left; take none there
   WallTime at{};
 
   bool operator==(const MemoryReading&) const = default;
 };
 
-// Whether a container keeps its devices when its CPU or memory is changed while it runs.
+// Whether a container keeps its devices when its CPU or memory changes while it runs.
 enum class DeviceSafety : uint8_t {
   kUnknown,
   kSafe,
-  kUnsafe,  // a resize takes them away
-  kLost,    // a resize on its node has taken a device away
+  kUnsafe,  // a resize removes them
+  kLost,  // a resize on its node has removed a device
 };
 
 std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
@@ -129,9 +129,9 @@ struct DeviceReading {
   bool operator==(const DeviceReading&) const = default;
 };
 
-// A temporary CPU quota on a running pod, to measure its speed with less CPU than it has, or as a
-// burst with more than its limit. The agent of its node sets it and removes it, even if the process
-// that requested it dies. A burst changes no request: it uses what other pods leave unused.
+// A temporary CPU quota on a running pod: it measures the pod's speed with less CPU than it has,
+// or, as a burst, with more than its limit. The node's agent sets it and removes it, even if the
+// process that requested it dies. A burst changes no request: it uses what other pods leave unused.
 struct CpuProbe {
   MilliCpu cpu;
   WallTime until{};
@@ -148,7 +148,8 @@ struct WrittenAmounts {
   std::optional<Bytes> memory_request;
   std::optional<Bytes> memory_limit;
 
-  // Whether limits equal requests: the pod is Guaranteed if its other containers are like this.
+  // Returns whether limits equal requests: the pod is Guaranteed if its other containers are like
+  // this.
   bool IsGuaranteed() const {
     return cpu_limit && memory_limit && cpu_request == cpu_limit && memory_request == memory_limit;
   }
@@ -160,24 +161,24 @@ struct AdmittedContainer {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
-  std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
-  LooserIdentities alike;  // by which other workloads are like it
+  std::string workload;  // pods with the same one are alike (profile/measured/measured_profile.h)
+  LooserIdentities alike;  // the ways in which other workloads are like it
   std::optional<LooserIdentity> hint;  // the profile is only of a similar workload
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;
   ResourceVector demand;
   ResourceVector fair_share;
   WrittenAmounts written;
-  bool placeholder = false;  // its amounts are unknown so far: it cannot be bound
+  bool placeholder = false;  // its amounts are still unknown, so it cannot be bound
 
   bool operator==(const AdmittedContainer&) const = default;
 };
 
-// Its spec, and what the pod's other containers need.
+// Its spec, and the needs of the pod's other containers.
 struct SpecifiedContainer {
   ResourceVector beside;  // requests of the pod's other containers, while it waits
-  // Needs of the pod's init containers beside its other containers. A node counts at least this
-  // much for this container while the pod exists.
+  // The needs of the pod's init containers, apart from its other containers. A node counts at least
+  // this much for this container while the pod exists.
   ResourceVector init_peak;
   ResourceVector requested;
   std::optional<MilliCpu> cpu_limit;
@@ -189,8 +190,8 @@ struct SpecifiedContainer {
 // Its status, as the kubelet reports it.
 struct ReportedContainer {
   std::optional<Bytes> memory_limit_in_force;
-  // The amounts in force, and those that the kubelet has allocated. Equal to the spec until it
-  // reports.
+  // The amounts in force, and those that the kubelet has allocated. Equal to the spec until the
+  // kubelet reports.
   ResourceVector in_force;
   ResourceVector set_aside;
   bool reported = false;  // the kubelet has reported them
@@ -200,19 +201,19 @@ struct ReportedContainer {
   bool operator==(const ReportedContainer&) const = default;
 };
 
-// Its changes so far, and what they led to.
+// Its changes so far, and their results.
 struct ContainerHistory {
   bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
-  // An announced growth counts until then; the epoch: it does not count (claims.h).
+  // An announced growth counts until then; the epoch means that it does not count (claims.h).
   WallTime announced_until{};
   std::optional<WallTime> unshrinkable_until;
   std::optional<MemoryReading> memory_reading;
   std::optional<DeviceReading> devices;  // from the node's agent; nullopt: no report
-  // When a lack of memory ended one of the pod's containers last, or whether it evicted the pod.
+  // When a lack of memory last ended one of the pod's containers, or whether it evicted the pod.
   std::optional<WallTime> oom_killed;
   bool evicted_for_memory = false;
-  // Because of one of these soon after a change, its memory is never changed again.
+  // Set if one of these happened soon after a change: the memory is never changed again.
   bool memory_let_be = false;
   std::optional<CpuProbe> probe;
   std::optional<GpuTurn> turn;
@@ -224,23 +225,22 @@ struct ManagedContainer : AdmittedContainer,
                           SpecifiedContainer,
                           ReportedContainer,
                           ContainerHistory {
-  // Whether it has a temporary quota: less CPU than its own, or more than its limit.
+  // Returns whether it has a temporary quota: less CPU than its own, or more than its limit.
   bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }
   bool BurstsAt(WallTime now) const { return probe && probe->burst && now < probe->until; }
-  // Whether a change is announced, and neither made nor contradicted yet.
+  // Returns whether a change is announced, and neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
   // Returns what a node counts if the container requests `amounts`.
   ResourceVector Counted(const ResourceVector& amounts) const {
     return LargerOf(amounts, init_peak);
   }
-  // Returns the announced growth of what the pod counts; nothing if the announcement does not
-  // count.
+  // Returns the announced growth of what the pod counts; zero if the announcement is not valid.
   ResourceVector AnnouncedGrowth() const {
     if (!change || !Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
-  // Returns the CPU that the pod lends to change->borrower, from before its own resize until its
-  // own is back; 0 if it lends nothing.
+  // Returns the CPU that the pod lends to change->borrower, from before its own resize until it has
+  // it back; 0 if it lends nothing.
   MilliCpu Lends() const {
     if (!change) return MilliCpu(0);
     const bool lends =
@@ -249,31 +249,32 @@ struct ManagedContainer : AdmittedContainer,
     const MilliCpu amount = LargerOf(change->from, change->to).cpu - requested.cpu;
     return lends ? std::max(amount, MilliCpu(0)) : MilliCpu(0);
   }
-  // Returns the part of its CPU request that others lend it.
+  // Returns the part of its CPU request that others lend to it.
   MilliCpu Borrows() const {
     if (!change || Unexplained()) return MilliCpu(0);
     return std::min(Announced() ? change->BorrowedBefore() : change->borrowed, requested.cpu);
   }
-  // Returns what a node keeps for loans beside the pod's counted requests, summed over its pods (at
-  // least 0 in all): what the pod lends, less what it borrows. So the room of a loan belongs to no
-  // other pod between two steps, or when the borrower is gone.
+  // Returns what a node keeps for loans beyond the pod's counted requests, which is what the pod
+  // lends less what it borrows. Summed over the node's pods it is at least 0. So no other pod gets
+  // the room of a loan between two steps, or when the borrower is gone.
   MilliCpu LoanBalance() const;
-  // Whether a user or another controller has changed the amounts.
+  // Returns whether a user or another controller has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
-  // Whether Synergy has changed the amounts and not recorded it.
+  // Returns whether Synergy has changed the amounts without recording it.
   bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
-  // Whether whole CPUs were written and stay whole: a static CPU manager assigns them exclusively.
+  // Returns whether whole CPUs were written and stay whole, because a static CPU manager assigns
+  // them exclusively.
   bool WholeCpus() const {
     return enforcement == Enforcement::kStrict && written.IsGuaranteed() && written.cpu_limit &&
            written.cpu_limit->count() % Cores(1).count() == 0;
   }
-  // Returns `cpu`, rounded down if it has to be whole.
+  // Returns `cpu`, rounded down if it must be whole.
   MilliCpu Rounded(MilliCpu cpu) const {
     return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
-  // Clamps `amounts` to what its author's values allow, but not below its floor.
+  // Clamps `amounts` to what the author's values allow, but not below the floor.
   ResourceVector WithinBounds(ResourceVector amounts) const;
-  // Whether the kubelet has put the spec in force.
+  // Returns whether the kubelet has put the spec in force.
   bool Settled() const { return in_force == requested && set_aside == requested; }
   bool operator==(const ManagedContainer&) const = default;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A namespace, as far as it matters for its pods. Values.
+// A namespace, as far as it matters to its pods. Values.
 
 #include <string>
 

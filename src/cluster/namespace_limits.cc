@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// The part of a quota that is always left to future pods, as a divisor.
+// The fraction of a quota that always stays for future pods, as a divisor.
 constexpr int64_t kReservedPart = 4;
 
 template <class T>
@@ -77,7 +77,8 @@ ResourceVector LeftOf(const QuotaSum& sum) {
   });
 }
 
-// Returns what growth leaves of a sum. `like_it`: what another pod like the growing one takes.
+// Returns the part of a sum that growth leaves. `like_it`: what another pod like the growing one
+// takes.
 ResourceVector ReservedIn(const QuotaSum& sum, const ResourceVector& like_it) {
   return ResourceVector::Make(Gpus(0), [&](auto dimension) {
     using Amount = std::remove_cvref_t<decltype(like_it.*dimension)>;

@@ -1,10 +1,10 @@
 #pragma once
 
-// The LimitRanges and ResourceQuotas of a namespace for the CPU and memory of its pods, and what
-// they leave to Synergy: the API server refuses anything beyond them, when a pod is created and
-// when it is resized.
+// The LimitRanges and ResourceQuotas that a namespace sets for the CPU and memory of its pods, and
+// what they leave to Synergy. The API server refuses anything beyond them when a pod is created or
+// resized.
 //
-// A quota with scopes counts for every pod here: a growth that is left out does no harm.
+// A quota with scopes counts for every pod here, because omitting a growth does no harm.
 //
 // Threading: values; a NamespaceLimits is immutable once shared.
 
@@ -20,7 +20,7 @@
 
 namespace synergy {
 
-// Larger than any value that is read, and small enough that sums do not overflow.
+// Larger than any value read, and small enough that sums do not overflow.
 inline constexpr int64_t kNoLimit = int64_t{1} << 60;
 inline constexpr ResourceVector kUnlimited{Gpus(kNoLimit), MilliCpu(kNoLimit), Bytes(kNoLimit)};
 
@@ -42,15 +42,15 @@ struct LimitRange {
   std::string name;
   AmountBounds container;
   AmountBounds pod;  // for the sum of its containers
-  // There is a maxLimitRequestRatio, for containers or pods.
+  // True if there is a maxLimitRequestRatio for containers or pods.
   bool cpu_ratio = false;
   bool memory_ratio = false;
 
   bool operator==(const LimitRange&) const = default;
 };
 
-// One of a quota's two sums, of requests or of limits; kNoLimit in dimensions that it does not
-// limit.
+// One of a quota's two sums, of requests or of limits; kNoLimit in dimensions that the quota does
+// not limit.
 struct QuotaSum {
   ResourceVector hard = kUnlimited;
   ResourceVector used;
@@ -75,11 +75,13 @@ struct ResourceQuota {
 
 class NamespaceLimits {
  public:
-  // Returns the bounds of a container's request if the pod has `beside` besides it. `asks`: what
-  // the API server has accepted or is about to. If there is a ratio, no request may be below it.
+  // Returns the bounds of a container's request if the pod's other requests are `beside`. `asks`:
+  // what the API server has accepted or is about to accept. If there is a ratio, no request may be
+  // below it.
   AmountBounds Bounds(const std::string& pod_namespace, const ResourceVector& beside,
                       const ResourceVector& asks) const;
-  // Whether a quota counts requests or limits of that dimension, such as &ResourceVector::cpu.
+  // Returns whether a quota counts requests or limits of that dimension, such as
+  // &ResourceVector::cpu.
   template <class Amount>
   bool HasQuota(const std::string& pod_namespace, Amount ResourceVector::* dimension) const {
     const auto found = quotas_.find(pod_namespace);
@@ -88,20 +90,20 @@ class NamespaceLimits {
              return quota.requests.Counts(dimension) || quota.limits.Counts(dimension);
            });
   }
-  // Whether a quota counts BestEffort pods apart from others.
+  // Returns whether a quota counts BestEffort pods separately.
   bool HasQuotaByQos(const std::string& pod_namespace) const;
-  // Returns the most that the pod's fungible container may be given on its own: within the limit
-  // ranges, and without what growth leaves of each quota for future pods. That is what another pod
-  // like it takes at its floor, and at least a quarter of the quota; growth up to the fair share
-  // leaves nothing. Never less than it requests. `under_way`: what the namespace's pods are being
-  // given that the quota may not include yet. REQUIRES: the pod has a fungible container.
+  // Returns the most that the pod's fungible container may get on its own: within the limit ranges,
+  // and without the part of each quota that growth leaves for future pods. That part is what
+  // another such pod takes at its floor, and at least a quarter of the quota. Growth up to the fair
+  // share leaves nothing. Returns at least what the container requests. `under_way`: what the
+  // namespace's pods are about to get and the quota may not include yet. REQUIRES: the pod has a
+  // fungible container.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
-  // Returns the part of `wanted` that each of `count` pods like this one may be given, the same for
-  // all.
+  // Returns the part of `wanted` that each of `count` pods like this one may get, the same for all.
   ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                              const ResourceVector& under_way) const;
 
-  // Return whether anything has changed.
+  // Return whether anything changed.
   bool Put(LimitRange range);
   bool Put(ResourceQuota quota);
   bool RemoveRange(const std::string& uid);
@@ -110,7 +112,7 @@ class NamespaceLimits {
   void ClearQuotas() { quotas_.clear(); }
 
   bool empty() const { return ranges_.empty() && quotas_.empty(); }
-  // The number of those about CPU or memory, or about QoS classes.
+  // The number of ranges and quotas that concern CPU, memory or QoS classes.
   size_t ranges() const;
   size_t quotas() const;
 

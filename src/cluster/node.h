@@ -22,19 +22,20 @@ struct Taint {
   bool operator==(const Taint&) const = default;
 };
 
-// Properties of a node's GPUs besides the allocatable number.
+// Properties of a node's GPUs apart from the allocatable number.
 struct GpuKinds {
   // status.capacity: more than allocatable while some are unhealthy, or the device plugin is down.
   Gpus installed;
-  std::vector<std::string> products;  // as the label nvidia.com/gpu.product spells them
+  std::vector<std::string> products;  // as in the label nvidia.com/gpu.product
   int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
-  // They are offered by ResourceSlices, so pods get them by ResourceClaims (docs/dra.md).
+  // ResourceSlices offer them, so pods get them through ResourceClaims (docs/dra.md).
   bool by_claim = false;
-  bool no_requests = false;    // by_claim, and no request of the GPU resource gets them
-  Slices slices;               // of GPUs that are shared, as `installed`; a GPU is not among both
+  bool no_requests = false;  // by_claim is set, and no request of the GPU resource gets them
+  Slices slices;  // slices of shared GPUs, as `installed`; a GPU is never in both
   int64_t slices_per_gpu = 0;  // 0: unknown, or the node offers no slices
 
-  // Whether the node may have GPUs of `product`: it is one of them, or the products are unknown.
+  // Returns whether the node may have GPUs of `product`: it is one of them, or the products are
+  // unknown.
   bool MayHave(std::string_view product) const {
     return products.empty() ||
            std::find(products.begin(), products.end(), product) != products.end();
@@ -52,7 +53,7 @@ struct Node {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;  // condition MemoryPressure
-  std::string boot_id;           // status.nodeInfo.bootID: changes with each boot
+  std::string boot_id;  // status.nodeInfo.bootID, which changes with each boot
 
   bool operator==(const Node&) const = default;
 };

@@ -25,7 +25,7 @@ struct NodeRequirement {
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// All requirements have to hold; an empty term matches nothing.
+// All requirements must match; an empty term matches nothing.
 using NodeSelectorTerm = std::vector<NodeRequirement>;
 
 struct Toleration {
@@ -39,7 +39,7 @@ struct Toleration {
 
 struct NodeSelection {
   Labels node_selector;
-  // If there is required node affinity, one of the terms has to match.
+  // With required node affinity, one of the terms must match.
   bool has_affinity = false;
   std::vector<NodeSelectorTerm> terms;
   std::vector<Toleration> tolerations;
@@ -47,7 +47,8 @@ struct NodeSelection {
   bool operator==(const NodeSelection&) const = default;
 };
 
-// Whether a pod with `selection` may go to a node with this name, these labels and taints.
+// Returns whether a pod with `selection` may go to a node with this name, these labels and these
+// taints.
 bool MayGoTo(const NodeSelection& selection, const std::string& node, const Labels& labels,
              const std::vector<Taint>& taints);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pod as scheduling sees it. Values; immutable once shared.
+// A pod as the scheduling code sees it. Values; immutable once shared.
 
 #include <cstdint>
 #include <memory>
@@ -25,14 +25,15 @@ struct NodeSelection;
 struct Waiting {
   std::string scheduler;       // spec.schedulerName
   bool unschedulable = false;  // condition PodScheduled is False for the reason Unschedulable
-  std::string message;         // that condition's
-  WallTime since{};            // its lastTransitionTime
+  std::string message;  // the condition's message
+  WallTime since{};  // the condition's lastTransitionTime
   std::string kept_node;       // where the tuner keeps a place for it; empty: no place
   WallTime kept_until{};
-  // Node where kube-scheduler has evicted pods for it (status.nominatedNodeName); empty: none.
+  // The node where kube-scheduler evicted pods for this one (status.nominatedNodeName); empty:
+  // none.
   std::string nominated_node;
   bool never_preempts = false;  // preemptionPolicy: Never
-  bool prefers = false;  // some nodes to others: preferred affinity, or a soft topology spread
+  bool prefers = false;  // it prefers some nodes: preferred affinity, or a soft topology spread
   std::shared_ptr<const NodeSelection> selection;
 };
 
@@ -44,44 +45,44 @@ struct Pod {
   uint64_t resource_version = 0;  // grows with every change; 0: unknown
   Labels labels;
   // The share of the node that the pod takes, by kube-scheduler's own accounting
-  // (docs/internals/accounting.md): its requests, raised by what the kubelet has allocated or still
-  // enforces while a resize is under way, or by what the tuner has announced to add.
+  // (docs/internals/accounting.md). It is the pod's requests, raised by what the kubelet has
+  // allocated or still enforces during a resize, or by growth that the tuner has announced.
   // `requests.main.gpus` counts the managed GPU resource.
   Resources requests;
-  // Slices of shared GPUs, which are among `requests.other` as well.
+  // Slices of shared GPUs, which `requests.other` also contains.
   Slices slices;
   // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand). If
-  // absent, the requests.
+  // absent, the requests are the demand.
   std::optional<ResourceVector> demand;
-  // Required product of its GPUs, spelled as in the label nvidia.com/gpu.product; empty: any.
+  // The required product of its GPUs, as in the label nvidia.com/gpu.product; empty: any.
   std::string gpu_product;
   std::shared_ptr<const PodDevices> devices;  // null: it names no ResourceClaims, or none count
   std::shared_ptr<const ManagedContainer> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;            // null: it has a node
   std::shared_ptr<const Gang> gang;                  // null: it is in no gang
-  // Rules that keep this pod of a gang apart from others; null: there are none, or it is in no
+  // Rules that keep this gang member apart from other pods; null if there are none, or it is in no
   // gang.
   std::shared_ptr<const Separation> separation;
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool succeeded = false;                // terminal, and not Failed
-  bool misaligned = false;               // Failed: its node could not align it with NUMA nodes
-  bool deleting = false;                 // still takes its share until it is gone
+  bool misaligned = false;  // Failed because its node could not align it with NUMA nodes
+  bool deleting = false;  // still takes its share until it is gone
   Duration grace{};                      // termination grace period
   bool tolerates_unschedulable = false;  // may go to cordoned nodes
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
-  std::vector<std::string> warnings;     // admission's warnings for its creator
+  std::vector<std::string> warnings;  // warnings from admission for its creator
 
-  // Whether it is a member of a gang whose labels are valid.
+  // Returns whether it is a member of a gang with valid labels.
   bool IsOfGang() const { return gang && gang->problem.empty(); }
-  // Whether it has whole GPUs, or only slices of some.
+  // Returns whether it has whole GPUs, or only slices.
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
   bool SharesGpus() const { return slices > Slices(0) && !UsesGpus(); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }
   std::string Key() const { return pod_namespace + "/" + name; }
 };
 
-// Number of pods in its gang; 1 if it trains alone, 0 if its gang labels are invalid.
+// Returns the number of pods in its gang; 1 if it trains alone, 0 if its gang labels are invalid.
 inline int32_t GangSizeOf(const Pod& pod) { return pod.gang ? pod.gang->size : 1; }
 
 }  // namespace synergy

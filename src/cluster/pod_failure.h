@@ -1,7 +1,7 @@
 #pragma once
 
-// Pods that ended with a failure, as the API server reports them, and the records that are kept of
-// them (docs/failures.md).
+// Pods that ended with a failure, as the API server reports them, and the records of these failures
+// (docs/failures.md).
 //
 // Threading: values.
 
@@ -15,20 +15,20 @@
 
 namespace synergy {
 
-// The most records that are kept of a namespace.
+// The maximum number of records kept for a namespace.
 inline constexpr size_t kMostFailureRecords = 200;
 
-// Longest texts of the types below, in bytes, so that the records fit into a ConfigMap. The first
-// four are Kubernetes' own limits, which it does not check in owner references.
-inline constexpr size_t kLongestLabel = 63;            // also of containers, namespaces and kinds
+// The longest texts of the types below, in bytes, so that the records fit into a ConfigMap. The
+// first four are Kubernetes' own limits, which Kubernetes does not check in owner references.
+inline constexpr size_t kLongestLabel = 63;  // also for containers, namespaces and kinds
 inline constexpr size_t kLongestObjectName = 253;      // of pods, nodes and owners
 inline constexpr size_t kLongestApiVersion = 317;      // GROUP/VERSION
-inline constexpr size_t kLongestFailureReason = 1024;  // of a condition, a pod or a container
+inline constexpr size_t kLongestFailureReason = 1024;  // for a condition, a pod or a container
 inline constexpr size_t kLongestUid = 64;
 inline constexpr size_t kLongestImageId = 128;
 inline constexpr size_t kLongestFailureMessage = 4096;
 
-// The object that controls a pod or another owner; without a kind: none does.
+// The object that controls a pod or another owner; an empty kind means that none does.
 struct ObjectOwner {
   std::string api_version;  // "batch/v1"
   std::string kind;
@@ -44,28 +44,28 @@ struct ContainerEnd {
   int32_t exit_code = 0;
   std::string reason;
   std::string message;
-  WallTime started{};  // no later than `finished`, if that is known
+  WallTime started{};  // not after `finished`, if that is known
   WallTime finished{};
   std::string image_id;  // the digest of the image that it ran; empty: unknown
 };
 
-// The parts of a pod that matter for a failure.
+// The parts of a pod that matter to a failure.
 struct EndedPod {
   std::string uid;
   std::string pod_namespace;
   std::string name;
   std::string node;
   ObjectOwner owner;
-  std::string job_set;    // the JobSet that it is of; empty: none
-  std::string queue;      // Kueue's local queue, by the pod's labels; empty: unknown
+  std::string job_set;  // the JobSet that it belongs to; empty: none
+  std::string queue;  // Kueue's local queue, from the pod's labels; empty: unknown
   std::string user;       // the label synergy.io/user; empty: none
   std::string rank;       // its index in its job; empty: none
-  std::string container;  // the one with its GPUs, by the webhook's annotation; may be empty
+  std::string container;  // the one with its GPUs, from the webhook's annotation; may be empty
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
-  std::optional<bool> shared_gpu;  // other pods may have the same one; none: unknown
-  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs
-  bool failed = false;             // the whole pod; else containers of it were restarted
+  std::optional<bool> shared_gpu;  // other pods may use the same one; absent: unknown
+  bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
+  bool failed = false;  // the whole pod failed; otherwise only containers were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
   std::string message;
@@ -73,14 +73,14 @@ struct EndedPod {
   std::string condition_message;        // of DisruptionTarget
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
   WallTime created{};
-  WallTime asked_to_end{};    // when it was deleted; none: it was not
+  WallTime asked_to_end{};  // when it was deleted; absent: it was not
   WallTime last_condition{};  // the last transition of a condition
-  // When Synergy changed its CPU, and its memory, last.
+  // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
   std::optional<WallTime> memory_changed;
 };
 
-// The words are those of failure/category.h.
+// The words come from failure/category.h.
 struct FailureRecord {
   WallTime at{};  // the end
   std::string pod;
@@ -88,7 +88,7 @@ struct FailureRecord {
   std::string container;
   int32_t run = 0;
   std::string node;
-  ObjectOwner owner;  // the outermost: a JobSet, not its Job
+  ObjectOwner owner;  // the outermost owner: a JobSet, not its Job
   std::string queue;
   std::string user;  // the namespace if the pod names none
   std::string rank;
@@ -101,27 +101,28 @@ struct FailureRecord {
   std::optional<int32_t> exit_code;
   std::string reason;
   double gpu_seconds = 0;  // of this run
-  // Failures of one owner's attempt have the same one: the end of the first of them.
+  // Groups the failures of one owner's attempt: the end of the first of them.
   WallTime attempt{};
-  bool leads = false;  // the attempt's cause, as far as known
+  bool leads = false;  // it is the attempt's cause, as far as known
   // Facts that decide whether a retry of it is futile (engine/retries).
-  WallTime started{};                 // the run; none: unknown
+  WallTime started{};  // start of the run; unset: unknown
   std::string workload;               // of the pod
   std::string image_id;               // of the container
-  std::optional<int64_t> iterations;  // that its log shows; none: the log is unknown
-  bool shared_gpu = false;            // other pods may have had the same one, or it is unknown
-  WallTime created{};                 // the pod
-  // When it was decided to suspend its job because of this failure, and when that was done.
+  std::optional<int64_t> iterations;  // shown by its log; absent: the log is unknown
+  bool shared_gpu = false;  // other pods may have used the same one, or that is unknown
+  WallTime created{};  // creation of the pod
+  // When the decision to suspend its job because of this failure was made, and when it was carried
+  // out.
   WallTime to_suspend{};
   WallTime suspended{};
 
   bool operator==(const FailureRecord&) const = default;
 };
 
-// The records of a namespace, as they are kept in a ConfigMap.
+// The records of a namespace, as kept in a ConfigMap.
 struct FailureHistory {
   std::string of_namespace;
-  std::string resource_version;        // the ConfigMap's; empty: there is none yet
+  std::string resource_version;  // of the ConfigMap; empty: there is none yet
   std::vector<FailureRecord> records;  // by time
 };
 

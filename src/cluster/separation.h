@@ -15,15 +15,15 @@
 namespace synergy {
 
 struct HostPort {
-  std::string ip;        // 0.0.0.0: all of the node's
+  std::string ip;  // 0.0.0.0: all addresses of the node
   std::string protocol;  // "TCP"
   int32_t port = 0;
 
   bool operator==(const HostPort&) const = default;
 };
 
-// Keeps the pod out of domains with pods of its namespace that `selector` matches, and these out of
-// its own. Nodes with the same value of the label `topology_key` are a domain.
+// Keeps the pod out of domains with pods of its namespace that `selector` matches, and keeps those
+// out of its own domain. Nodes with the same value of the label `topology_key` are a domain.
 struct AntiAffinity {
   std::string topology_key;
   LabelSelector selector;
@@ -36,9 +36,10 @@ struct AntiAffinity {
 struct TopologySpread {
   std::string topology_key;
   int32_t max_skew = 1;
-  int32_t min_domains = 1;  // with fewer domains, the fewest count as none
+  int32_t min_domains = 1;  // with fewer domains, the fewest counts as zero
   LabelSelector selector;
-  // Whether only nodes count that the pod's node selector and affinity permit, or its tolerations.
+  // Whether only those nodes count that the pod's node selector and affinity, or its tolerations,
+  // permit.
   bool honors_affinity = true;
   bool honors_taints = false;
 
@@ -53,7 +54,7 @@ struct Separation {
   bool operator==(const Separation&) const = default;
 };
 
-// Whether pods with these rules cannot share a node because of a port.
+// Returns whether pods with these rules cannot share a node because of a port.
 bool ShareAPort(const Separation& a, const Separation& b);
 
 }  // namespace synergy

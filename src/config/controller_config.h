@@ -22,142 +22,145 @@ namespace synergy::config {
 struct ControllerConfig {
   // Address for admission reviews, over TLS.
   std::string listen = ":9443";
-  std::string tls_certificate_file;  // both are required
+  std::string tls_certificate_file;  // both files are required
   std::string tls_key_file;
-  // If the controller makes the certificate itself, and writes it into those files
-  // (docs/adr/0008-own-certificate.md): Secrets of own_namespace, and names.
+  // Settings for a controller that makes its certificate itself and writes it into those files
+  // (docs/adr/0008-own-certificate.md). Secrets are in own_namespace.
   struct OwnCertificate {
-    std::string secret;        // empty: the files are another's
+    std::string secret;  // empty: another program provides the files
     std::string agent_secret;  // the node agents' certificate, for progress.server_name; or empty
     std::vector<std::string> names;  // the controller's DNS names
-    std::string webhooks;            // the name of both webhook configurations
-    std::string authority_file;      // where the authority is written
+    std::string webhooks;  // name of both webhook configurations
+    std::string authority_file;  // where to write the authority
     std::chrono::milliseconds validity = std::chrono::hours(24 * 365);
   } own_certificate;
-  // Both or neither: clients must show a certificate that this authority has signed for this DNS
-  // name, as the API server does if it is configured to.
+  // Set both or neither. Clients must then show a certificate for this DNS name, signed by this
+  // authority; the API server can be configured to do so.
   std::string webhook_client_ca_file;
   std::string webhook_client_name;
-  // Address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization.
+  // The address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization is set.
   std::string http_listen = "127.0.0.1:8889";
-  // Requires a token of an authorized account for /metrics (docs/security.md), over TLS.
+  // Whether /metrics requires a token of an authorized account (docs/security.md), and TLS.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   std::string gpu_resource = "nvidia.com/gpu";
-  // Whether GPUs by Dynamic Resource Allocation count, and the DeviceClasses of GPUs (docs/dra.md).
-  // Must equal the extender's.
+  // Whether GPUs from Dynamic Resource Allocation count, and the DeviceClasses of GPUs
+  // (docs/dra.md). Must equal the extender's setting.
   bool dra_enabled = false;
   std::vector<std::string> device_classes = {"gpu.nvidia.com"};
   // The scheduler that admitted pods are assigned to.
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;
-  // Kept free on every node for later pods without GPUs; must equal the extender's.
+  // Kept free on every node for later pods without GPUs; must equal the extender's setting.
   ResourceVector node_headroom = kDefaultHeadroom;
-  // The least that every node pool has per GPU, including pools that an autoscaler could create.
+  // The least per GPU that every node pool has, including pools that an autoscaler could create.
   // Zero: as much as the existing nodes have.
   ResourceVector least_pool_per_gpu;
-  // Requests of a pod for which no node exists; an autoscaler chooses one by them
+  // Requests of a pod that no existing node can take; an autoscaler chooses a node by them
   // (docs/autoscalers.md).
   struct Unplaced {
-    // If neither the workload's demand nor a node of its GPU product is known.
+    // Used if neither the workload's demand nor a node of its GPU product is known.
     ResourceVector per_gpu{Gpus(0), Cores(3), GiB(10)};
-    // How long a pod is unschedulable before its requests shrink to what the smallest node has.
+    // How long a pod must be unschedulable before its requests shrink to what the smallest node
+    // has.
     std::chrono::milliseconds patience{60000};
   } unplaced;
-  // Schedulers whose pods are taken over within the scope, in addition to scheduler_name.
+  // Schedulers whose pods Synergy takes over within the scope, in addition to scheduler_name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
-  // The controller's own namespace; empty: the service account's, if there is one.
+  // The controller's own namespace. Empty: that of the service account, if there is one.
   std::string own_namespace;
   // For pods without a setting in their own labels or their namespace's.
   Enforcement enforcement = Enforcement::kShared;
-  // How far below its maximum throughput a job's demand may keep it, unless its profile has its own
-  // tolerance; 0: at its maximum.
+  // How far below its maximum throughput a job's demand may leave it, unless its profile sets its
+  // own tolerance; 0: at its maximum.
   double tolerance = 0;
-  // Profiles count as promising at most this multiple of the throughput at the fair share.
+  // A profile's promise counts up to this multiple of the throughput at the fair share.
   double max_speed_up = kDefaultMaxSpeedUp;
   // Whether running pods are changed, and how eagerly (docs/internals/tuner.md).
   struct Tuner {
     bool enabled = true;
     std::chrono::milliseconds round{300000};
-    // Least gain, in percent, of a node's or a single pod's throughput for a change.
+    // The least gain in throughput, in percent, of a node or a single pod that justifies a change.
     int64_t least_gain_percent = 5;
     // How long a place stays reserved for a waiting pod.
     std::chrono::milliseconds hold = kDefaultHold;
-    // Delay between the announcement of a growth and the growth.
+    // Time between announcing a growth and making it.
     std::chrono::milliseconds settle{1000};
     // How long the kubelet may take for a change before it is reverted.
     std::chrono::milliseconds patience{30000};
     // How long a pod is not cut again after a cut was reverted.
     std::chrono::milliseconds unshrinkable{600000};
-    // How long after a change of a pod's memory an OOM kill or an eviction is attributed to it.
+    // An OOM kill or an eviction is attributed to a change of a pod's memory that happened at most
+    // this long before.
     std::chrono::milliseconds memory_watch{600000};
-    // How long a pod has to be idle before it lends CPU to its neighbours; 0: none lends
+    // How long a pod must be idle before it lends CPU to its neighbours; 0: none lends
     // (docs/idle-pods.md).
     std::chrono::milliseconds idle_after{0};
-    // Whether memory is divided so that it saves the reads for which other pods of the node wait
+    // Whether to divide memory so that it saves reads for which other pods of the node wait
     // (docs/internals/storage.md).
     bool storage = false;
-    // Limits of PATCHes of pods: per second, and concurrently.
+    // Limits on PATCHes of pods: per second, and concurrent ones.
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;
   } tuner;
-  // The progress of running pods, reported by the node agents of own_namespace
+  // The progress of running pods, which the node agents of own_namespace report
   // (docs/internals/progress.md).
   struct Progress {
     bool enabled = false;
-    // Interval between queries of one agent.
+    // Interval between queries to one agent.
     std::chrono::milliseconds interval{10000};
     int64_t port = 9412;
     // Labels of the agents' pods: "app.kubernetes.io/component=node-agent".
     std::string agents;
-    // The name and the authority that an agent's certificate must have. The controller shows its
+    // The name and the authority that an agent's certificate must have. The controller presents its
     // own certificate.
     std::string server_name;
     std::string ca_file;
-    // Address for GET /progress, over TLS with the webhook's certificate; empty: not served. It
+    // The address for GET /progress, over TLS with the webhook's certificate; empty: not served. It
     // requires a token of the service account `reader` in own_namespace.
     std::string listen;
     std::string reader = "synergy-controller-progress";
   } progress;
   // Measures workloads without a profile while they train (docs/internals/profiling.md). Requires
-  // progress, which the measurements are based on.
+  // progress, the basis of the measurements.
   struct Profiling {
     bool enabled = true;
     // How long a measured profile is kept after the workload's last run and the profile's last
     // change.
     std::chrono::milliseconds keep = std::chrono::hours(720);
-    // How long the beginning of a pod's progress is ignored.
+    // The initial part of a pod's progress that does not count.
     std::chrono::milliseconds warm_up{20000};
-    // Least time of a measurement, without a probe and with one.
+    // The shortest measurement, without a probe and with one.
     std::chrono::milliseconds window{30000};
     std::chrono::milliseconds probe_window{12000};
     // How long a probe lasts before its measurement begins.
     std::chrono::milliseconds probe_lead{8000};
-    // Limit of the loss through probes, as a part of a workload's first hour.
+    // The most that probes may cost, in percent of the iterations in a workload's first hour.
     double most_loss_percent = 2;
     int64_t probes_at_once = 32;
-    // Whether pods that are measured may exceed their CPU limit by what other pods leave unused.
+    // Whether pods under measurement may exceed their CPU limit by what other pods leave unused.
     bool bursts = true;
-    // How far a pod must deviate from its measured profile, and for how long, to be measured again.
+    // How far a pod must deviate from its measured profile, and for how long, before it is measured
+    // again.
     int64_t drift_percent = 15;
     std::chrono::milliseconds drift_time{300000};
 
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
-  // Whether pods that share GPUs in turns are suspended one after the other, and for how long one
-  // runs (docs/internals/sharing.md). Requires progress.
+  // Whether pods that share GPUs in turns are suspended one after another, and how long each runs
+  // (docs/internals/sharing.md). Requires progress.
   struct Turns {
     bool enabled = false;
     std::chrono::milliseconds quantum{60000};
   } turns;
-  // Whether failures of managed pods are reported: events, records, a metric (docs/failures.md).
+  // Whether to report failures of managed pods in events, records and a metric (docs/failures.md).
   // Changes no pod.
   bool failures_enabled = true;
-  // Whether jobs whose owners ask for it are suspended when their retries are futile. Requires
+  // Whether to suspend jobs with futile retries if their owners ask for it. Requires
   // failures_enabled.
   bool failures_retries = false;
-  // Whether pods are evicted for gangs of higher priority, and how long such a gang waits first
+  // Whether to evict pods for gangs of higher priority, and how long such a gang waits first
   // (docs/internals/gangs.md).
   struct GangPreemption {
     bool enabled = true;
@@ -167,44 +170,44 @@ struct ControllerConfig {
   struct Reservations {
     bool enabled = false;
     std::chrono::milliseconds after{600000};
-    int64_t most = 1;  // of each GPU product
+    int64_t most = 1;  // per GPU product
     int64_t least_gpus = 0;
   } reservations;
-  // Whether Kueue is installed, whose queues RoundPolicies may order (docs/queues.md).
+  // Whether Kueue, whose queues RoundPolicies may order, is installed (docs/queues.md).
   bool kueue_enabled = false;
   // Whether the controller may change the number of workers of Jobs in those queues
   // (docs/internals/optimus.md).
   bool kueue_elastic = false;
-  // Whether pods in those queues may have more CPU and memory than Kueue has counted
+  // Whether pods in those queues may have more CPU and memory than Kueue counted
   // (docs/kueue-quotas.md).
   bool kueue_growth_beyond_quota = true;
-  // Whether TrainJobs are queried for their remaining time if their logs do not contain it
+  // Whether to query TrainJobs for their remaining time if their logs do not contain it
   // (docs/internals/progress.md).
   bool kueue_train_job_progress = false;
-  // How long a job with quota waits for its GPU type to be chosen; after that it takes any
+  // How long a job with quota waits for the choice of its GPU type before it takes any
   // (docs/internals/gavel.md).
   std::chrono::milliseconds type_patience{30000};
-  // The Lease in own_namespace that elects the one replica that changes pods.
+  // The Lease in own_namespace, which elects the one replica that changes pods.
   std::string lease_name = "synergy-controller";
   // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};
-  // Limit from SIGTERM to the end.
+  // Time limit from SIGTERM to the end of the process.
   std::chrono::milliseconds shutdown_grace{10000};
-  // Limit of a review's size. The API server accepts requests up to 3 MiB, and encodes some of
+  // The maximum size of a review. The API server accepts requests up to 3 MiB, and encodes some of
   // their characters in six bytes.
   int64_t max_body_bytes = int64_t{20} << 20;
   // File for the record of all decisions, for `synergy replay`; empty: none.
   std::string record_file;
-  // Size of the file at which recording ends.
+  // The file size at which recording ends.
   Bytes record_limit = GiB(1);
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };
 
-// JSON Schema of the fields that are values of the chart (field_kinds.h).
+// Returns the JSON Schema of the fields that are values of the chart (field_kinds.h).
 std::string ControllerConfigSchema();
 Result<ControllerConfig> LoadControllerConfig(const std::string& file);
-// `name` stands for the file in errors.
+// `name` is the file's name in errors.
 Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name);
 
 }  // namespace synergy::config

@@ -50,8 +50,8 @@ YamlField Rules(std::vector<GpuResourceRule>& rules) {
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
-// Reads the resources of a kind of sharing, with a number for each (`member`). A name that is there
-// twice keeps its last number.
+// Reads the resources that are shared in one way, with a number for each (`member`). A repeated
+// name keeps its last number.
 YamlField Shared(const std::string& member, int most,
                  std::map<std::string, int, std::less<>>& numbers) {
   struct Entry {
@@ -77,7 +77,7 @@ YamlField Shared(const std::string& member, int most,
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
-// Accepts the value that is the only one.
+// Accepts only the one valid value.
 YamlField Renamed() {
   const auto read = [](const YAML::Node& node, const std::string& field) {
     if (ToTruth(node, field)) return;

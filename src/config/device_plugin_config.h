@@ -1,6 +1,6 @@
 #pragma once
 
-// synergy-device-plugin's YAML file; docs/internals/device-plugin.md describes each field.
+// The YAML file of synergy-device-plugin; docs/internals/device-plugin.md describes each field.
 //
 // Threading: pure, except for reading the file.
 // Failures: kInvalid with file, line and field.
@@ -18,7 +18,7 @@
 
 namespace synergy::config {
 
-// The source of GPUs.
+// Where GPUs come from.
 enum class GpuSource {
   kAuto,  // the inventory file if there is one, otherwise NVML
   kNvml,
@@ -26,7 +26,7 @@ enum class GpuSource {
 };
 Result<GpuSource> ParseGpuSource(std::string_view text);
 
-// "envvar", "device-nodes" or "cdi".
+// Parses "envvar", "device-nodes" or "cdi".
 Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text);
 
 struct DevicePluginConfig {
@@ -37,38 +37,39 @@ struct DevicePluginConfig {
   AdvertisementRules advertisement;
   ContainerAccessRules access;
   std::string cdi_folder = "/var/run/cdi";
-  // The program that generates a complete specification; without it, we write our own.
+  // The program that generates a complete specification; without it, the plugin writes its own.
   std::vector<std::string> cdi_command = {"nvidia-ctk"};
   GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
-  // Keeps what was registered, over restarts of the plugin until the next boot; empty: nothing.
+  // Where to keep what was registered across restarts of the plugin until the next boot; empty:
+  // nowhere.
   std::string state_folder = "/run/synergy-device-plugin";
   std::string pod_uid;  // of the plugin's own pod; empty: none, or unknown
   std::string listen = "0.0.0.0:9410";
-  // Requires a token of an authorized account for /metrics (docs/security.md); `listen` then uses
-  // TLS. Needs node_name, without which there is no API server to check tokens with.
+  // Whether /metrics requires a token of an authorized account (docs/security.md); `listen` then
+  // uses TLS. Needs node_name, without which no API server can check tokens.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
-  // File that reports to the node agent how long GPUs were busy; empty: none.
+  // The file that reports to the node agent how long GPUs were busy; empty: none.
   std::string gpu_busy_file;
-  std::string node_name;  // empty: nothing is written to the Node
+  std::string node_name;  // empty: write nothing to the Node
   bool node_labels = true;
-  // Interval to read the Node again, in case another client has changed what we wrote.
+  // How often to read the Node again, in case another client changed what the plugin wrote.
   std::chrono::milliseconds node_verify_interval{600000};
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };
 
-// JSON Schema of the fields that are values of the chart (field_kinds.h).
+// Returns the JSON Schema of the fields that are values of the chart (field_kinds.h).
 std::string DevicePluginConfigSchema();
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file);
-// `name` stands for the file in errors.
+// `name` is the file's name in errors.
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
                                                    const std::string& name);
 
-// Returns an error for settings that exclude each other, whether from the file or from flags.
+// Returns an error for settings that exclude each other, from the file or from flags.
 Result<> Check(const DevicePluginConfig& config);
 
 }  // namespace synergy::config

@@ -25,7 +25,7 @@ YamlField Reserve(std::optional<ResourceVector>& out) {
   return {read, fmt::format(R"({{"oneOf":[{{"const":"auto"}},{}]}})", Amounts(unused).schema())};
 }
 
-// Parses 0s or a duration. 0s: do not wait.
+// Parses 0s or a duration. 0s means no wait.
 YamlField Wait(std::chrono::milliseconds& out) {
   const YamlField duration = Duration(out);
   const auto read = [&out, duration](const YAML::Node& node, const std::string& field) {

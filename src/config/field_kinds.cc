@@ -156,7 +156,7 @@ YamlField Dra(bool& enabled, std::vector<std::string>& device_classes) {
 }
 
 YamlField Hold(std::chrono::milliseconds& out) {
-  // Claims end by the times of writes, which the API server records in whole seconds.
+  // Claims expire relative to the times of writes, which the API server records in whole seconds.
   return Duration(out, {.least = std::chrono::seconds(10)});
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Kinds of fields for Fields: each stores its value in the variable it was made with, which must
-// outlive it. Private to this folder, because they expose yaml-cpp.
+// Kinds of fields for Fields. Each stores its value in the variable that was passed to it, which
+// must outlive it. Private to this folder, because they expose yaml-cpp.
 //
-// Threading: pure. Failures: as yaml_fields.h.
+// Threading: pure. Failures: as in yaml_fields.h.
 
 #include <chrono>
 #include <cstdint>
@@ -23,31 +23,31 @@ namespace synergy::config {
 
 YamlField Text(std::string& out);
 YamlField NotEmpty(std::string& out);
-// A list without empty elements.
+// Reads a list without empty elements.
 YamlField Texts(std::vector<std::string>& out);
 YamlField Truth(bool& out);
 YamlField WholeNumber(int64_t& out, int64_t least, int64_t most);
-// From `least` up to, but not including, `end`.
+// Reads a number from `least` up to, but not including, `end`.
 YamlField Number(double& out, double least, double end);
 YamlField Size(Bytes& out);
 YamlField Cpu(MilliCpu& out);
-// cpu and memory; an absent one leaves its amount unchanged.
+// Reads cpu and memory; an absent one leaves its amount unchanged.
 YamlField Amounts(ResourceVector& out);
 YamlField Section(Fields fields);
 
-// In addition to the limits of ToDuration().
+// Limits in addition to those of ToDuration().
 struct DurationLimits {
   std::chrono::seconds least{0};
   std::chrono::seconds most = std::chrono::hours(24);
 };
 YamlField Duration(std::chrono::milliseconds& out, DurationLimits limits = {});
 
-// The schemas of texts, of lists of such values, and of these words alone.
+// The schemas of texts, of lists of a kind of value, and of fixed words.
 inline constexpr char kTextSchema[] = R"({"type":"string"})";
 std::string ListSchema(std::string_view items);
 std::string WordSchema(std::initializer_list<std::string_view> words);
 
-// Stores the result of `parse`, which takes these words; its error becomes the field's.
+// Stores the result of `parse`, which accepts these words; an error of `parse` becomes the field's.
 template <class Parse, class Out>
 YamlField Parsed(Parse parse, Out& out, std::initializer_list<std::string_view> words) {
   const auto read = [parse, &out](const YAML::Node& node, const std::string& field) {
@@ -58,25 +58,25 @@ YamlField Parsed(Parse parse, Out& out, std::initializer_list<std::string_view> 
   return {read, WordSchema(words)};
 }
 
-// A field that the chart sets itself, or has no use for.
+// A field that the chart sets itself or does not use.
 YamlField NotInChart(const YamlField& field);
 
-// Fields that several programs' files share, with the same limits in all.
+// Fields that the files of several programs share, with the same limits in all.
 
-// A server's address, in the form of ParseListenAddress().
+// Reads a server's address, in the form of ParseListenAddress().
 YamlField Address(std::string& out);
-// The same, or an empty string.
+// Reads the same, or an empty string.
 YamlField AddressOrNone(std::string& out);
-// certificateFile and keyFile.
+// Reads certificateFile and keyFile.
 YamlField Tls(std::string& certificate_file, std::string& key_file);
-// An extended resource.
+// Reads the name of an extended resource.
 YamlField GpuResource(std::string& out);
-// enabled and deviceClasses.
+// Reads enabled and deviceClasses.
 YamlField Dra(bool& enabled, std::vector<std::string>& device_classes);
 // How long the tuner reserves a place for a waiting pod.
 YamlField Hold(std::chrono::milliseconds& out);
 YamlField StalenessLimit(std::chrono::milliseconds& out);
-// Limit of a request's body.
+// Limits the size of a request's body.
 YamlField MaxBodySize(int64_t& bytes);
 YamlField Log(LogLevel& level, LogFormat& format);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// CPU and memory kept free on every GPU node for later pods without GPUs.
+// CPU and memory to keep free on every GPU node for later pods without GPUs.
 //
 // Threading: constants.
 

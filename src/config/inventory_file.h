@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads GPUs from a YAML file: for tests, simulations, and machines whose driver cannot report
+// Reads GPUs from a YAML file, for tests, simulations, and machines whose driver cannot report
 // them. The file may be edited while the device plugin runs, mostly to change health.
 //
 //   driverVersion: "550.54"              # optional, like all but uuid and product
@@ -40,7 +40,7 @@ struct InventoryFile {
 };
 
 Result<InventoryFile> LoadInventoryFile(const std::string& file);
-// `name` stands for the file in errors.
+// `name` is the file's name in errors.
 Result<InventoryFile> ParseInventoryFile(const std::string& yaml, const std::string& name);
 
 }  // namespace synergy::config

@@ -18,13 +18,13 @@
 namespace synergy::config {
 namespace {
 
-// The problem in the file, beginning with the place.
+// A problem in the file; the text begins with the place.
 struct KubeconfigProblem {
   std::string text;
 };
 
 std::string ReadFile(const std::string& file) {
-  // Opening a folder succeeds, but reading it does not.
+  // Opening a folder succeeds, but reading it fails.
   std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, ignored)) {
@@ -36,7 +36,7 @@ std::string ReadFile(const std::string& file) {
   return content.str();
 }
 
-// A map of the file, with its name for errors: users "admin".
+// A map in the file, with its name for errors, such as: users "admin".
 class KubeconfigSection {
  public:
   KubeconfigSection(const YAML::Node& node, std::string where, std::filesystem::path folder)
@@ -64,7 +64,7 @@ class KubeconfigSection {
     return text == "true";
   }
 
-  // Returns a file's name, made absolute as in kubectl.
+  // Returns a file's name, made absolute as kubectl does.
   std::string FileName(const char* field) const {
     const std::string name = Text(field);
     return name.empty() ? name : (folder_ / name).string();
@@ -82,7 +82,7 @@ class KubeconfigSection {
     return texts;
   }
 
-  // Returns a map of lists, as a pair for each entry of a list.
+  // Returns a map of lists, as one pair per list element.
   std::vector<std::pair<std::string, std::string>> ListsByKey(const char* field) const {
     std::vector<std::pair<std::string, std::string>> pairs;
     if (!Has(field)) return pairs;
@@ -110,8 +110,8 @@ class KubeconfigSection {
     return pairs;
   }
 
-  // Returns the content of `field`-data. Without it, returns that of the file that `field` names,
-  // and sets `file` to its name.
+  // Returns the content of `field`-data. Without it, returns the content of the file that `field`
+  // names, and sets `file` to its name.
   std::string Content(const std::string& field, std::string& file) const {
     const std::string data_field = field + "-data";
     if (const std::string data = Text(data_field.c_str()); !data.empty()) {
@@ -139,7 +139,8 @@ struct LoadedFile {
   std::filesystem::path folder;
 };
 
-// Finds the entry `name` in `list`, a list of {name: ..., <field>: {...}}; none if there is none.
+// Finds the entry `name` in `list`, a list of {name: ..., <field>: {...}}; nullopt if there is
+// none.
 std::optional<KubeconfigSection> FindIn(const LoadedFile& file, const char* list, const char* field,
                                         const std::string& name) {
   const YAML::Node& root = file.root;
@@ -157,7 +158,7 @@ std::optional<KubeconfigSection> FindIn(const LoadedFile& file, const char* list
   return std::nullopt;
 }
 
-// Returns the entry of the first file that has it.
+// Returns the entry from the first file that has it.
 KubeconfigSection Find(const std::vector<LoadedFile>& files, const char* list, const char* field,
                        const std::string& name) {
   for (const LoadedFile& file : files) {
@@ -199,7 +200,7 @@ void ReadPlugin(const KubeconfigSection& exec, CredentialPlugin& plugin) {
   }
   plugin.command = exec.Text("command");
   if (plugin.command.empty()) exec.Reject("command", "is missing");
-  // A path, unlike a bare name for $PATH, is relative to the kubeconfig.
+  // A path is relative to the kubeconfig; a bare name is looked up in $PATH.
   if (plugin.command.find('/') != std::string::npos) plugin.command = exec.FileName("command");
   plugin.arguments = exec.Texts("args");
   plugin.environment = exec.Pairs("env");
@@ -233,7 +234,7 @@ void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access
   if (user.Has("exec")) ReadPlugin(user.Inner("exec"), access.plugin);
 }
 
-// Parses the content of a file; none if it is empty.
+// Parses the content of a file; returns nullopt if it is empty.
 std::optional<LoadedFile> Parse(const std::string& file, const std::string& content) {
   const YAML::Node root = YAML::Load(content);
   if (root.IsNull()) return std::nullopt;
@@ -242,7 +243,7 @@ std::optional<LoadedFile> Parse(const std::string& file, const std::string& cont
   return loaded;
 }
 
-// Returns the context, by its name or the current one; none if the overrides suffice without one.
+// Returns the context, by its name or the current one; nullopt if the overrides suffice.
 std::optional<KubeconfigSection> ChooseContext(const std::vector<LoadedFile>& files,
                                                const AccessOverrides& overrides) {
   std::string name = overrides.context;
@@ -266,7 +267,7 @@ ClusterAccess ReadAccess(const std::vector<LoadedFile>& files, const AccessOverr
   const std::string cluster = named(overrides.cluster, "cluster");
   if (!cluster.empty() || overrides.server.empty())
     ReadCluster(Find(files, "clusters", "cluster", cluster), overrides, access);
-  // A context without a user is an anonymous one.
+  // A context without a user is anonymous.
   const std::string user = named(overrides.user, "user");
   if (!user.empty()) ReadUser(Find(files, "users", "user", user), plugins, access);
   if (context) access.default_namespace = context->Text("namespace");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the access to an API server: from a kubeconfig file or from inside a pod.
+// Finds out how to access an API server, from a kubeconfig file or from inside a pod.
 //
 // Threading: pure, except for reading the files named. Errors name the file and the field.
 
@@ -17,16 +17,16 @@ struct CredentialPlugin {
   std::string api_version;  // "client.authentication.k8s.io/v1"
   std::string command;
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> environment;  // added to the present one
+  std::vector<std::pair<std::string, std::string>> environment;  // added to the present environment
   std::string install_hint;
 };
 
-// The user to act as, by the API server's impersonation.
+// The user to act as, through the API server's impersonation.
 struct Impersonation {
   std::string user;  // empty: none
   std::string uid = {};
   std::vector<std::string> groups = {};
-  std::vector<std::pair<std::string, std::string>> extra = {};  // a pair for each value
+  std::vector<std::pair<std::string, std::string>> extra = {};  // one pair per value
 
   bool operator==(const Impersonation&) const = default;
 };
@@ -36,7 +36,7 @@ struct ClusterAccess {
   std::string ca_pem;           // empty: the system's authorities
   std::string certificate_pem;  // both or neither
   std::string key_pem;
-  // The files of these values, which may change; empty for values inside the kubeconfig.
+  // The files of these values, which may change; empty for values stored in the kubeconfig.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
@@ -44,25 +44,25 @@ struct ClusterAccess {
   std::string token_file;  // read again when it changes (service account tokens rotate)
   std::string tls_server_name;
   bool skip_verify = false;
-  std::string proxy_url;  // may have credentials; empty: none is set
+  std::string proxy_url;  // may contain credentials; empty: not set
   Impersonation as;
-  std::string default_namespace;  // the context's; empty: not set
-  // A program that provides credentials, such as a cloud's command line (client-go's credential
-  // plugins); empty command: none. A program that cannot run it must not connect.
+  std::string default_namespace;  // of the context; empty: not set
+  // A program that provides credentials, such as a cloud's command line (a credential plugin of
+  // client-go); an empty command means none. A caller that cannot run it must not connect.
   CredentialPlugin plugin;
 };
 
 // Replaces values of a kubeconfig, as kubectl's options do. Empty values replace nothing.
 struct AccessOverrides {
   std::string context = {};
-  std::string cluster = {};  // an entry's name, as `user`
+  std::string cluster = {};  // name of an entry; so is `user`
   std::string user = {};
-  std::string server = {};  // without the kubeconfig's tls-server-name, which is for its own server
+  std::string server = {};  // drops the kubeconfig's tls-server-name, which is for its own server
   std::string tls_server_name = {};
-  bool skip_verify = false;  // without the kubeconfig's authority
-  // Instead of the user's token, token file or plugin. A client certificate stays, as in kubectl.
+  bool skip_verify = false;  // excludes the kubeconfig's authority
+  // Replaces the user's token, token file or plugin. A client certificate stays, as in kubectl.
   std::string token = {};
-  Impersonation as = {};  // each part by itself
+  Impersonation as = {};  // each part on its own
 };
 
 // The names of a kubeconfig's entries.
@@ -72,8 +72,9 @@ struct KubeconfigNames {
   std::vector<std::string> users;
 };
 
-// Reads the current context of a kubeconfig, or `context` if not empty. Relative file names are
-// relative to the kubeconfig. Refuses credential plugins: servers have credentials of their own.
+// Reads the current context of a kubeconfig, or `context` if not empty. Relative file names start
+// at the kubeconfig's folder. Refuses credential plugins, because servers have their own
+// credentials.
 Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context = {});
 
 // Merges kubeconfigs as kubectl does: takes each entry from the first file that has it, and skips
@@ -81,10 +82,10 @@ Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string&
 Result<ClusterAccess> LoadKubeconfigs(const std::vector<std::string>& files,
                                       const AccessOverrides& overrides = {});
 
-// Returns `access` with the values that replace its own; for access without a kubeconfig.
+// Returns `access` with the overriding values; for access without a kubeconfig.
 Result<ClusterAccess> WithOverrides(ClusterAccess access, const AccessOverrides& overrides);
 
-// Returns the names of all entries, by name. Skips files and entries that cannot be read.
+// Returns the names of all entries, sorted. Skips files and entries that cannot be read.
 KubeconfigNames ListKubeconfigs(const std::vector<std::string>& files);
 
 // Selects a pod's credentials: its service account's token, or none if the pod mounts no token.
@@ -93,13 +94,13 @@ enum class PodToken : uint8_t { kOwn, kNone };
 inline constexpr const char* kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";
 
-// Returns a pod's access: from KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's
+// Returns a pod's access, from KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's
 // folder.
 Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,
                                       const std::string& folder = kServiceAccountFolder,
                                       PodToken token = PodToken::kOwn);
 
-// Returns the access of `kubeconfig`, or without one that of our own pod, from its environment.
+// Returns the access of `kubeconfig` or, without one, that of this pod from its environment.
 Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std::string& context);
 
 }  // namespace synergy::config

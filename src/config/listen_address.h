@@ -4,7 +4,7 @@
 //
 // Threading: pure.
 //
-// Apart because probes parse one without YAML.
+// Apart because probes parse addresses without YAML.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,8 @@ struct ListenAddress {
   uint16_t port = 0;
 };
 
-// Parses "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses). kInvalid for anything else.
+// Parses "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses). Returns kInvalid for anything
+// else.
 Result<ListenAddress> ParseListenAddress(const std::string& text);
 
 }  // namespace synergy::config

@@ -112,7 +112,7 @@ WrittenPoint ReadPoint(const YAML::Node& node, const std::string& field) {
   return {node, field, *cpu, memory, *throughput};
 }
 
-// The parameters of the cache model; all or none.
+// The parameters of the cache model: all are set, or none.
 struct WrittenCache {
   std::optional<Bytes> data_set;
   std::optional<Bytes> storage_bandwidth;

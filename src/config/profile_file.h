@@ -1,6 +1,6 @@
 #pragma once
 
-// Training profiles in a file, in YAML or JSON (which YAML includes):
+// Reads training profiles from a file, in YAML or JSON (which YAML includes):
 //
 //   profiles:
 //     - model: resnet50                  # measured over CPU and memory
@@ -21,7 +21,7 @@
 //       tensorSkew: 0.61                 # Tiresias', if that is unknown
 //
 // Amounts are Kubernetes quantities for the whole job, rounded up to thousandths of a core and to
-// bytes.
+// whole bytes.
 //
 // Threading: pure, except for reading the file.
 // Failures: kInvalid with file, line, column and field; kNotFound if there is no file.
@@ -38,7 +38,7 @@ namespace synergy::config {
 struct ProfileFile {
   struct Entry {
     TrainingProfile training;  // as written
-    JobProfile profile;        // as it is used
+    JobProfile profile;  // as used
   };
 
   std::vector<Entry> entries;  // never empty; one per model, GPU product and GPU count
@@ -47,7 +47,7 @@ struct ProfileFile {
 };
 
 Result<ProfileFile> LoadProfiles(const std::string& file);
-// `name` stands for the file in errors and warnings.
+// `name` is the file's name in errors and warnings.
 Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name);
 
 }  // namespace synergy::config

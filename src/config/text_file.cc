@@ -49,7 +49,7 @@ Result<> WriteWholeFile(const std::string& file, std::string_view text) {
 }
 
 Result<> WritePrivateFile(const std::string& file, std::string_view text) {
-  // The rights come first: a process that opens the file before keeps what it opened.
+  // Set the rights first, because a process that opens the file earlier keeps access.
   const std::string unfinished = UnfinishedOf(file);
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);

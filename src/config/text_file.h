@@ -2,7 +2,7 @@
 
 // Reads and writes whole text files.
 //
-// Threading: from any thread.
+// Threading: any thread.
 //
 // Apart because other folders read files without YAML.
 
@@ -13,10 +13,10 @@
 
 namespace synergy::config {
 
-// kNotFound, with the file's name: it cannot be read.
+// Returns kNotFound, with the file's name, if it cannot be read.
 Result<std::string> ReadTextFile(const std::string& file);
 
-// Returns `parse(text, file)` of the file's text, a Result.
+// Returns `parse(text, file)`, a Result, for the file's text.
 template <class Parse>
 auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file, file)) {
   const Result<std::string> text = ReadTextFile(file);
@@ -24,11 +24,11 @@ auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file,
   return parse(*text, file);
 }
 
-// Replaces the file atomically: a reader sees either the former text or the new one, complete. Only
-// one writer per file. Creates its folder if necessary. kUnavailable, with the file's name: it
-// cannot be written.
+// Replaces the file atomically: a reader sees either the former text or the complete new text.
+// Allows only one writer per file. Creates its folder if necessary. Returns kUnavailable, with the
+// file's name, if it cannot be written.
 Result<> WriteWholeFile(const std::string& file, std::string_view text);
-// The same; at no time may another account read the file.
+// Does the same, and never lets another account read the file.
 Result<> WritePrivateFile(const std::string& file, std::string_view text);
 
 }  // namespace synergy::config

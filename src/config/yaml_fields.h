@@ -1,10 +1,9 @@
 #pragma once
 
-// Strict reading of YAML maps, for the readers of files. Exposes yaml-cpp.
+// Reads YAML maps strictly, for the readers of files. Exposes yaml-cpp.
 //
-// Threading: pure.
-// Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the readers' own functions
-// turn into an Error.
+// Threading: pure. Failures: throws Problem (or one of yaml-cpp's exceptions), which the readers'
+// own functions turn into an Error.
 
 #include <concepts>
 #include <functional>
@@ -31,12 +30,12 @@ Problem ProblemAt(const YAML::Mark& mark, const std::string& text);
 
 std::string Scalar(const YAML::Node& node, const std::string& field);
 
-// Handles a field's value; the second argument is the field's full name.
+// Handles a field's value. The second argument is the field's full name.
 using FieldReader = std::function<void(const YAML::Node&, const std::string&)>;
 
-// A field of a file: how it is read, and the JSON Schema of its values, for the chart. A schema may
-// allow what the reader refuses, never the reverse. Empty: the field is not among the chart's
-// values.
+// A field of a file: how to read it, and the JSON Schema of its values, for the chart. A schema may
+// allow what the reader refuses, never the reverse. An empty schema means that the field is not
+// among the chart's values.
 class YamlField {
  public:
   template <std::invocable<const YAML::Node&, const std::string&> Read>
@@ -51,17 +50,17 @@ class YamlField {
   std::string schema_;
 };
 
-// Fields by name.
+// Maps names to fields.
 using Fields = std::map<std::string, YamlField>;
 
 // Returns the JSON Schema of a map with these fields.
 std::string SchemaOf(const Fields& fields);
 
 // Passes every entry of `map` to its field. An empty document is a map without entries. `prefix`
-// goes before names: "log.".
+// precedes names: "log.".
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields);
 
-// Returns what `read` returns for a whole file's text; `name` stands for the file in errors.
+// Returns the result of `read` for a whole file's text; `name` is the file's name in errors.
 template <class Read>
 auto ParseFile(const std::string& yaml, const std::string& name, Read read)
     -> Result<decltype(read(YAML::Node()))> {

@@ -1,9 +1,9 @@
 #pragma once
 
-// Single values of YAML files with their units. Private to this folder, because they expose
+// Reads single values of YAML files with their units. Private to this folder, because they expose
 // yaml-cpp.
 //
-// Threading: pure. Failures: as yaml_fields.h.
+// Threading: pure. Failures: as in yaml_fields.h.
 
 #include <chrono>
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace synergy::config {
 
-// No wait in this program needs to be longer, and a deadline must not overflow the clock.
+// No wait in these programs needs to be longer, and a deadline must not overflow the clock.
 inline constexpr std::chrono::hours kLongestWait{24};
 
-// "250ms", "3s", "5m", "1h"; more than zero.
+// Parses "250ms", "3s", "5m", "1h"; the value must be above zero.
 std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field,
                                      std::chrono::hours most = kLongestWait);
-// "1024", "160Mi", "2G".
+// Parses "1024", "160Mi", "2G".
 int64_t ToByteCount(const YAML::Node& node, const std::string& field);
-// "3", "1500m".
+// Parses "3", "1500m".
 int64_t ToMilliCores(const YAML::Node& node, const std::string& field);
 int64_t ToInteger(const YAML::Node& node, const std::string& field, int64_t least, int64_t most);
 bool ToTruth(const YAML::Node& node, const std::string& field);

@@ -15,13 +15,13 @@ namespace synergy {
 
 class Backoff {
  public:
-  // A limit below the first step bounds that too.
+  // A limit below the first step also bounds the first step.
   Backoff(Duration first, Duration limit, uint64_t seed)
       : first_(std::min(first, limit)), limit_(limit), step_(first_), random_(seed) {}
 
   // Returns how long to wait before the next try.
   Duration Next();
-  // Call it after a success: the next wait is short again.
+  // Call it after a success, to make the next wait short again.
   void Reset() { step_ = first_; }
 
  private:

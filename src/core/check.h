@@ -1,7 +1,8 @@
 #pragma once
 
-// SYNERGY_CHECK(condition, "what must hold"): ends the process with file and line if an invariant
-// is broken. A restart is cheap, a wrong bind is not. Only for our own invariants, never for input.
+// SYNERGY_CHECK(condition, "what must hold") ends the process with file and line if an invariant is
+// broken. A restart is cheap; a wrong bind is not. Use it only for our own invariants, never for
+// input.
 
 namespace synergy {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Time as an argument, so that tests and the simulator control it.
+// Passes time as an argument, so that tests and the simulator control it.
 //
 // Threading: a Clock may be used from any thread.
 
@@ -15,12 +15,12 @@ using Seconds = std::chrono::duration<double>;  // for rates and models, where f
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
-// Returns `from` + `by`, or the end of time if that is sooner.
+// Returns `from` + `by`, or the end of time if that comes first.
 inline Instant Later(Instant from, Duration by) {
   return by > Duration::zero() && from > Instant::max() - by ? Instant::max() : from + by;
 }
 
-// One moment by both clocks, passed to pure decisions instead of a clock.
+// One moment on both clocks, passed to pure decisions instead of a clock.
 struct Moment {
   Instant now;    // for deadlines and ages
   WallTime wall;  // for times in objects of the cluster
@@ -30,7 +30,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Monotonic, and continues while the machine is suspended. All deadlines and ages use it.
+  // Monotonic; continues while the machine is suspended. All deadlines and ages use it.
   virtual Instant Now() const = 0;
   // For times that users and other machines read; it may jump.
   virtual WallTime WallNow() const = 0;

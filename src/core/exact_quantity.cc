@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kNanoPerUnit = 1'000'000'000;
 constexpr int64_t kNanoPerMilli = 1'000'000;
-// apimachinery's maxAllowed; it only applies to values with a binary suffix.
+// apimachinery's maxAllowed; it applies only to values with a binary suffix.
 constexpr Int128 kBinaryCap = std::numeric_limits<int64_t>::max();
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -37,7 +37,8 @@ bool IsSuffixLetter(char c) {
   return std::string_view("eEinumkKMGTP").find(c) != std::string_view::npos;
 }
 
-// Returns nullopt if the rest cannot be a suffix. An empty number is allowed, and means zero.
+// Returns nullopt if the part after the number cannot be a suffix. An empty number is allowed, and
+// means zero.
 std::optional<Parts> Split(std::string_view text) {
   if (text.empty()) return std::nullopt;
   Parts parts;
@@ -99,7 +100,7 @@ Int128 AppendDigit(Int128 number, char digit) {
 Int128 DecimalNano(const Parts& parts, int32_t exponent) {
   const int64_t digits = static_cast<int64_t>(parts.whole.size() + parts.fraction.size());
   const int64_t shift = int64_t{exponent} + 9 - static_cast<int64_t>(parts.fraction.size());
-  // The digits of whole nano units; those after them can only round up.
+  // Keep the digits of whole nano units; later digits can only round up.
   const int64_t kept = std::clamp<int64_t>(digits + shift, 0, digits);
   Int128 nano = 0;
   bool rest = false;
@@ -126,7 +127,7 @@ Int128 BinaryNano(const Parts& parts, int32_t exponent) {
   for (const char digit : parts.whole) units = AppendDigit(units, digit);
   units = std::min<Int128>(units, kBinaryCap) * static_cast<Int128>(factor);  // below 2^123
 
-  // Long multiplication from the last digit on. The final carry is whole units; it stays below
+  // Long multiplication, starting at the last digit. The final carry is whole units; it stays below
   // `factor`, so neither it nor a digit's product (10 x 2^60) overflows.
   std::string fraction(parts.fraction);
   uint64_t carry = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
 // A quantity before it is rounded to whole units. Sums and maxima inside one pod use exact
-// quantities and are rounded once, on the total (docs/internals/accounting.md): two containers with
-// 500m bytes request one byte.
+// quantities and round only the total (docs/internals/accounting.md): two containers with 500m
+// bytes request one byte.
 //
 // Threading: values.
 
@@ -14,7 +14,7 @@ namespace synergy {
 
 __extension__ using Int128 = __int128;
 
-// A number of 10^-9 units, the finest that Kubernetes keeps. Saturates far beyond what an int64 can
+// Counts units of 10^-9, the finest that Kubernetes keeps. Saturates far beyond what an int64 can
 // hold in whole or milli units, so that no sum can wrap.
 class ExactQuantity {
  public:

@@ -1,8 +1,8 @@
 #pragma once
 
 // GPUs as a pod requests them: whole ones, or slices of GPUs that several pods share
-// (docs/internals/sharing.md). How many slices a GPU has is its node's matter, so slices are
-// counted as what they are, and become parts of a GPU only beside a node.
+// (docs/internals/sharing.md). Each node decides how many slices a GPU has, so slices are counted
+// as slices, and become fractions of a GPU only in relation to a node.
 //
 // Threading: values.
 
@@ -16,7 +16,7 @@ namespace synergy {
 using Slices = Quantity<struct SlicesTag>;  // equal parts of shared GPUs
 
 struct GpuAmount {
-  // A number of whole GPUs is an amount.
+  // Implicit, because a number of whole GPUs is an amount.
   constexpr GpuAmount(Gpus whole = {}, Slices parts = {})  // NOLINT(google-explicit-constructor)
       : gpus(whole), slices(parts) {}
 
@@ -26,10 +26,10 @@ struct GpuAmount {
   Slices slices;
 };
 
-// Slices of the devices of a resource are offered under its name with this suffix.
+// A resource's slices are offered under its name with this suffix.
 inline constexpr std::string_view kSharedSuffix = ".shared";
 
-// Whole GPUs that several pods have one after the other, in turns, are offered with this one.
+// Whole GPUs that several pods use in turns are offered under the resource's name with this suffix.
 inline constexpr std::string_view kTurnsSuffix = ".turns";
 
 inline std::string SharedResource(std::string_view gpu_resource) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// Threading: a Logger may be used from any thread; lines never mix. Never pass in secrets: there is
-// no redaction.
+// Threading: any thread may use a Logger; lines never mix. Never pass secrets: nothing is redacted.
 
 #include <concepts>
 #include <initializer_list>
@@ -40,7 +39,7 @@ struct LogField {
   bool quoted;  // a string rather than a number or a truth value
 };
 
-// Receives finished lines with their newline. Write is called by one thread at a time.
+// Receives finished lines, including their newlines. Only one thread at a time calls Write.
 class LogSink {
  public:
   virtual ~LogSink() = default;
@@ -52,7 +51,7 @@ LogSink& StderrSink();
 
 class Logger {
  public:
-  // `sink` and `clock` outlive the logger.
+  // `sink` and `clock` must outlive the logger.
   Logger(LogSink& sink, const Clock& clock, LogLevel level, LogFormat format);
   ~Logger();
   Logger(const Logger&) = delete;

@@ -1,8 +1,8 @@
 #pragma once
 
-// A visitor of a std::variant, put together from one function per alternative.
+// Builds a visitor of a std::variant from one function per alternative.
 //
-// Threading: as the functions.
+// Threading: the same as that of the functions.
 
 namespace synergy {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // A seeded generator with its own distributions: those of the standard library differ between
-// implementations, so the same seed would not give the same run everywhere.
+// implementations, so one seed would not give the same run everywhere.
 //
 // Threading: one owner at a time.
 

@@ -18,7 +18,7 @@ Integer DivideDown(Integer number, int64_t positive) {
 }
 
 int64_t PartOf(int64_t amount, int64_t part, int64_t whole) {
-  // Wide division is a call; narrow numbers are enough for all real amounts.
+  // Wide division calls a library function; narrow numbers suffice for all real amounts.
   int64_t product = 0;
   if (!__builtin_mul_overflow(amount, part, &product)) return DivideDown(product, whole);
   const Wide wide = DivideDown(static_cast<Wide>(amount) * part, whole);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The resources that scheduling algorithms divide, GPUs, CPU and memory (ResourceVector), and those
-// that they only respect: every other resource that a node may offer and a pod may request
-// (ScalarResources).
+// The resources that scheduling algorithms divide, which are GPUs, CPU and memory (ResourceVector),
+// and those that they only respect: every other resource that a node may offer and a pod may
+// request (ScalarResources).
 //
 // Threading: values.
 
@@ -25,7 +25,7 @@ struct ResourceVector {
   Bytes memory;
 
   // Calls `visit` with a pointer to each member that is divided among the GPUs. All code that works
-  // dimension by dimension uses this, so that another dimension takes one member and one line
+  // dimension by dimension uses this, so that a new dimension takes one member and one line
   // (docs/adr/0005).
   template <class Visit>
   static constexpr void ForEachDivided(Visit visit) {
@@ -33,7 +33,7 @@ struct ResourceVector {
     visit(&ResourceVector::memory);
   }
   static constexpr size_t kDivided = 2;
-  // The same for every member.
+  // Does the same for every member.
   template <class Visit>
   static constexpr void ForEach(Visit visit) {
     visit(&ResourceVector::gpus);
@@ -64,8 +64,8 @@ struct ResourceVector {
   friend ResourceVector operator+(ResourceVector a, const ResourceVector& b) { return a += b; }
   friend ResourceVector operator-(ResourceVector a, const ResourceVector& b) { return a -= b; }
 
-  // Whether this fits into `free`. A dimension with no request fits even if `free` is negative, as
-  // in kube-scheduler's NodeResourcesFit.
+  // Whether this fits into `free`. A dimension without a request fits even if `free` is negative,
+  // as in kube-scheduler's NodeResourcesFit.
   bool FitsWithin(const ResourceVector& free) const {
     bool fits = true;
     ForEach([&](auto member) {
@@ -86,13 +86,13 @@ inline ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b)
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::max(a.*member, b.*member); });
 }
 
-// Returns the part of `amount`, which is for `whole` GPUs, that `part` GPUs are due: amount x part
-// / whole, rounded down, with `part` GPUs. Exact for any amounts; clamped to the range of an int64
-// if `part` is more than `whole`. Returns only the GPUs if `whole` is 0.
+// Returns the share of `amount`, which is for `whole` GPUs, that belongs to `part` GPUs: amount x
+// part / whole, rounded down, with `part` GPUs. Exact for any amounts; clamped to the range of an
+// int64 if `part` is more than `whole`. Returns only the GPUs if `whole` is 0.
 ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
 
 // Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
-// other than the managed GPU resource. Few entries, so a sorted vector.
+// other than the managed GPU resource. A sorted vector suffices for so few entries.
 class ScalarResources {
  public:
   using Entry = std::pair<std::string, int64_t>;
@@ -101,7 +101,8 @@ class ScalarResources {
   int64_t Get(std::string_view name) const;
   void Set(std::string_view name, int64_t amount);
   void Add(const ScalarResources& other);
-  // Drops entries that become 0, so that adding and subtracting the same leaves no trace.
+  // Drops entries that become 0, so that adding and then subtracting the same amount leaves no
+  // trace.
   void Subtract(const ScalarResources& other);
   // Takes the larger of both for each name.
   void Max(const ScalarResources& other);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A value or the reason why there is none. Only for faults: that a pod does not fit is a result,
-// not an Error.
+// A value, or the reason for its absence. Use it only for faults: a pod that does not fit is a
+// result, not an Error.
 
 #include <string>
 #include <string_view>
@@ -13,14 +13,14 @@ namespace synergy {
 
 enum class ErrorCode {
   kInvalid,      // the input is wrong: do not retry
-  kTooLarge,     // more than is accepted at once: request less
+  kTooLarge,  // more than is accepted at once: request less
   kNotFound,     // the named object does not exist
   kConflict,     // something else changed it first
   kGone,         // the resourceVersion is too old: list again
   kDenied,       // no permission, or refused by an admission rule
   kUnavailable,  // the other side is unreachable or unhealthy: a retry may help
-  kOverloaded,   // refused unseen for now, and nothing was done: a later retry may help
-  kTimeout,      // no answer in time: unknown whether it took effect
+  kOverloaded,  // refused without processing, nothing was done: a later retry may help
+  kTimeout,  // the caller requested a stop
   kCancelled,    // we were asked to stop
 };
 

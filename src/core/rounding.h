@@ -1,7 +1,7 @@
 #pragma once
 
-// Conversions of doubles to integers. A cast of a value that the type cannot hold is undefined, and
-// results differed between processors. These saturate, and NaN counts as 0.
+// Converts doubles to integers. Casting a value that the type cannot hold is undefined, and results
+// differed between processors. These functions saturate, and NaN counts as 0.
 //
 // Threading: pure.
 
@@ -13,18 +13,18 @@
 
 namespace synergy {
 
-// Towards zero.
+// Rounds towards zero.
 constexpr int64_t ToWhole(double number) {
-  constexpr double kBeyond = 9223372036854775808.0;  // 2^63: the first that does not fit
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63: the first number that does not fit
   if (number >= kBeyond) return std::numeric_limits<int64_t>::max();
   if (number < -kBeyond) return std::numeric_limits<int64_t>::min();
   return number == number ? static_cast<int64_t>(number) : 0;
 }
 
-// To the nearest; halves away from zero.
+// Rounds to the nearest; halves go away from zero.
 inline int64_t ToNearest(double number) { return ToWhole(std::round(number)); }
 
-// Clamped to 146 years either way, so that the sum with a present time does not overflow.
+// Clamps to 146 years either way, so that adding a present time does not overflow.
 constexpr Duration ToDuration(Seconds seconds) {
   constexpr Duration kMost = Duration::max() / 2;
   const double nanoseconds = seconds.count() * 1e9;

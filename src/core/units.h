@@ -28,7 +28,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(int64_t count) : count_(count) {}
 
-  // The bare number, in the unit in the type's name.
+  // Returns the bare number, in the unit in the type's name.
   constexpr int64_t count() const { return count_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;

@@ -4,7 +4,7 @@
 
 namespace synergy {
 
-// The product's version ("0.1.0") and the commit it was built from, "unknown" outside a git
+// Returns the product's version ("0.1.0") and the commit it was built from, "unknown" outside a git
 // checkout.
 std::string_view Version();
 std::string_view Commit();

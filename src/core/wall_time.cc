@@ -83,7 +83,7 @@ std::optional<WallTime> ParseTime(std::string_view text) {
   const std::chrono::year_month_day date(std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day)));
-  // Years that 64 bits of nanoseconds can hold, with room for additions.
+  // These years fit into 64 bits of nanoseconds, with room for additions.
   if (!date.ok() || *year < 1700 || *year > 2200) return std::nullopt;
   return WallTime(std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(*hour) +
                   std::chrono::minutes(*minute) + std::chrono::seconds(*second) - *offset +

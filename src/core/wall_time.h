@@ -1,6 +1,6 @@
 #pragma once
 
-// Points in wall time as text, as Kubernetes writes them (RFC 3339, UTC):
+// Reads and writes points in wall time as Kubernetes does (RFC 3339, UTC):
 // "2026-11-21T07:05:03.250000Z".
 //
 // Threading: pure.
@@ -13,9 +13,10 @@
 
 namespace synergy {
 
-// With microseconds, which every time field of Kubernetes accepts, including MicroTime.
+// Writes microseconds, which every time field of Kubernetes accepts, including MicroTime.
 std::string ToTimeText(WallTime time);
-// With or without a fraction, with Z or an offset. Returns nullopt if `text` is not such a time.
+// Accepts a time with or without a fraction, with Z or an offset. Returns nullopt if `text` is not
+// such a time.
 std::optional<WallTime> ParseTime(std::string_view text);
 
 }  // namespace synergy

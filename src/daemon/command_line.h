@@ -1,11 +1,10 @@
 #pragma once
 
-// The command line of a long-running program: a configuration file, flags that override it, and the
-// flags that every such program has (--config, --log-level, --log-format, --check-health,
-// --check-ready, --version). Based on CLI11.
+// The command line of a daemon: a configuration file, flags that override it, and the flags that
+// every daemon has (--config, --log-level, --log-format, --check-health, --check-ready, --version).
+// Uses CLI11.
 //
-// Threading: the main thread.
-// Failures: usage errors are reported on standard error.
+// Threading: the main thread. Failures: prints usage errors on standard error.
 
 #include <functional>
 #include <optional>
@@ -31,18 +30,18 @@ struct HealthAddress {
 struct Usage {
   std::string program;
   std::string description;
-  std::string config_page;  // page that describes the configuration file
-  std::string example;      // arguments
+  std::string config_page;  // the page that describes the configuration file
+  std::string example;  // example arguments
 };
 
-// The variables that flags set outlive the CommandLine.
+// The variables that flags set must outlive the CommandLine.
 class CommandLine {
  public:
   explicit CommandLine(const Usage& usage);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // If --config names a file, reads its settings with `load` before the flags are applied.
+  // If --config names a file, reads its settings with `load` before applying the flags.
   template <class Config>
   void SetConfig(Config& config, Result<Config> (*load)(const std::string& file)) {
     load_ = [&config, load](const std::string& file) -> Result<> {
@@ -54,12 +53,12 @@ class CommandLine {
     AddLog(config.log_level, config.log_format);
   }
 
-  // --NAME TEXT, stored unchanged.
+  // Adds --NAME TEXT, which is stored unchanged.
   void Add(const std::string& name, std::string& out, const std::string& help);
-  // The same; without the flag, the environment's `variable` counts.
+  // Does the same; without the flag, the environment's `variable` is used.
   void AddWithVariable(const std::string& name, const std::string& variable, std::string& out,
                        const std::string& help);
-  // --NAME TEXT, converted or refused by `parse`.
+  // Adds --NAME TEXT, which `parse` converts or refuses.
   template <class Out, class Parse>
   void Add(const std::string& name, Out& out, Parse parse, const std::string& help) {
     app_.add_option(
@@ -73,20 +72,20 @@ class CommandLine {
             help)
         ->type_name("TEXT");
   }
-  // --NAME, which sets `out` to true.
+  // Adds --NAME, which sets `out` to true.
   void AddSwitch(const std::string& name, bool& out, const std::string& help);
-  // --tls-cert-file and --tls-private-key-file, which require each other.
+  // Adds --tls-cert-file and --tls-private-key-file, which require each other.
   void AddTls(std::string& certificate_file, std::string& key_file);
-  // --probe-socket.
+  // Adds --probe-socket.
   void AddProbeSocket(std::string& out);
-  // --metrics-authorization.
+  // Adds --metrics-authorization.
   void AddMetricsAuthorization(bool& out);
-  // --kubeconfig and --context, for FindCluster().
+  // Adds --kubeconfig and --context, for FindCluster().
   void AddCluster();
 
-  // Returns nothing if the program should continue. Otherwise everything requested is done, or the
-  // error is reported, and this is the exit status. `health`: the address at which the program,
-  // given the same flags, answers.
+  // Returns nullopt if the program should continue. Otherwise all that was requested is done, or
+  // the error was reported, and the result is the exit status. `health`: the address at which a
+  // program with the same flags answers.
   std::optional<int> Parse(int argc, const char* const* argv,
                            const std::function<HealthAddress()>& health);
   // Applies the file and the flags again, to the same variables.
@@ -104,7 +103,7 @@ class CommandLine {
   std::string config_file_;
   std::string kubeconfig_;
   std::string context_;
-  const std::string* probe_socket_ = nullptr;  // as AddProbeSocket() was given
+  const std::string* probe_socket_ = nullptr;  // the argument of AddProbeSocket()
   bool check_health_ = false;
   bool check_ready_ = false;
   int argc_ = 0;

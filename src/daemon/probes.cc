@@ -11,7 +11,7 @@
 namespace synergy::daemon {
 namespace {
 
-// A program that listens on all addresses is reached on the loopback.
+// A program that listens on all addresses can be reached on loopback.
 std::string HostOf(const config::ListenAddress& address) {
   if (address.host == "0.0.0.0") return "127.0.0.1";
   if (address.host == "::") return "[::1]";

@@ -1,9 +1,9 @@
 #pragma once
 
-// Runs a program from its start to its regular end by SIGTERM or SIGINT, and raises its limit of
+// Runs a program from its start to its regular end by SIGTERM or SIGINT, and raises its limit on
 // open files.
 //
-// Threading: the main thread, before any other; RaiseDescriptorLimit: from any.
+// Threading: the main thread, before any other; RaiseDescriptorLimit: any thread.
 
 #include <csignal>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace synergy::daemon {
 
-// Blocks the signals in this thread and those it starts, so that only Wait() receives them.
+// Blocks the signals in this thread and in those that it starts, so that only Wait() receives them.
 class Signals {
  public:
   explicit Signals(bool with_hangup);
@@ -27,7 +27,7 @@ class Signals {
 };
 
 // `start(log)` returns a Result of a pointer to an object with Stop(). Returns the exit status: 1
-// if the start fails, with the reason in the log. `reload(program, log)` is called for each SIGHUP;
+// if the start fails, with the reason in the log. Calls `reload(program, log)` for each SIGHUP;
 // without it that signal is not caught.
 template <class Start, class Reload>
 int Run(LogLevel level, LogFormat format, Start start, Reload reload) {
@@ -53,7 +53,7 @@ int Run(LogLevel level, LogFormat format, Start start) {
   return Run(level, format, std::move(start), nullptr);
 }
 
-// Raises the limit of open files and connections to its maximum, and returns the new limit. Many
+// Raises the limit on open files and connections to its maximum, and returns the new limit. Many
 // container runtimes start processes with 1024, for programs that use select().
 size_t RaiseDescriptorLimit();
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The decisions of the programs in the cluster. Each comes with everything that it read, so that a
-// replay can make it again and compare. A decision that read the cluster names the version of its
-// snapshot; cluster_journal.h leads to that version.
+// Records the decisions of the programs in the cluster. Each record holds everything that the
+// decision read, so that a replay can repeat the decision and compare. A decision that read the
+// cluster names the version of its snapshot; cluster_journal.h reconstructs that version.
 //
-// Threading: values. Each journal documents from which threads it may be called.
+// Threading: values. Each journal documents which threads may call it.
 
 #include <cstdint>
 #include <map>
@@ -34,7 +34,7 @@ namespace decision {
 struct Asked {
   Pod pod;                              // as read from the request
   std::vector<std::string> nodes;       // names
-  std::vector<Node> sent;               // those of `nodes` that the cluster state did not know
+  std::vector<Node> sent;  // those of `nodes` that the cluster state lacked
   std::optional<NodeIndex> counted_on;  // by CountedAt() of candidates.h
 };
 
@@ -49,10 +49,10 @@ struct Prioritize {
   uint64_t version = 0;
   Asked asked;
   ReserveRule reserve;
-  double slack = 0;             // as Ranking::GivePoints() takes it
+  double slack = 0;  // the argument of Ranking::GivePoints()
   std::vector<int32_t> points;  // by position in asked.nodes
   std::optional<NodeIndex> best;
-  std::vector<std::string> avoided = {};  // as RankNodes() takes it
+  std::vector<std::string> avoided = {};  // the argument of RankNodes()
 };
 
 struct Bind {
@@ -60,14 +60,14 @@ struct Bind {
   Pod pod;  // as known
   std::string node;
   ReserveRule reserve;
-  ResourceVector planned;                // what the whole pod is to take there
-  std::optional<ResourceVector> common;  // as PlanAtBind() of bind_allocation.h takes it
+  ResourceVector planned;  // what the whole pod should take there
+  std::optional<ResourceVector> common;  // the argument of PlanAtBind() of bind_allocation.h
 };
 
 struct PreemptionVictims {
   std::string node;
   std::vector<std::string> uids;
-  int64_t disruption_budget_violations = 0;  // by those that are chosen
+  int64_t disruption_budget_violations = 0;  // by the chosen victims
 };
 
 std::vector<PreemptionVictims> Describe(const std::vector<NodeVictims>& chosen);
@@ -76,12 +76,12 @@ struct Preempt {
   uint64_t version = 0;
   Pod pod;
   std::vector<PreemptionVictims> proposed;
-  std::optional<WallTime> reclaims_at;  // as SelectVictims() of preemption.h takes it
+  std::optional<WallTime> reclaims_at;  // the argument of SelectVictims() of preemption.h
   std::vector<PreemptionVictims> chosen;
   std::optional<PassingTerms> passing = std::nullopt;  // if GPUs are reserved
 };
 
-// The tuner's settings from here on.
+// The tuner's settings from this point on.
 struct TunerSet {
   TunerSettings settings;
 };
@@ -90,11 +90,11 @@ struct HeldProfile {
   std::string profile_namespace;
   std::string name;
   int64_t generation = 0;
-  bool measured = false;                    // by Synergy
+  bool measured = false;  // measured by Synergy
   std::optional<TrainingProfile> training;  // nullopt: invalid
 };
 
-// All profiles that exist from here on.
+// All profiles that exist from this point on.
 struct ProfilesHeld {
   uint64_t profiles_version = 0;
   std::vector<HeldProfile> profiles;
@@ -104,23 +104,23 @@ struct TunerStartedOver {
   Moment at;
 };
 
-// The idle pods, from here on.
+// The idle pods from this point on.
 struct IdleReported {
   std::map<std::string, IdlePod> pods;  // by uid
 };
 
-// All that is known of storage, from here on.
+// All that is known of storage from this point on.
 struct StorageReported {
   StorageFacts facts;
 };
 
 struct TunerDecided {
   uint64_t version = 0;
-  // How many items of news the tuner processed before, in the order of the changes: the next ones
-  // after those of the previous decision, or after a KeepNews.
+  // How many changes the tuner had processed by then, in order: those that follow the ones of the
+  // previous decision, or of a KeepNews.
   uint64_t news = 0;
   Moment at;
-  uint64_t first = 0;  // the number of the first action; the others are numbered consecutively
+  uint64_t first = 0;  // number of the first action; the others follow consecutively
   std::vector<TunerAction> actions;
   Instant wake{};
   bool round = false;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Looks up the profiles of pods for decisions: in the controller the watch's copy, in the simulator
-// those of the models.
+// Looks up the profiles of pods for decisions: the controller reads the watch's copy, the simulator
+// those of its models.
 //
-// Threading: that of the caller.
+// Threading: determined by the caller.
 
 #include <cstdint>
 #include <map>
@@ -18,14 +18,14 @@
 
 namespace synergy {
 
-// The profile of a pod with that number of GPUs, and its generation. Null if there is none, or if
-// it is invalid.
+// The profile of a pod with that number of GPUs, and the profile's generation. Null if there is no
+// profile, or if it is invalid.
 struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
-  bool measured = false;  // by Synergy, which writes it on the pods again when it changes
-  // Where the profile comes from a model of the cache; null: it does not, or it is for another
-  // number of GPUs.
+  bool measured = false;  // by Synergy, which updates the pods when the profile changes
+  // The profile that a model of the cache gave; null if the profile has another source, or is for
+  // another number of GPUs.
   std::shared_ptr<const TrainingProfile> cached = nullptr;
 };
 
@@ -34,11 +34,11 @@ class ProfileCatalog {
   virtual ~ProfileCatalog() = default;
   virtual TunedProfile Find(const std::string& pod_namespace, const std::string& name,
                             Gpus gpus) const = 0;
-  // Changes whenever a profile has changed.
+  // Changes whenever a profile changes.
   virtual uint64_t version() const = 0;
 };
 
-// The profiles as of one decision, so that no decision sees half a change. One owner.
+// The profiles as of one decision, so that no decision sees half of a change. One owner.
 class HeldProfiles final : public ProfileCatalog {
  public:
   // By namespace and name. Invalid profiles are null.

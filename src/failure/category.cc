@@ -90,7 +90,7 @@ constexpr std::array<CategoryEntry, kCategories> kEntries = {{
     {Category::kUnknown, "unknown", {}, kNever, false, "no rule applies"},
 }};
 
-// Returns the value, one of `first` to `last`, that has the name.
+// Returns the value, from `first` to `last`, with this name.
 template <class Enum>
 std::optional<Enum> Named(std::string_view name, Enum first, Enum last) {
   for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {

@@ -1,9 +1,10 @@
 #pragma once
 
-// The categories of failures: what caused one, whether it happens again, and what to do about it.
+// Defines the categories of failures: what caused a failure, whether it happens again, and how to
+// react.
 //
-// Source: the table of failures of Philly (Jeon et al., ATC 2019), with those that Kubernetes, NCCL
-// and NVIDIA's driver add. docs/failures.md lists them.
+// Source: the table of failures of Philly (Jeon et al., ATC 2019), extended by those of Kubernetes,
+// NCCL and NVIDIA's driver. docs/failures.md lists them.
 //
 // Threading: pure.
 
@@ -61,24 +62,24 @@ enum class Cause { kUser, kEngine, kInfrastructure, kSynergy, kUnknown };
 
 enum class Behaviour {
   kDeterministic,  // the same template and image fail again on the same kind of node
-  kTransient,      // may pass without a change
+  kTransient,  // may pass without any change
   kUnknown,        // neither is known
 };
 
 enum class Advice {
   kFix,             // change the template, the image or the data
-  kRetry,           // as it is
+  kRetry,  // retry without changes
   kRetryElsewhere,  // on another node or GPU
   kRetryLarger,     // with more memory
 };
 
-// When repeated failures of a category may stop further retries, where the owner asked for that.
+// How many repeated failures of a category may stop further retries, if the owner asked for that.
 enum class StopsAfter {
   kNever,
-  kTwo,           // failures in a row
-  kTwoUnstarted,  // in a row, neither of which reached an iteration
-  kTwoUnshared,   // in a row, on GPUs that no other pod shared
-  kThreeApart,    // in a row, at least five minutes apart
+  kTwo,  // two failures in a row
+  kTwoUnstarted,  // two in a row, neither of which reached an iteration
+  kTwoUnshared,  // two in a row, on GPUs that no other pod shared
+  kThreeApart,  // three in a row, at least five minutes apart
 };
 
 struct Outcome {
@@ -90,9 +91,9 @@ struct Outcome {
 struct CategoryEntry {
   Category category;
   std::string_view name;
-  Outcome outcome;  // classify.h: what changes it
+  Outcome outcome;  // classify.h: the facts that change it
   StopsAfter stops;
-  bool prerun;  // a failed pre-run may keep the job from starting
+  bool prerun;  // a failed pre-run may prevent the job's start
   std::string_view meaning;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// A lost GPU shows only in the timeout of a collective operation, up to half an hour later.
+// A lost GPU shows only as the timeout of a collective operation, up to half an hour later.
 constexpr Duration kLongestXidWindow = minutes(35);
 constexpr Duration kBeforeIteration = minutes(2);
 
@@ -44,7 +44,7 @@ bool IsHardware(Category category) {
          category == Category::kNvlink;
 }
 
-// Failures before the program's first CUDA call.
+// Returns whether the failure happens before the program's first CUDA call.
 bool PrecedesCuda(Category category) {
   return category == Category::kImport || category == Category::kSyntax ||
          category == Category::kArguments || category == Category::kCommand;
@@ -113,7 +113,7 @@ LogsVerdict ByLogs(const FailureFacts& facts) {
   };
   for (const LogReading& log : facts.logs) take(log);
   if (!best && !facts.message.empty()) {
-    // The kubelet may copy the log's end into the message.
+    // The kubelet may copy the end of the log into the message.
     LogTail message(ContainerLog::Form::kPlain);
     message.Feed(facts.message);
     message.End();
@@ -134,7 +134,7 @@ std::optional<Verdict> ByExitCode(int code) {
   return std::nullopt;
 }
 
-// Returns whether the path in the line is one of another machine's.
+// Returns whether the path in the line belongs to another machine.
 bool IsRemotePath(std::string_view line) {
   static const re2::RE2 remote(
       R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|is not a local folder|on the Hub|NoSuch(?:Key|Bucket))",
@@ -188,7 +188,7 @@ std::optional<JobFailure> Classify(const FailureFacts& facts) {
   std::optional<Verdict> verdict = ByXid(facts, true);
   if (verdict && logs.verdict && PrecedesCuda(logs.verdict->category)) verdict.reset();
   if (!verdict) verdict = ByPlatform(facts);
-  // A job that hangs reaches its deadline because of that.
+  // A job that hangs also reaches its deadline.
   if (verdict && verdict->category == Category::kDeadline && logs.verdict &&
       logs.verdict->category == Category::kCollectiveTimeout) {
     verdict = logs.verdict;

@@ -1,11 +1,11 @@
 #pragma once
 
-// Says why a job failed: category, cause, whether it fails again, and what to do.
+// Determines why a job failed: category, cause, whether it happens again, and how to react.
 //
-// Precedence: a GPU's hardware fault, the platform's reason, the kernel's evidence of memory, a
-// cause in the log, the failure of another process, the exit code. A cause in the log of any member
-// of a gang takes precedence over its consequences for the others. Synergy's own doing changes the
-// cause of a category, never the category.
+// Evidence is used in this order: a GPU's hardware fault, the platform's reason, the kernel's
+// evidence of memory, a cause in the log, the failure of another process, the exit code. A cause in
+// the log of any gang member takes precedence over its consequences for the others. Synergy's own
+// actions may change the cause, but never the category.
 //
 // Threading: pure. Time: proportional to the size of the message.
 
@@ -28,24 +28,24 @@ struct SeenXid {
 
 struct FailureFacts {
   std::optional<int> exit_code;         // of the container; 128 + N after signal N
-  std::string reason;                   // the container's, else the pod's
-  std::string message;                  // that goes with it
+  std::string reason;  // the container's, otherwise the pod's
+  std::string message;  // the message for that reason
   std::vector<std::string> conditions;  // "TYPE/REASON" of the pod's or job's conditions
   std::vector<SeenXid> xids;            // of the pod's GPUs
-  std::optional<int64_t> iterations;    // that were seen; by the logs if absent
-  bool shared_gpu = false;              // with another pod
+  std::optional<int64_t> iterations;  // seen iterations; if absent, the logs count
+  bool shared_gpu = false;  // whether another pod shared it
   std::vector<OwnAct> acts;
-  std::vector<LogReading> logs;  // one for each of the job's processes
+  std::vector<LogReading> logs;  // one per process of the job
 };
 
 struct JobFailure {
   Category category = Category::kUnknown;
   Outcome outcome;
-  std::string rule;      // its name; empty for kUnknown
-  std::string evidence;  // the line that shows it (evidence.h); empty if there is none
+  std::string rule;  // name of the rule; empty for kUnknown
+  std::string evidence;  // the line that shows it (evidence.h); may be empty
 };
 
-// Returns none if the job did not fail.
+// Returns nullopt if the job did not fail.
 std::optional<JobFailure> Classify(const FailureFacts& facts);
 
 }  // namespace synergy

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Long enough for any secret near the place, short enough to be quick.
+// Long enough for any secret near the place, and short enough to be fast.
 constexpr size_t kContext = 4096;
 constexpr std::string_view kCut = "...";
 
@@ -26,13 +26,14 @@ const std::array<Secret, 9>& Secrets() {
       {{R"((://)[^\s'"]*@)", re2::RE2::Latin1}, R"(\1***@)"},
       {{R"((?i)\b(bearer|basic|negotiate|digest|token) +[\w.~+/=-]{8,})", re2::RE2::Latin1},
        R"(\1 ***)"},
-      // Headers, to the end of the line.
+      // Headers, up to the end of the line.
       {{R"re((?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']? *[:=] *).*)re",
         re2::RE2::Latin1},
        R"(\1\2***)"},
       // curl -u user:password
       {{R"re((?i)(\s(?:-u|--user)[ =]\\?["']?[\w.@-]+:)[^\s"']+)re", re2::RE2::Latin1}, R"(\1***)"},
-      // Values of names that say so: key=value, "key": "value", --key value, '--key', 'value'.
+      // Values whose names mark them as secret: key=value, "key": "value", --key value, '--key',
+      // 'value'.
       {{R"re((?i)((?:pass(?:word|wd|phrase)?|\bpwd|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig)[a-z_]*(?:(?:\\?["'])?(?: *[=:] *|%3D| +)(?:\\?["'])?|\\?["'] *, *\\?["']))([^\s"'\\&,;)}\]]{6,}))re",
         re2::RE2::Latin1},
        R"(\1***)"},
@@ -65,7 +66,7 @@ std::string Evidence(std::string_view line, size_t at) {
   at = std::min(at, line.size());
   const size_t from = at < kContext ? 0 : at - kContext;
   std::string text(line.substr(from, 2 * kContext));
-  // The place is found again by what follows it: masks may move it.
+  // Find the place again by the text after it, because masks may move it.
   const std::string shown = text.substr(at - from, 24);
   for (const Secret& secret : Secrets()) {
     re2::RE2::GlobalReplace(&text, secret.expression, secret.replacement);

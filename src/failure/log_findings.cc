@@ -19,21 +19,22 @@
 namespace synergy {
 namespace {
 
-// Memory of an expression and its matching cache; one that needs more is slower.
+// Memory for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kRuleMemory = 512 << 10;
-// An error counts as handled if this many lines of work follow a traceback, or another line.
+// An error counts as handled if this many lines of work follow a traceback, or another kind of
+// line.
 constexpr size_t kLinesAfterTraceback = 30;
 constexpr size_t kLinesAfterLine = 10;
 // The same for lines that show progress, of one process and of several.
 constexpr size_t kStepsOfOne = 2;
 constexpr size_t kStepsOfSeveral = 4;
-// An exception that no rule knows may be the effect of a line up to this far before it.
+// An exception that no rule recognises may be the effect of a line up to this many lines earlier.
 constexpr size_t kNear = 80;
 
 re2::RE2::Options RuleOptions() {
   re2::RE2::Options options(re2::RE2::Latin1);
   options.set_max_mem(kRuleMemory);
-  options.set_log_errors(false);  // a log's author could write into ours
+  options.set_log_errors(false);  // a log's author could write into our log
   return options;
 }
 
@@ -41,7 +42,7 @@ bool Finds(const re2::RE2& expression, std::string_view text) {
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression);
 }
 
-// Exceptions that launchers raise because of another one.
+// Returns whether a launcher raised the exception because of another one.
 bool IsWrapper(std::string_view text) {
   static const re2::RE2 wrapper(
       R"(^(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|ProcessRaisedException|ProcessExitedException|TrainingFailedError|TuneError|JobSubmissionError|WorkerGroupError|ControllerError|SystemExit|ExecutionException|DatasetGenerationError|_RemoteTraceback|RemoteTraceback|FunctionExecutionFailed)\b|^(?:[\w.]+\.)?RayTaskError(?:\(\w+\))?: |: Caught \w+ in (?:DataLoader worker|replica|pin memory))",
@@ -49,7 +50,8 @@ bool IsWrapper(std::string_view text) {
   return Finds(wrapper, text);
 }
 
-// Lines of launchers, shut-downs and backtraces, which say nothing about the program's work.
+// Returns whether the line comes from a launcher, a shutdown or a backtrace, which do not show the
+// program's work.
 bool IsClosing(std::string_view text) {
   static const re2::RE2 closing(
       R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:error|fail|failed|failure|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
@@ -57,7 +59,7 @@ bool IsClosing(std::string_view text) {
   return Finds(closing, text);
 }
 
-// Text that a program quotes, such as a sample of its data.
+// Returns whether the program quotes the text, such as a sample of its data.
 bool IsQuoted(std::string_view text, size_t place) {
   const std::string_view before = text.substr(0, place);
   static const re2::RE2 source(
@@ -88,13 +90,13 @@ bool SpeaksOfSeveral(std::string_view text) {
   return Finds(several, text);
 }
 
-// One line, or one line of a text within a JSON object.
+// A line, or one line of a text within a JSON object.
 struct Entry {
   LogLine line;
-  size_t at;  // of the tail's lines
+  size_t at;  // index in the tail's lines
 };
 
-// Something in the log that a rule recognises, or an exception that none does.
+// Something in the log that a rule recognises, or an exception that no rule recognises.
 struct Candidate {
   RuleMatch match;
   size_t entry = 0;
@@ -103,8 +105,8 @@ struct Candidate {
   size_t lines = 0;  // lines of work before its end
   bool raised = false;
   bool aside = false;
-  bool caused = false;  // by the exception before it in the chain
-  bool open = false;    // its message is on the lines that follow
+  bool caused = false;  // the exception before it in the chain caused it
+  bool open = false;  // the following lines contain its message
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -144,7 +146,7 @@ class Reading {
   }
 
  private:
-  // JSON loggers write a traceback into one line.
+  // JSON loggers write a traceback on one line.
   void Split(size_t at) {
     LogLine whole = SplitLine(log_.lines()[at].text);
     const std::string_view text = whole.body;
@@ -255,7 +257,7 @@ class Reading {
     candidates_.push_back(std::move(raised));
   }
 
-  // Takes a further line of an exception's message. Returns false if it was a wrapper's.
+  // Takes another line of an exception's message. Returns false if the message was a wrapper's.
   bool AddToRaised(size_t at) {
     const LogLine& line = entries_[at].line;
     const auto open = open_.find(line.origin);
@@ -283,7 +285,7 @@ class Reading {
     several_ |= SpeaksOfSeveral(text);
     const bool closing = IsClosing(text);
     if (CountStep(log_.lines()[entries_[at].at].text) || !closing) ++lines_;
-    // The line after a traceback may say that the error was dealt with.
+    // The line after a traceback may show that the error was handled.
     if (const auto open = open_.find(line.origin); open != open_.end()) {
       Candidate& raised = candidates_[open->second];
       if (at <= raised.end + 2 && ReportsHandling(text)) raised.aside = true;
@@ -312,9 +314,9 @@ class Reading {
                            .text = trimmed});
   }
 
-  // Returns the rule of a line that is no part of a traceback.
+  // Returns the rule for a line that is not part of a traceback.
   RuleMatch MatchLine(std::string_view text) {
-    // Rust's message is on the line after the place.
+    // Rust prints the message on the line after the place.
     std::string_view message = LastErrorOf(text);
     if (message.empty() && panicked_) message = text;
     panicked_ = text.find("' panicked at ") != std::string_view::npos && text.ends_with(':');
@@ -327,7 +329,7 @@ class Reading {
     return match.rule != nullptr && IsQuoted(text, match.place) ? RuleMatch() : match;
   }
 
-  // Returns whether the line shows that the training has come further.
+  // Returns whether the line shows that the training has advanced.
   bool CountStep(std::string_view text) {
     const std::optional<ProgressLine> progress = ReadProgressLine(text);
     if (!progress || progress->kind != LineKind::kTraining) return false;
@@ -349,7 +351,8 @@ class Reading {
 
   // Returns the exception that ended the program; null if there is none.
   const Candidate* BestRaised() const {
-    // A chain's last exception that a rule recognises as a cause, else as anything.
+    // Prefer a chain's last exception that a rule recognises as a cause, otherwise any that a rule
+    // recognises.
     std::vector<const Candidate*> chains;
     std::map<int, size_t> places;
     for (const Candidate& one : candidates_) {
@@ -365,11 +368,12 @@ class Reading {
     }
     if (chains.empty()) return nullptr;
     if (!IsOfSeveral()) return LastOfOne(chains);
-    // Takes the last one of each process, and of these the first one with the strongest rule.
+    // Takes the last exception of each process, and among these the first one with the strongest
+    // rule.
     std::map<std::string, const Candidate*> last;
     for (const Candidate* one : chains) {
       const Candidate*& of_origin = last[one->origin];
-      // Without prefixes, exceptions may be of any process.
+      // Without prefixes, exceptions may come from any process.
       if (of_origin == nullptr || !one->origin.empty() ||
           one->strength() >= of_origin->strength()) {
         of_origin = one;
@@ -383,7 +387,7 @@ class Reading {
     return best;
   }
 
-  // Returns the last exception of one process, unless it followed another one at once.
+  // Returns the last exception of one process, unless it directly followed another one.
   const Candidate* LastOfOne(const std::vector<const Candidate*>& chains) const {
     const Candidate* best = chains.back();
     for (size_t i = chains.size() - 1; i-- > 0 && best->strength() < Strength::kCascade;) {
@@ -393,8 +397,8 @@ class Reading {
     return best;
   }
 
-  // Returns the strongest of the other lines from `from` on: of causes the last, of others the
-  // first.
+  // Returns the strongest of the other lines from `from` on: the last cause, or else the first of
+  // the others.
   const Candidate* BestLine(size_t from) const {
     const Candidate* best = nullptr;
     for (const Candidate& one : candidates_) {
@@ -412,11 +416,11 @@ class Reading {
   std::vector<Entry> entries_;
   TracebackReader tracebacks_;
   std::vector<Candidate> candidates_;
-  std::map<std::string, size_t, std::less<>> open_;  // origin -> its exception that has just ended
+  std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
   bool panicked_ = false;  // the next line is the message of a panic
-  bool trained_ = false;   // a line shows a loss after the start
+  bool trained_ = false;  // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};

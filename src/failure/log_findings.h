@@ -15,9 +15,9 @@
 namespace synergy {
 
 struct LogFinding {
-  const LogRule* rule = nullptr;  // a literal of the table
+  const LogRule* rule = nullptr;  // a literal from the table
   std::string evidence;
-  std::optional<WallTime> time;  // the line's, if the log has times
+  std::optional<WallTime> time;  // of the line, if the log has times
 };
 
 struct LogReading {
@@ -26,15 +26,15 @@ struct LogReading {
   bool unexplained = false;
   // The log's last lines report an end, and nothing reports an error.
   bool finished = false;
-  int64_t iterations = 0;  // that the log shows
-  // From the last of them to the log's end; absent if not known.
+  int64_t iterations = 0;  // iterations that the log shows
+  // From the last of them to the end of the log; absent if unknown.
   std::optional<Duration> since_iteration;
 };
 
-// Looks at tracebacks first: of the last one that is not a launcher's wrapper, and of a chain, the
-// last exception that a rule recognises. Errors after which the training went on do not count, nor
-// do warnings, retries and quoted text. Of several processes, the one that counts is one with a
-// cause of its own, not the failure of another.
+// Prefers tracebacks: it takes the last one that is not from a launcher's wrapper, and in a chain
+// the last exception that a rule recognises. Ignores errors after which the training continued,
+// warnings, retries and quoted text. Among several processes, a process with its own cause counts
+// before one that met the failure of another.
 LogReading ReadLog(const LogTail& log);
 
 }  // namespace synergy

@@ -14,13 +14,12 @@ enum class Prefix { kTime, kOrigin, kLevel, kLetter, kPlace };
 
 struct PrefixForm {
   Prefix kind;
-  const char* expression;  // its group is the origin or the level
+  const char* expression;  // its group captures the origin or the level
 };
 
 constexpr std::array kForms = {
-    // One of: 2026-11-21 07:05:03,250; 2026/11/21 07:05:03; 11/21/26 07:05:03; Nov 21 07:05:03;
-    // 07:05:03;
-    // [ 1234.567890] of the kernel.
+    // One of these: 2026-11-21 07:05:03,250; 2026/11/21 07:05:03; 11/21/26 07:05:03; Nov 21
+    // 07:05:03; 07:05:03; [ 1234.567890] from the kernel.
     PrefixForm{
         Prefix::kTime,
         R"((?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d|\d\d/\d\d/(?:\d\d){1,2}(?:,)? \d\d:\d\d:\d\d)"

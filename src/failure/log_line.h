@@ -1,6 +1,6 @@
 #pragma once
 
-// Separates a line of a log from what loggers and launchers put in front of it.
+// Separates the text of a log line from what loggers and launchers put in front of it.
 //
 // Threading: pure. Time is linear in the line's length (RE2).
 
@@ -12,7 +12,7 @@ namespace synergy {
 enum class LogLevel { kNone, kInfo, kWarning, kError };
 
 struct LogLine {
-  std::string_view body;  // the rest; a traceback's indentation is kept
+  std::string_view body;  // the rest; keeps a traceback's indentation
   // The prefixes that name a process ("[rank3]", "(train pid=7)", "worker-0: "), joined; empty if
   // there are none.
   std::string origin;

@@ -15,8 +15,8 @@ constexpr Outcome kOnOtherMachines = {Cause::kEngine, Behaviour::kDeterministic,
 constexpr Outcome kArithmetic = {Cause::kEngine, Behaviour::kDeterministic, Advice::kFix};
 constexpr Outcome kByTheUser = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
-// Texts that mean one thing come first, types of exceptions last.
-// The formatter lays out the whole table differently when one long expression changes.
+// Texts with a single meaning come first, types of exceptions last. clang-format lays out the whole
+// table differently when one long expression changes.
 // clang-format off
 constexpr std::array kRules = {
     // --- GPUs ---

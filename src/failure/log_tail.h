@@ -1,6 +1,6 @@
 #pragma once
 
-// Keeps the last lines of a log, and how far the training had come by then.
+// Keeps the last lines of a log, and how far the training had advanced by then.
 //
 // Threading: one owner. Memory: at most kMostBytes of lines, and 12 KiB.
 
@@ -32,7 +32,7 @@ class LogTail {
 
   // Takes any piece of the log, in order.
   void Feed(std::string_view bytes);
-  void End();  // the last line may have no newline
+  void End();  // call it last; the final line may lack a newline
 
   const std::deque<TimedLine>& lines() const { return lines_; }
   // Iterations of the whole log, not only of its tail.

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 // How long a change is watched (memoryWatch).
 constexpr Duration kWatch = minutes(10);
-// The longest timeout of collective operations, and the time until it is reported.
+// The longest timeout of collective operations, plus the time until it is reported.
 constexpr Duration kCollective = minutes(35);
 constexpr Duration kConnection = seconds(120);
 constexpr int64_t kLongestTimeout = 24 * 3600;  // s

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether what Synergy has just done to a pod can be the cause of its failure.
+// Decides whether one of Synergy's recent actions on a pod can be the cause of its failure.
 //
 // Threading: pure.
 
@@ -18,29 +18,29 @@ enum class Act {
   kMemory,    // lowered its memory request or limit, or dropped its page cache
   kLimit,     // set its memory limit (strict)
   kCpu,       // changed its CPU: a resize, a loan, a probe
-  kShare,     // put another pod on its GPU, or tried to
+  kShare,  // put another pod on its GPU, or attempted to
   kTakeAway,  // moved, preempted or suspended it
 };
 
 struct OwnAct {
   Act act;
-  Duration before_end{};  // how long before the failure
+  Duration before_end{};  // time before the failure
 };
 
 struct ActName {
   std::string_view name;
   Act act;
 };
-// Names of acts on the command line.
+// Returns the names of acts on the command line.
 const std::vector<ActName>& ActNames();
 
-// The failure, as far as the acts' consequences depend on it.
+// The properties of the failure that decide whether an act can have caused it.
 struct OwnDoingQuery {
   Category category;
   std::string_view evidence;
-  bool for_memory = false;   // an eviction for memory
+  bool for_memory = false;  // it was evicted for memory
   bool device_lost = false;  // an Xid was reported
-  bool by_signal = false;    // exit code 137 or 143
+  bool by_signal = false;  // its exit code was 137 or 143
 };
 
 // Returns whether one of `acts` can have caused the failure.

@@ -8,7 +8,7 @@ namespace {
 constexpr Outcome kRegistryFailed = {Cause::kInfrastructure, Behaviour::kTransient, Advice::kRetry};
 constexpr Outcome kInterrupted = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
-// Reasons of a container that could not be created or started. The message has the cause.
+// Reasons for which a container could not be created or started. The message contains the cause.
 constexpr const char* kNoStart =
     "StartError|ContainerCannotRun|RunContainerError|CreateContainerError|RunInitContainerError|"
     "FailedCreate|PostStartHookError";
@@ -21,7 +21,7 @@ constexpr const char* kGivenUp =
     "PodOSNotSupported|TerminationByKubelet|DeletionByTaintManager|EvictionByEvictionAPI|"
     "DeletionByPodGC|TaintManagerEviction|NodeFailure|NodeFailures";
 
-// The first one counts.
+// The first match counts.
 constexpr std::array kReasons = {
     PlatformRule{"oom-killed", Category::kHostOom, "OOMKilled|OOMKilling|ContainerOOMKilled"},
     PlatformRule{

@@ -11,9 +11,9 @@
 namespace synergy {
 namespace {
 
-// Memory of an expression and its matching cache; one that needs more is slower.
+// Memory for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kExpressionMemory = 512 << 10;
-// Shortest atom; shorter ones are in nearly every line.
+// The shortest atom; nearly every line contains shorter ones.
 constexpr int kShortestAtom = 3;
 constexpr size_t kHashes = 4096;
 
@@ -32,7 +32,7 @@ class Matcher {
   Matcher() : expressions_(kShortestAtom) {
     re2::RE2::Options options(re2::RE2::Latin1);
     options.set_max_mem(kExpressionMemory);
-    options.set_log_errors(false);  // a log's author could write into ours
+    options.set_log_errors(false);  // a log's author could write into our log
     for (const LogRule& rule : LogRules()) {
       int id = 0;
       const bool has_expression = rule.expression[0] != '\0';
@@ -64,7 +64,7 @@ class Matcher {
 
  private:
   struct Atom {
-    size_t first;  // hashes of its first and its last three letters
+    size_t first;  // hashes of its first three and its last three letters
     size_t last;
     std::string text;
   };

@@ -1,12 +1,12 @@
 #pragma once
 
-// Finds the first rule of the table that a line matches.
+// Finds the first rule of the table that matches a line.
 //
-// RE2 derives from each expression the substrings ("atoms") of which a matching line contains some.
-// Few lines contain any, so few expressions are tried: the cost of a line hardly depends on the
+// RE2 derives from each expression the substrings ("atoms") that a matching line must contain some
+// of. Few lines contain any, so few expressions are tried: the cost per line hardly depends on the
 // number of rules.
 //
-// Threading: from any thread. Time is linear in the line's length (RE2).
+// Threading: any thread. Time is linear in the line's length (RE2).
 
 #include <cstddef>
 #include <string_view>
@@ -16,11 +16,12 @@
 namespace synergy {
 
 struct RuleMatch {
-  const LogRule* rule = nullptr;  // a literal of the table; null: none matches
-  size_t place = 0;               // in the line
+  const LogRule* rule = nullptr;  // a literal from the table; null: none matches
+  size_t place = 0;  // position in the line
 };
 
-// `exception`: the line is an exception's, so that rules other than Where::kLine count, too.
+// `exception`: the line belongs to an exception, so rules with places other than Where::kLine also
+// count.
 RuleMatch MatchRule(std::string_view line, bool exception);
 
 }  // namespace synergy

@@ -1,9 +1,9 @@
 #pragma once
 
-// The rules by which a failure gets its category. docs/failures.md is generated from them.
+// The rules that give a failure its category. docs/failures.md is generated from them.
 //
-// To add one: a row in log_rules.cc or platform_rules.cc, and lines that it must recognise in
-// tests/data/failure.
+// To add a rule, write a row in log_rules.cc or platform_rules.cc, and add lines that it must
+// recognise to tests/data/failure.
 //
 // Threading: pure.
 
@@ -23,7 +23,7 @@ enum class Where {
   kLine,
   // In the exception that ends a traceback, or in a line that begins like one.
   kException,
-  // The same, but the exception's type alone says less than its cause does.
+  // As kException, but the exception's type alone tells less than its cause does.
   kType,
 };
 
@@ -31,23 +31,23 @@ struct LogRule {
   std::string_view name;
   Category category;
   Where where;
-  std::string_view word;  // every such line contains it
-  // RE2, matched anywhere in the line without its prefixes; empty: the word suffices.
+  std::string_view word;  // every matching line contains it
+  // RE2, matched anywhere in the line without its prefixes; if empty, the word suffices.
   const char* expression = "";
-  std::optional<Outcome> outcome = std::nullopt;  // instead of the category's
+  std::optional<Outcome> outcome = std::nullopt;  // replaces the category's outcome
 };
 
-// In order: of the rules that match one exception, the first counts.
+// Order matters: the first rule that matches an exception counts.
 std::span<const LogRule> LogRules();
 // Returns null if there is no such rule.
 const LogRule* LogRuleNamed(std::string_view name);
 
-// A report of Kubernetes: a container's or pod's reason, with its message; a condition.
+// A report from Kubernetes: the reason of a container or pod with its message, or a condition.
 struct PlatformRule {
   std::string_view name;
   Category category;
-  std::string_view reason;   // RE2, the whole of it; for conditions "TYPE/REASON"
-  const char* message = "";  // RE2, anywhere in the message
+  std::string_view reason;  // RE2 for the whole reason; for conditions "TYPE/REASON"
+  const char* message = "";  // RE2 for any part of the message
   std::optional<Outcome> outcome = std::nullopt;
 };
 std::span<const PlatformRule> ReasonRules();
@@ -62,11 +62,11 @@ struct CodeRule {
 std::span<const CodeRule> ExitRules();
 std::span<const CodeRule> XidRules();
 
-// How much a category of a log's line says about the cause.
+// How much the category of a log line tells about the cause.
 enum class Strength {
   kNone,
   kSignal,    // a signal ended a process, or it aborted itself
-  kCascade,   // this process met the failure of another one
+  kCascade,  // this process encountered the failure of another one
   kCrash,     // a segmentation fault
   kSpecific,  // a cause
 };

@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// Further lines of a message, and lines of other processes within a traceback.
+// Limits on further lines of a message, and on lines of other processes within a traceback.
 constexpr int kMostMessages = 40;
 constexpr int kMostStrays = 20;
 
@@ -17,7 +17,7 @@ bool IsHeading(std::string_view text) {
   return text.find("raceback (most recent call last)") != std::string_view::npos;
 }
 
-// Returns the frame's indentation, or 0 if it is none.
+// Returns the frame's indentation, or 0 if the line is not a frame.
 size_t FrameIndent(std::string_view text) {
   static const re2::RE2 frame(R"re(^(\s+)File ["'<].*,? line \d+)re", re2::RE2::Latin1);
   re2::StringPiece spaces;
@@ -40,7 +40,7 @@ bool IsAside(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), aside);
 }
 
-// Returns whether the line is of Python's module warnings, which announces no traceback.
+// Returns whether the line comes from Python's module warnings, which announces no traceback.
 bool IsPythonWarning(std::string_view text) {
   static const re2::RE2 warning(R"(:\d+: \w*Warning: )", re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), warning);
@@ -132,7 +132,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     return {.part = Part::kFrame};
   }
   if (const size_t indent = FrameIndent(text); indent > 1) {
-    // An error of a graph in TensorFlow prints frames in its message.
+    // An error in a TensorFlow graph prints frames in its message.
     if (state.after && indent > 2 && state.messages < kMostMessages) return {.part = Part::kFrame};
     return AddFrame(state, indent);
   }
@@ -145,7 +145,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     return {};
   }
   if (state.after) {
-    // Exceptions of several processes without prefixes follow each other.
+    // Exceptions of several processes without prefixes may directly follow each other.
     if (BeginsLikeException(text) && state.messages == 0) {
       state.aside = state.last.aside;
       return AddException(state);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Finds Python's tracebacks in a log, also where several processes write in turns, each line after
-// a prefix of its own.
+// Finds Python's tracebacks in a log, even where several processes write in turns, each line after
+// its own prefix.
 //
 // A traceback is recognised by its frames ("  File "x.py", line 3, in f"), because its heading may
-// be outside of the log's tail. The first line that is less indented than the frames is the
-// exception; lines after it that belong to it are its message.
+// lie outside the log's tail. The first line with less indentation than the frames is the
+// exception; following lines that belong to it are its message.
 //
 // Threading: one owner. Memory: bounded by kMostOrigins.
 
@@ -21,21 +21,21 @@ namespace synergy {
 class TracebackReader {
  public:
   enum class Part {
-    kOther,      // no part of a traceback
-    kFrame,      // its heading, a frame, a line of source
+    kOther,  // not part of a traceback
+    kFrame,  // its heading, a frame, or a line of source
     kException,  // the line that names the exception
-    kMessage,    // a further line of the exception's message
+    kMessage,  // another line of the exception's message
   };
 
   struct Seen {
     Part part = Part::kOther;
-    // The exception's number, for kException and kMessage. All of a chain ("During handling of the
-    // above exception") have the number of the first one.
+    // The exception's number, for kException and kMessage. All exceptions of a chain ("During
+    // handling of the above exception") have the number of the first one.
     int chain = 0;
-    // The exception did not end the program: it is of another thread, of a destructor or of an exit
+    // The exception did not end the program: it belongs to another thread, a destructor or an exit
     // function, or a warning reports it.
     bool aside = false;
-    // The exception was raised because of the one before it in the chain ("raise ... from").
+    // The previous exception in the chain caused this one ("raise ... from").
     bool caused = false;
   };
 
@@ -46,13 +46,13 @@ class TracebackReader {
 
   struct State {
     size_t indent = 0;    // of the frames; 0: in no traceback
-    int strays = 0;       // lines of others within it
+    int strays = 0;  // lines of other processes within it
     bool after = false;   // after an exception's line
     int messages = 0;     // lines of its message
-    bool linked = false;  // the next traceback is of the same chain
-    bool caused = false;  // and was raised because of the exception before
+    bool linked = false;  // the next traceback belongs to the same chain
+    bool caused = false;  // and the previous exception caused it
     bool aside = false;   // the next exception is aside
-    bool quiet = false;   // the line before is a warning
+    bool quiet = false;  // the previous line is a warning
     Seen last;
   };
 
@@ -66,9 +66,9 @@ class TracebackReader {
 // Returns whether `text` begins as an exception does: "ValueError: bad", "a.b.SomeError".
 bool BeginsLikeException(std::string_view text);
 // Returns the message in a line that reports the last error of a program in C++, Rust, Go, Julia,
-// Java or R; empty if it is no such line.
+// Java or R; empty if the line does not.
 std::string_view LastErrorOf(std::string_view text);
-// Returns whether `text` says that an error was dealt with: "retrying", "falling back to".
+// Returns whether `text` reports that an error was handled: "retrying", "falling back to".
 bool ReportsHandling(std::string_view text);
 
 }  // namespace synergy

@@ -1,8 +1,8 @@
 #pragma once
 
-// The cost of throughput for each job at given prices of the types: the lower hull of the points
-// (T_mj, s_m price_j - gain_mj) and the origin, as vertices of increasing throughput. Its slopes
-// increase. Types without GPUs are ignored.
+// Computes the cost of throughput for each job at given prices of the types: the lower hull of the
+// origin and the points (T_mj, s_m price_j - gain_mj), as vertices of increasing throughput. Its
+// slopes increase. Types without GPUs are ignored.
 //
 // Threading: one owner.
 
@@ -19,11 +19,10 @@ class CostHulls {
   struct Vertex {
     double throughput;
     double cost;
-    size_t type;  // meaningless for the origin
+    size_t type;  // undefined for the origin
   };
 
-  // `gains`: the gain of a job that spends all of its time on a type, by job and type; empty: no
-  // gains.
+  // `gains`: what a job that spends all its time on a type gains, by job and type; empty: no gains.
   explicit CostHulls(const GavelProblem& problem, std::vector<double> gains = {});
 
   void SetPrices(std::span<const double> prices);
@@ -34,8 +33,8 @@ class CostHulls {
   }
   // Returns the last segment that begins below `throughput`.
   static size_t SegmentTo(std::span<const Vertex> hull, double throughput);
-  // Adds the shares that give the job `throughput`, times `weight`, to its row. Returns their cost
-  // less the gains.
+  // Adds to the job's row the shares that give it `throughput`, times `weight`. Returns their cost
+  // minus the gains.
   static double Take(std::span<const Vertex> hull, double throughput, double weight,
                      std::span<double> row);
 

@@ -12,16 +12,16 @@ namespace synergy {
 namespace {
 
 // Slacks leave room for the solver's rounding if a floor is its own earlier answer. A larger slack
-// gives away more precision, and is tried only if there is no solution with a smaller one.
+// loses precision, and is tried only if there is no solution with a smaller one.
 constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
 
-// Returns no answer if there is none with that slack.
+// Returns nullopt if there is no answer with that slack.
 Result<std::optional<MaxMinAnswer>> TryMaxMin(const GavelProblem& problem,
                                               std::span<const double> base,
                                               std::span<const double> rise,
                                               const GavelShares& known, double slack) {
-  // Scales rows to parts of each job's best throughput, and the level to about 1: the solver's
-  // tolerances are absolute.
+  // Scale rows to fractions of each job's best throughput, and the level to about 1, because the
+  // solver's tolerances are absolute.
   const size_t jobs = problem.jobs.size();
   std::vector<double> scale;
   double unit = 0;

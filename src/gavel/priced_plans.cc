@@ -12,15 +12,16 @@
 namespace synergy {
 namespace {
 
-// The final bound on the relative gain of any other plan; a weaker bound if rounding in the master
-// program keeps it from improving; and the step below which it counts as not improving.
+// Three limits: the final bound on the relative gain of any other plan; a weaker bound if rounding
+// in the master program prevents an improvement; and the smallest step that counts as an
+// improvement.
 constexpr double kProof = 1e-8;
 constexpr double kProofAtRest = 1e-6;
 constexpr double kRest = 1e-11;
-constexpr double kSmallestValue = 1e-3;  // a level may be stuck at 0; about 1 is usual
+constexpr double kSmallestValue = 1e-3;  // a level may stay at 0; about 1 is usual
 constexpr int kMostPlans = 600;
 constexpr double kNoSlope = 1e-6;  // relative to the total of all jobs' slopes, which is 1
-constexpr double kBend = 1e-9;     // relative offset to a throughput that may be at a bend
+constexpr double kBend = 1e-9;  // relative distance from a throughput that may be at a bend
 
 struct Plan {
   std::vector<double> prices;  // at which the plan was made
@@ -44,7 +45,7 @@ class Search {
       for (size_t type = 0; type < usage.size(); ++type)
         usage[type] += problem.jobs[job].gpus * known.jobs[job][type];
     }
-    // Corrects the rounding of the solver that found the shares.
+    // Correct the rounding of the solver that found the shares.
     for (size_t type = 0; type < usage.size(); ++type)
       usage[type] = std::min(usage[type], problem.gpus[type]);
     AddToMean(known_value, std::move(usage));
@@ -105,7 +106,7 @@ class Search {
     Plan plan;
     std::vector<double> usage;  // GPUs per type
     double value = 0;
-    double surplus = 0;  // the value less the cost of the usage
+    double surplus = 0;  // the value minus the cost of the usage
   };
 
   PricedPlan MakePlan(const std::vector<double>& prices) {
@@ -143,7 +144,7 @@ class Search {
     return prices;
   }
 
-  // Returns the prices of the plans in the mean, and the last ones.
+  // Returns the prices of the plans in the mean, followed by the last prices.
   PriceMemory PricesOfUse() const {
     PriceMemory prices;
     for (size_t i = 0; i < plans_.size(); ++i) {
@@ -161,11 +162,11 @@ class Search {
   std::vector<Plan> plans_;
 };
 
-// The level at which the cost begins to grow faster, and the increase of its slope.
+// The level at which the cost begins to grow faster, with the increase of its slope.
 using Bend = std::pair<double, double>;
 
-// Returns the level at which the cost grows by `growth`; unbounded if it never does. Sorts no more
-// bends than necessary, so that the time grows with their number.
+// Returns the level at which the cost has grown by `growth`; unbounded if there is none. Sorts only
+// as many bends as necessary, so that the time is linear in their number.
 double LevelOfGrowth(std::vector<Bend>& bends, double growth) {
   auto begin = bends.begin();
   auto end = bends.end();
@@ -238,8 +239,8 @@ class LevelPricer {
   double highest_;
 };
 
-// Gives each job the throughput that pays by the hulls, which include the gains, and at least its
-// floor.
+// Gives each job the throughput that pays according to the hulls, which include the gains, but at
+// least its floor.
 class SumPricer {
  public:
   explicit SumPricer(std::span<const double> floors) : floors_(floors) {}
@@ -274,7 +275,7 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
                                            std::span<const double> base,
                                            std::span<const double> rise, const GavelShares& known,
                                            PriceMemory* memory) {
-  // Scales the level to about 1.
+  // Scale the level to about 1.
   double unit = 0;
   for (size_t job = 0; job < rise.size(); ++job)
     unit = std::max(unit, rise[job] / BestThroughput(problem.jobs[job]));
@@ -296,7 +297,7 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
       // At a bend, take the slope below it, which is certain.
       const double less = throughput * (1 - kBend);
       price = scaled[job] * CostHulls::Slope(hull, CostHulls::SegmentTo(hull, less));
-      if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // has its best type alone
+      if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // has only its best type
     }
     if (price <= kNoSlope) price = 0;
     is_any_priced = is_any_priced || price > 0;
@@ -320,7 +321,7 @@ std::optional<GavelShares> GreatestSumByPrices(const GavelProblem& problem,
                                                std::span<const double> floors,
                                                std::vector<double> gains, const GavelShares& known,
                                                PriceMemory* memory) {
-  // Scales the sum to about 1.
+  // Scale the sum to about 1.
   const size_t types = problem.types.size();
   double most = 0;
   for (size_t job = 0; job < floors.size(); ++job)

@@ -41,7 +41,7 @@ GavelProblem Seen(const GavelProblem& problem, GavelView view, GavelUniform unif
   const size_t reference = ReferenceType(problem);
   for (GavelJob& job : seen.jobs) {
     double all = uniform == GavelUniform::kOne ? 1 : job.throughput[reference];
-    // A job that cannot run on the reference type counts as on its best type.
+    // A job that cannot run on the reference type counts with its best type.
     if (all <= 0) all = BestThroughput(job);
     std::fill(job.throughput.begin(), job.throughput.end(), all);
   }

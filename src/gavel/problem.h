@@ -2,7 +2,7 @@
 
 // The decision problem of Gavel's policies (Narayanan et al., "Heterogeneity-Aware Cluster
 // Scheduling Policies for Deep Learning Workloads", OSDI'20, sections 3 and 4): jobs m, GPU types
-// j, and the part x_mj of its time that each job spends on each type.
+// j, and the fraction x_mj of its time that each job spends on each type.
 //
 //   T_mj      iterations per second of job m on type j      thr_m = sum_j T_mj x_mj
 //   s_m       GPUs of job m                                 sum_j x_mj <= 1
@@ -10,9 +10,9 @@
 //   w_m       weight of job m                               x_mj >= 0
 //   prop_m    sum_j T_mj n_j / sum_j n_j: its throughput when its time is divided as the GPUs are
 //
-// With packing, pairs of jobs with equal s share GPUs: then the sums go over every combination that
+// With packing, pairs of jobs with equal s share GPUs. The sums then include every combination that
 // a job is part of, and a pair counts once for the GPUs. As in the paper, a job that is larger than
-// a type may have time there; the code that carries out the times must give it none.
+// a type may have time there; the code that uses the times must give it none.
 //
 // Times are in seconds, throughputs in iterations per second, costs in money per GPU and hour.
 //
@@ -38,17 +38,17 @@ struct GavelJob {
   double waited = 0;                 // since the job arrived
 };
 
-// Two jobs with equally many GPUs that share them.
+// Two jobs that share equally many GPUs.
 struct GavelPair {
   size_t first = 0;
   size_t second = 0;
-  std::vector<std::array<double, 2>> throughput;  // per type: of the first job, of the second
+  std::vector<std::array<double, 2>> throughput;  // per type: of the first job, then of the second
 };
 
 struct GavelEntity {
   std::string name;
   double weight = 1;
-  bool fifo = false;  // serves its jobs one after the other; else by their weights
+  bool fifo = false;  // serves its jobs one after another; otherwise by their weights
   std::vector<size_t> jobs;
 };
 
@@ -68,24 +68,24 @@ struct GavelShares {
 };
 
 struct GavelAnswer {
-  // The value that the policy minimises or maximises; none if it has no such value.
+  // The value that the policy minimises or maximises; absent if there is none.
   std::optional<double> objective;
   GavelShares shares;
-  std::vector<size_t> missed;  // jobs whose deadlines are given up
+  std::vector<size_t> missed;  // jobs whose deadlines are abandoned
 };
 
-// A policy's view of the types.
+// How a policy sees the types.
 enum class GavelView {
   kAgnostic,  // all types are alike
   kAware,     // each job's throughput on each type
   kPacked,    // also the throughput of pairs
 };
 
-// The value that replaces throughputs if all types are alike.
+// The value that replaces throughputs if all types count as alike.
 enum class GavelUniform { kOne, kReference };
 
 // Returns the problem as a policy sees it. The reference type is v100, as in the authors' runs;
-// without v100, the type with the greatest throughput of all jobs together.
+// without v100, it is the type with the greatest total throughput of all jobs.
 GavelProblem Seen(const GavelProblem& problem, GavelView view, GavelUniform uniform);
 
 GavelShares NoShares(const GavelProblem& problem);
@@ -96,8 +96,8 @@ double ProportionalThroughput(const GavelProblem& problem, size_t job);
 // Returns the throughput on the fastest type, without pairs.
 double BestThroughput(const GavelJob& job);
 
-// Each returns kInvalid with the field's name if a policy needs a value that is missing: a type on
-// which the job runs; the iterations that are left.
+// Return kInvalid with the field's name if a policy lacks a value: a type on which the job runs, or
+// the iterations left.
 Result<> CheckThroughputs(const GavelProblem& problem);
 Result<> CheckStepsLeft(const GavelProblem& problem);
 

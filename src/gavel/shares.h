@@ -1,9 +1,9 @@
 #pragma once
 
-// The linear program that Gavel's policies have in common: a variable for each job or pair and type
-// on which it runs, the general constraints (problem.h), and rows that a policy adds.
+// The linear program that Gavel's policies share: a variable for each job or pair and each type on
+// which it runs, the general constraints (problem.h), and rows that a policy adds.
 //
-// Threading: one owner. REQUIRES: `problem` outlives it.
+// Threading: one owner. REQUIRES: `problem` outlives this object.
 
 #include <cstddef>
 #include <span>
@@ -21,7 +21,7 @@ class SharesProgram {
  public:
   explicit SharesProgram(const GavelProblem& problem);
 
-  // Sets the objective: a factor for each job's throughput (gain), or for each type as well.
+  // Sets the objective: a factor (gain) for each job's throughput, or for each job and type.
   void SetGain(size_t job, double gain);
   void SetGain(size_t job, std::span<const double> gain_by_type);
   // Returns thr_m * factor, as terms of a row.
@@ -29,8 +29,8 @@ class SharesProgram {
   size_t AddVariable(const Variable& variable);
   void AddRow(Row row) { program_.rows.push_back(std::move(row)); }
 
-  // Maximises the objective. A Solution without values means that there is none. Pairs are added as
-  // needed; the first ones are those with a part in `known`, shares of the same problem.
+  // Maximises the objective. A Solution without values means that there is none. Adds pairs as
+  // needed, starting with those that have time in `known`, which are shares of the same problem.
   Result<Solution> Solve(const GavelShares& known = {}) const;
   GavelShares Shares(const Solution& solution) const;
 

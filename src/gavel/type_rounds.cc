@@ -64,7 +64,7 @@ void TypeRounds::Update(std::span<const TypedJob> jobs, const std::vector<double
   for (const TypedJob& job : jobs) {
     present.insert(job.name);
     std::vector<double> usable = Usable(job, gpus);
-    // An agnostic policy only sees whether a job runs on a type.
+    // An agnostic policy sees only whether a job runs on a type.
     for (double& each : usable) {
       if (!policy_.aware) each = each > 0 ? 1 : 0;
     }
@@ -161,8 +161,8 @@ std::vector<GavelPick> TypeRounds::Pick(std::span<const TypedJob> jobs,
   }
   std::vector<GavelPick> picks = rounds_.Picks(kept);
   if (options_.restart_cost <= 0 || !any_runs || !begins) return picks;
-  // A job that keeps its place has no claim to the type that it would have moved to, so that the
-  // next jobs get their turn there: type by type, until no move is made without need.
+  // A job that keeps its place has no claim to the type that it would have moved to, so the next
+  // jobs get a chance there: type by type, until no needless move remains.
   while (true) {
     std::vector<double> free = gpus;
     std::vector<const GavelPick*> for_nothing;
@@ -194,7 +194,7 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
   std::vector<TypedJob> moved;
   if (policy_.fifo && begins) jobs = moved = MovedUp(jobs, gpus);
   Update(jobs, gpus);
-  // If the policy's last answer includes none of the jobs, none needs to wait for the next round.
+  // If the policy's last answer includes none of the jobs, none has to wait for the next round.
   const bool is_new = std::none_of(known_.begin(), known_.end(), [this](const std::string& name) {
     return solved_.contains(name);
   });

@@ -1,31 +1,30 @@
 #pragma once
 
-// Rounds on GPUs of several types: a policy of Gavel decides which part of its time each job should
-// spend on each type (problem.h), the round mechanism which type a job has in this round
-// (round_mechanism.h; Gavel, OSDI'20, sections 4 and 5). Both the simulator and the controller use
-// this.
+// Rounds on GPUs of several types. A policy of Gavel decides the fraction of its time that each job
+// should spend on each type (problem.h), and the round mechanism decides which type a job has in
+// this round (round_mechanism.h; Gavel, OSDI'20, sections 4 and 5). Both the simulator and the
+// controller use this.
 //
-// Running jobs do not move without need. A *move*, from the job's present type to another one, pays
-// if it makes more of the next round in spite of the cost of the restart:
+// Running jobs do not move without need. A *move*, from the job's present type to another, pays if
+// the job makes more progress in the next round despite the cost of the restart:
 //
 //   T_m,new (round - restart_cost) > T_m,old round
 //
-// and never under an agnostic policy, for which all types are alike. A move that does not pay is
-// made only if another job needs the place: a waiting job that is given it in this round, or a job
-// whose own move pays.
+// A move never pays under an agnostic policy, which treats all types as alike. A move that does not
+// pay happens only if another job needs the place: a waiting job that gets it in this round, or a
+// job whose own move pays.
 //
-// Under fifo no running job gives way to a later one: it keeps its type, or moves to a free one if
+// Under fifo no running job makes way for a later one: it keeps its type, or moves to a free one if
 // that pays.
 //
 // The policy is asked again at most every 6.4 rounds, as in the authors' runs (1920 s with rounds
 // of 300 s); a policy that gives whole types is asked whenever jobs arrive or end.
 //
-// Times are in seconds; throughputs in any unit of the job's own, steps in that unit times seconds;
-// prices in money per GPU and hour.
+// Times are in seconds, throughputs in any unit that the job chooses, steps in that unit times
+// seconds, and prices in money per GPU and hour.
 //
-// Threading: one owner at a time. Pure: the caller passes the time.
-// Failures: kInvalid for an unknown policy, and as the policy says (policy.h); earlier decisions
-// stay in force then.
+// Threading: one owner at a time. Pure: the caller passes the time. Failures: kInvalid for an
+// unknown policy, and those of the policy (policy.h); earlier decisions then stay in force.
 
 #include <cstddef>
 #include <memory>
@@ -47,11 +46,11 @@ struct TypedJob {
   std::string name;
   double gpus = 1;
   std::vector<double> throughput;    // per type; 0: the job does not run there
-  std::optional<double> steps_left;  // none: unknown; policies that need it fail
+  std::optional<double> steps_left;  // absent: unknown; policies that need it fail
   std::optional<double> deadline;    // from now
   double waited = 0;                 // since the job arrived
   std::optional<size_t> on;          // the type of a running job
-  bool stays = false;                // the job runs and may not be moved
+  bool stays = false;  // the job runs and must not be moved
 };
 
 class TypeRounds {
@@ -66,10 +65,10 @@ class TypeRounds {
   static Result<TypeRounds> Create(std::string_view policy, std::vector<std::string> types,
                                    const Options& options);
 
-  // Returns the jobs that have GPUs from now on, by type. `jobs`: all present jobs, in the order of
-  // their arrival; missing ones have ended. `gpus` and `prices` are per type; empty prices:
-  // unknown. `begins`: a round begins. Otherwise every job keeps its type, and free GPUs go to jobs
-  // that have none; the policy is asked only if it gives whole types, or if its last answer
+  // Returns the jobs that have GPUs from now on, by type. `jobs`: all present jobs, in order of
+  // arrival; jobs that it omits have ended. `gpus` and `prices` are per type; empty prices are
+  // unknown. `begins`: whether a round begins. If not, every job keeps its type and free GPUs go to
+  // jobs without any; the policy is asked only if it gives whole types, or if its last answer
   // includes none of these jobs.
   Result<std::vector<GavelPick>> Decide(std::span<const TypedJob> jobs,
                                         const std::vector<double>& gpus,
@@ -87,11 +86,11 @@ class TypeRounds {
  private:
   TypeRounds(TypePolicy policy, std::vector<std::string> types, const Options& options);
 
-  // Returns `jobs` after the moves of running ones: by arrival, each to the fastest free type to
-  // which the move pays.
+  // Returns `jobs` after the moves of running ones: in order of arrival, each moves to the fastest
+  // free type for which the move pays.
   std::vector<TypedJob> MovedUp(std::span<const TypedJob> jobs,
                                 const std::vector<double>& gpus) const;
-  // Returns the throughputs that Decide() uses: without types that have too few GPUs for the job.
+  // Returns the throughputs that Decide() uses, without types that have too few GPUs for the job.
   std::vector<double> Usable(const TypedJob& job, const std::vector<double>& gpus) const;
   void Update(std::span<const TypedJob> jobs, const std::vector<double>& gpus);
   Result<> Solve(std::span<const TypedJob> jobs, const std::vector<double>& gpus,
@@ -105,7 +104,7 @@ class TypeRounds {
   Options options_;
   RoundMechanism rounds_;
   std::set<std::string> known_;
-  // The last solve's, with its state for the next one of its kind.
+  // The policy of the last solve, with its state for the next solve of its kind.
   std::unique_ptr<GavelPolicy> gavel_;
   std::string_view program_;
   std::vector<size_t> solved_types_;  // types with GPUs

@@ -7,12 +7,12 @@
 namespace synergy {
 namespace {
 
-// Cosines that differ by less are equal; on one type alone all are.
+// Cosines that differ by less than this are equal; on a single type all are equal.
 constexpr double kSameDistance = 1e-9;
 
 struct Likeness {
   double cosine = 0;
-  double scale = 0;  // from the other's unit to the own one
+  double scale = 0;  // from the other's unit to the job's own
 };
 
 // Returns nullopt if the two have no type in common.
@@ -30,7 +30,7 @@ std::optional<Likeness> Compare(const KnownSpeeds& own, const KnownSpeeds& other
   return Likeness{dot / std::sqrt(own_square * other_square), dot / other_square};
 }
 
-// Scales to a mean of 1 over the known types; nullopt if no value is above 0.
+// Scales values to a mean of 1 over the known types; returns nullopt if no value is above 0.
 std::optional<Likeness> ToMeanOfOne(const KnownSpeeds& other) {
   double sum = 0;
   double count = 0;

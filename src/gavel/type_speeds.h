@@ -1,13 +1,13 @@
 #pragma once
 
-// Estimated speeds of a job on GPU types on which it has not run, from workloads that are alike on
-// the types on which it has.
+// Estimates a job's speeds on GPU types on which it has not run, from workloads that behave alike
+// on the types on which it has run.
 //
-// An *estimate* is half that of the nearest workload (cosine distance of the throughputs on the
-// types known for both, as in Gavel, OSDI'20, section 6) and half the mean of all, each scaled to
-// the job's own unit by least squares on those types. If nothing is known of the job, the estimate
-// is the mean of the others' speeds on each type relative to their averages; if nothing is known of
-// any workload, all types are alike.
+// An *estimate* is half that of the nearest workload and half the mean of all, each scaled to the
+// job's own unit by least squares on the common types. The nearest one has the least cosine
+// distance of throughputs on the types known for both (Gavel, OSDI'20, section 6). If nothing is
+// known of the job, the estimate is the mean of the others' speeds on each type relative to their
+// averages. If nothing is known of any workload, all types are alike.
 //
 // Threading: pure.
 
@@ -17,8 +17,8 @@
 
 namespace synergy {
 
-// Per type, in one unit, which may differ between workloads; 0: the workload does not run there;
-// none: unknown.
+// Per type, in one unit, which may differ between workloads. 0: the workload does not run there;
+// absent: unknown.
 using KnownSpeeds = std::vector<std::optional<double>>;
 
 struct TypeSpeed {
@@ -29,7 +29,7 @@ struct TypeSpeed {
 };
 
 // Returns speeds per type, in the unit of `own` if that has a value above 0. REQUIRES: `others`
-// have as many types.
+// have equally many types.
 std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const KnownSpeeds> others);
 
 }  // namespace synergy

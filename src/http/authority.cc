@@ -30,7 +30,7 @@ std::string Contents(BIO* bio) {
   return {data, static_cast<size_t>(size)};
 }
 
-// Empty: out of memory.
+// Returns an empty text if out of memory.
 std::string CertificatePem(X509* certificate) {
   const Bio bio(::BIO_new(::BIO_s_mem()));
   return ::PEM_write_bio_X509(bio.get(), certificate) == 1 ? Contents(bio.get()) : std::string();
@@ -43,7 +43,7 @@ std::string KeyPem(EVP_PKEY* key) {
   return written ? Contents(bio.get()) : std::string();
 }
 
-// Numbers and names that no other certificate has.
+// Sets numbers and names that no other certificate has.
 bool Identify(X509* certificate, const char* what) {
   unsigned char random[16];
   if (::RAND_bytes(random, sizeof random) != 1) return false;
@@ -78,7 +78,7 @@ struct Signer {
   EVP_PKEY* key;
 };
 
-// Returns a certificate of `key`; its own extensions come in this order.
+// Returns a certificate for `key`; its own extensions come in this order.
 Result<Certificate> Sign(EVP_PKEY* key, const char* what, Validity validity, Signer signer,
                          const std::vector<std::pair<int, std::string>>& extensions) {
   Certificate certificate(::X509_new());

@@ -1,10 +1,10 @@
 #pragma once
 
-// Certificates that a process issues for itself and its peers: an authority, whose key is deleted
-// at once, and the certificates that it signs. Checks such certificates, too.
+// Issues certificates for a process and its peers: an authority, whose key is deleted at once, and
+// the certificates that it signs. Also checks such certificates.
 //
-// Threading: pure, but for the random keys.
-// Failures: kInvalid with OpenSSL's words, which never contain a key.
+// Threading: pure, except for the random keys. Failures: kInvalid with OpenSSL's text, which never
+// contains a key.
 
 #include <string>
 #include <vector>
@@ -29,18 +29,18 @@ struct Validity {
   WallTime until;
 };
 
-// Makes an authority and, for each list of DNS names, a certificate of these names for servers and
-// clients, with a key of P-256. All are valid for the same time. REQUIRES: no list is empty.
+// Makes an authority and, for each list of DNS names, a certificate with these names for servers
+// and clients, with a P-256 key. All are valid for the same time. REQUIRES: no list is empty.
 Result<IssuedCertificates> IssueCertificates(const std::vector<std::vector<std::string>>& names,
                                              Validity validity);
 
-// Returns the validity of the certificate, whatever the time is. kInvalid: the key is another
-// one's, none of the `authorities` (PEM, one or more) has signed it, or it lacks one of the DNS
-// names.
+// Returns the validity of the certificate, whatever the present time. Returns kInvalid if the key
+// belongs to another certificate, none of the `authorities` (PEM, one or more) has signed it, or it
+// lacks one of the DNS names.
 Result<Validity> CheckCertificate(const CertifiedKey& key, const std::string& authorities,
                                   const std::vector<std::string>& names);
 
-// Returns those authorities of a PEM text that have not expired, at most the first two.
+// Returns the authorities in a PEM text that have not expired, at most the first two.
 std::string ValidAuthorities(const std::string& pem, WallTime at);
 
 }  // namespace synergy::http

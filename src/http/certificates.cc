@@ -22,7 +22,7 @@ std::string FileIdentity(const std::string& file) {
 }
 
 // Reads a file again. Leaves `pem` unchanged if the file has no name, cannot be read, or is empty:
-// without its own authority a client would trust all of the system's.
+// without its own authority, a client would trust all those of the system.
 void ReadAgain(const std::string& file, std::string& pem) {
   if (file.empty()) return;
   std::ifstream in(file, std::ios::binary);
@@ -42,7 +42,7 @@ Result<std::unique_ptr<ServerCertificate>> ServerCertificate::Load(ServerTls tls
                                                                    OnProblem on_problem) {
   std::unique_ptr<ServerCertificate> certificate(
       new ServerCertificate(std::move(tls), std::move(on_problem)));
-  // Before the files are read, so that a change during the read is noticed later.
+  // Read the identity before the files, so that a change during the read is noticed later.
   certificate->seen_ = certificate->Identity();
   Result<TlsContext> context = MakeServerContext(certificate->tls_);
   if (!context) return Fail(context.error());
@@ -55,8 +55,8 @@ TlsContext ServerCertificate::Current() {
   std::string identity = Identity();
   if (identity != seen_) {
     seen_ = std::move(identity);
-    // Perhaps only one of the two files is written yet. Then this fails now, and the change of the
-    // other triggers it again.
+    // Perhaps only one of the two files has been written yet. Then this attempt fails, and the
+    // change of the other file triggers another.
     Result<TlsContext> context = MakeServerContext(tls_);
     if (context) {
       context_ = std::move(*context);
@@ -92,7 +92,7 @@ TlsContext ClientCertificates::Current() {
     ReadAgain(now.ca_file, now.ca_pem);
     ReadAgain(now.certificate_file, now.certificate_pem);
     ReadAgain(now.key_file, now.key_pem);
-    // Perhaps only one of certificate and key is written yet.
+    // Perhaps only one of certificate and key has been written yet.
     if (Result<TlsContext> context = MakeClientContext(now)) {
       tls_ = std::move(now);
       context_ = *std::move(context);

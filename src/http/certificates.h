@@ -1,9 +1,9 @@
 #pragma once
 
-// Certificates that follow changes of their files. Private to this folder.
+// Certificates that are reloaded when their files change. Private to this folder.
 //
-// Threading: Current() and Expiry() from any thread.
-// Failures: if changed files cannot be used, the previous content stays in use.
+// Threading: any thread may call Current() and Expiry(). Failures: if changed files cannot be used,
+// the previous content stays in use.
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace synergy::http {
 
-// A server's certificate, and the authority of its clients. Changed files that cannot be used are
+// A server's certificate, and the authority for its clients. Changed files that cannot be used are
 // reported, once per change.
 class ServerCertificate {
  public:
@@ -28,10 +28,10 @@ class ServerCertificate {
 
   static Result<std::unique_ptr<ServerCertificate>> Load(ServerTls tls, OnProblem on_problem);
 
-  // The context for the next connection. Checks the files each time, which costs less than a
-  // thousandth of a handshake and needs no thread.
+  // Returns the context for the next connection. Checks the files each time, which costs less than
+  // a thousandth of a handshake and needs no thread.
   TlsContext Current();
-  // When the certificate for the next connection expires.
+  // Returns when the certificate for the next connection expires.
   std::optional<WallTime> Expiry() { return ExpiryOf(Current()); }
 
  private:
@@ -54,7 +54,7 @@ class ClientCertificates {
  public:
   static Result<std::unique_ptr<ClientCertificates>> Load(ClientTls tls);
 
-  // The context for the next connection.
+  // Returns the context for the next connection.
   TlsContext Current();
 
  private:

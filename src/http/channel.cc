@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr size_t kBufferSize = size_t{32} << 10;
 constexpr size_t kCollectedWrites = size_t{16} << 10;
 
-// Limits on how long, and how much, Linger() reads of what the peer is still sending.
+// Limits on how long Linger() reads, and how much, of what the peer is still sending.
 constexpr milliseconds kLingerSilence{1000};
 constexpr milliseconds kLingerLimit{10000};
 constexpr size_t kLingerBytes = size_t{512} << 20;
@@ -28,7 +28,7 @@ Channel::Channel(Fd socket)
     : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<char[]>(kBufferSize)) {}
 
 Channel::~Channel() {
-  // Signals to the peer that the stream is complete; its answer does not matter.
+  // Signal to the peer that the stream is complete; its answer does not matter.
   if (tls_ != nullptr && (state_ == State::kOpen || state_ == State::kEnded))
     ::SSL_shutdown(tls_.get());
   ::ERR_clear_error();
@@ -88,7 +88,7 @@ Channel::Step Channel::TlsStep(int result) {
       return Step::kFailed;
     }
     default:
-      // An alert before the first byte of data is about the handshake (RFC 8446, section 6.2).
+      // An alert before the first byte of data concerns the handshake (RFC 8446, section 6.2).
       handshake_refused_ =
           !ever_received_ && ERR_GET_REASON(::ERR_peek_last_error()) > SSL_AD_REASON_OFFSET;
       Fail(State::kBroken, TlsProblem());
@@ -191,7 +191,7 @@ bool Channel::Write(const char* data, size_t size) {
     unsent_.append(data, size);
     return state_ == State::kOpen;
   }
-  // Sends the head together with one packet's worth of the body, and the rest of the body without a
+  // Send the head together with one packet's worth of the body, then the rest of the body without a
   // copy.
   const size_t with_head = std::min(size, kCollectedWrites - unsent_.size());
   unsent_.append(data, with_head);
@@ -244,7 +244,7 @@ Result<> Channel::ConnectTls(const TlsContext& context, const std::string& serve
     return synergy::Fail(ErrorCode::kUnavailable, "TLS handshake: unexpected data before it");
   tls_ =
       tls_ == nullptr ? MakeSession(context, socket_.get()) : MakeSession(context, std::move(tls_));
-  ever_received_ = false;  // a proxy's answer says nothing of the server
+  ever_received_ = false;  // a proxy's answer tells nothing about the server
   if (tls_ == nullptr || !ExpectServer(tls_.get(), server_name, verify)) {
     return synergy::Fail(ErrorCode::kUnavailable, TlsProblem());
   }
@@ -263,8 +263,8 @@ bool Channel::Idle() {
   if (state_ != State::kOpen || !unsent_.empty() || buffer_begin_ < buffer_end_) return false;
   char byte;
   if (tls_ == nullptr) return ::recv(socket_.get(), &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN;
-  // The data in the socket may be TLS's own, above all session tickets, which says nothing about
-  // the stream. Nor does the socket alone show the end of a TLS stream, which is data too.
+  // The data in the socket may belong to TLS itself, such as session tickets, and tells nothing
+  // about the stream. Nor does the socket alone show the end of a TLS stream, which is also data.
   size_t got = 0;
   ::ERR_clear_error();
   return TlsStep(::SSL_peek_ex(tls_.get(), &byte, 1, &got)) == Step::kWantRead;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A byte stream over a socket, plain or TLS, that keeps the reason for a failure: the library's own
-// streams only report "error", but whether a request may have been processed depends on the reason.
+// A byte stream over a socket, plain or TLS, that keeps the reason for a failure. The library's own
+// streams report only "error", but the reason determines whether a request may have been processed.
 // Private to this folder.
 //
 // Reads come from a buffer that lives as long as the connection. Small writes are collected until
@@ -44,8 +44,9 @@ class Channel {
   // Sets when reads and writes end, however much data has arrived.
   void SetDeadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
-  // Performs the handshake, within the silence limit. The client verifies the server's certificate
-  // for `server_name`; on a channel with TLS already, that of a proxy, it begins another within.
+  // Performs the handshake within the silence limit. The client verifies the server's certificate
+  // for `server_name`. On a channel that already uses TLS (a proxy's), it begins another handshake
+  // inside.
   Result<> AcceptTls(const TlsContext& context);
   Result<> ConnectTls(const TlsContext& context, const std::string& server_name, bool verify);
 
@@ -54,30 +55,31 @@ class Channel {
   bool Write(const char* data, size_t size);
   bool Flush();
 
-  // Makes reads fail after this many more bytes, with the stream still open. The library bounds
-  // neither heads nor the lines between chunks. The reader of a body sets the limit again with
-  // every piece, so that it never cuts a body.
+  // Makes reads fail after this many more bytes, with the stream still open. The library limits
+  // neither heads nor the lines between chunks. The reader of a body resets the limit for every
+  // piece, so that it never cuts a body.
   void LimitReads(size_t bytes) { read_limit_ = bytes; }
   bool read_limit_reached() const { return read_limit_ == 0; }
 
-  // Waits for the next request. True if there is something to read, even if it is the end.
+  // Waits for the next request. Returns true if there is something to read, even if that is the
+  // end.
   bool AwaitData(std::chrono::milliseconds timeout, int wake_fd);
-  // Whether an idle connection may be used again: it was not closed, and no unrequested data
-  // arrived.
+  // Returns whether an idle connection may be used again: it was not closed, and no unrequested
+  // data arrived.
   bool Idle();
 
-  // Ends the stream so that the peer still receives what was written last: closing a socket with
-  // unread data would destroy that. Continues to read for a while.
+  // Ends the stream so that the peer still receives the last data written; closing a socket with
+  // unread data would destroy that data. Continues reading for a while.
   void Linger();
 
   State state() const { return state_; }
   const std::string& problem() const { return problem_; }
-  // Whether anything was read since ResetCounts(), and whether all written data has been sent.
+  // Return whether anything was read since ResetCounts(), and whether all written data was sent.
   bool received() const { return received_; }
   bool all_sent() const { return !send_failed_ && unsent_.empty(); }
   void ResetCounts();
-  // The peer refused the TLS handshake after our half of it was done, as TLS 1.3 servers do with a
-  // client's certificate.
+  // Returns whether the peer refused the TLS handshake after this side had completed it, as TLS 1.3
+  // servers do with a client's certificate.
   bool handshake_refused() const { return handshake_refused_; }
   int fd() const { return socket_.get(); }
 

@@ -15,8 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longest idle time of a connection that is used again. Servers close idle ones (Go's API server
-// after 90 s), and a request that crosses with that may or may not have taken effect.
+// How long a connection may be idle before it is no longer reused. Servers close idle connections
+// (Go's API server after 90 s), and a request that crosses with the close may or may not have taken
+// effect.
 constexpr std::chrono::seconds kReusedWithin{30};
 
 bool IsRepeatable(const ClientRequest& request) {
@@ -137,7 +138,7 @@ class PooledClient final : public Client {
     return std::move(outcome.response);
   }
 
-  // Takes the connection used last: the others may grow old and be closed.
+  // Take the most recently used connection; the others may grow old and be closed.
   std::unique_ptr<ClientConnection> Take() {
     std::vector<Idle> ended;  // closed outside the lock
     const std::lock_guard lock(mutex_);
@@ -160,7 +161,7 @@ class PooledClient final : public Client {
 
   const ClientOptions options_;
   const ClientConnection::Target target_;
-  const std::shared_ptr<ClientCertificates> certificates_;  // none without TLS
+  const std::shared_ptr<ClientCertificates> certificates_;  // null without TLS
   std::mutex mutex_;
   std::vector<Idle> idle_;
 };

@@ -1,19 +1,18 @@
 #pragma once
 
-// An HTTP/1.1 client for one server, with connections that are kept open and used again. Built on
+// An HTTP/1.1 client for one server; it keeps connections open and reuses them. Built on
 // cpp-httplib.
 //
-// Threading: a Client may be used from any thread; each call in progress has its own connection.
-// Failures: kUnavailable if no connection could be made or the request was not sent completely, so
-// that the server cannot have acted on it; kTimeout if the request was sent but no complete answer
-// came, because the server was silent or the connection broke: the server may have acted on it;
-// kCancelled after `stop`, when the server also may have acted; kInvalid for a request that cannot
-// be sent; kTooLarge for an answer beyond the limit. A status of 4xx or 5xx is an answer, not a
-// failure.
+// Threading: any thread may use a Client; each call in progress has its own connection. Failures:
+// kUnavailable if no connection was made or the request was not sent completely, so that the server
+// cannot have acted on it. kTimeout if the request was sent but no complete answer came, because
+// the server was silent or the connection broke; the server may have acted on it. kCancelled after
+// `stop`; the server may also have acted. kInvalid for a request that cannot be sent. kTooLarge for
+// an answer beyond the limit. A 4xx or 5xx status is an answer, not a failure.
 //
-// A kept-open connection may turn out to have been closed by the server. Then the request is sent
+// The server may have closed a connection that was kept open. The client then sends the request
 // again, once, on a new connection, if it was not sent completely, or if it is a GET or HEAD and no
-// byte of an answer came. The first Create() makes the whole process ignore SIGPIPE.
+// byte of an answer arrived. The first Create() makes the whole process ignore SIGPIPE.
 
 #include <chrono>
 #include <functional>
@@ -30,10 +29,10 @@
 namespace synergy::http {
 
 struct ClientTls {
-  std::string ca_pem;           // empty: the system's
-  std::string certificate_pem;  // both or neither: mutual TLS
+  std::string ca_pem;  // empty: the system's authorities
+  std::string certificate_pem;  // set both or neither: mutual TLS
   std::string key_pem;
-  // The files that these came from, to be read again when they change; empty: never.
+  // The files that these came from, which are read again when they change; empty: never.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
@@ -44,13 +43,13 @@ struct ClientTls {
 struct ClientOptions {
   std::string base_url;  // "https://127.0.0.1:6443", "http://[::1]:8080/prefix"
   ClientTls tls;
-  // The proxy that leads to the server, such as "http://user:password@proxy:3128"; empty: none. One
-  // with https:// may have a certificate of the system's authorities or of the server's.
+  // The proxy that leads to the server, such as "http://user:password@proxy:3128"; empty: none. A
+  // proxy with https:// may have a certificate from the system's authorities or from the server's.
   std::string proxy;
   std::chrono::milliseconds connect_timeout{3000};
   std::chrono::milliseconds read_timeout{10000};  // longest silence
-  // Longest time of a Send() from its connection to the end of the answer, however busy the server;
-  // none: no limit.
+  // Longest time for a Send(), from its connection to the end of the answer, however busy the
+  // server is; absent: no limit.
   std::optional<std::chrono::milliseconds> transfer_timeout;
   size_t max_idle_connections = 8;
   size_t max_response_bytes = size_t{256} << 20;
@@ -67,7 +66,7 @@ struct ClientRequest {
 struct ClientResponse {
   int status = 0;
   std::string body;
-  std::optional<std::chrono::seconds> retry_after = {};  // the server's request, if it has one
+  std::optional<std::chrono::seconds> retry_after = {};  // if the server requested it
 };
 
 class Client {
@@ -75,15 +74,16 @@ class Client {
   static Result<std::unique_ptr<Client>> Create(ClientOptions options);
   virtual ~Client() = default;
 
-  // Returns a client of another server with the same options, which shares the TLS files read.
+  // Returns a client for another server with the same options; it shares the TLS files already
+  // read.
   virtual Result<std::unique_ptr<Client>> For(const std::string& base_url) const = 0;
 
   virtual Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop = {}) = 0;
 
-  // Receives a continuing answer. Calls `on_data` with no data as soon as an answer with status 200
-  // begins, then with the pieces of its body as they come; `on_data` returns false to end the
+  // Receives a streamed answer. Calls `on_data` without data as soon as an answer with status 200
+  // begins, then with the pieces of its body as they arrive; `on_data` returns false to end the
   // answer. Returns at the end of the answer, with the status and, for a status other than 200, the
-  // body. `stop` ends it immediately, even during a silence.
+  // body. `stop` ends it immediately, even while the server is silent.
   virtual Result<ClientResponse> Stream(const ClientRequest& request,
                                         std::chrono::milliseconds silence_limit,
                                         const std::function<bool(std::string_view)>& on_data,

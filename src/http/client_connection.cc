@@ -16,8 +16,8 @@
 namespace synergy::http {
 namespace {
 
-// Longest head of an answer, or text between chunks. The library takes any length, and matches the
-// first line with a std::regex whose recursion overflows the stack at about 50 kB.
+// Longest head of an answer, and longest text between chunks. The library accepts any length, and
+// matches the first line with a std::regex whose recursion overflows the stack at about 50 kB.
 constexpr size_t kLongestResponseHead = size_t{16} << 10;
 
 // An answer under construction.
@@ -40,7 +40,7 @@ struct Answer {
   }
 };
 
-// In seconds, as API servers write it; a date counts as none.
+// Returns the seconds, as API servers write them; a date counts as none.
 std::optional<std::chrono::seconds> RetryAfter(const httplib::Response& response) {
   const std::string text = response.get_header_value("Retry-After");
   uint32_t seconds = 0;
@@ -56,8 +56,8 @@ std::string ProblemOf(const Proxy& proxy, const Error& error) {
 
 // The library's client without its sockets: it writes requests and reads answers. Its own
 // connections and streams are not used. They hold the lock that stop() needs while they connect,
-// ignore a stop() that comes too early, take an ended TLS connection for a live one, present the
-// client's certificate before the server's is verified, and report every later failure as "Read".
+// ignore a stop() that comes too early, mistake an ended TLS connection for a live one, present the
+// client's certificate before they verify the server's, and report every later failure as "Read".
 class LibraryConnection final : public ClientConnection, private httplib::ClientImpl {
  public:
   LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
@@ -69,12 +69,11 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     set_keep_alive(true);
     set_url_encode(false);
     set_decompress(false);
-    // The library examines and closes it at its discretion; reads and writes go through the
-    // channel.
+    // The library examines and closes this socket as it likes; reads and writes use the channel.
     socket_.sock = library_socket;
   }
 
-  // Passes the proxy, and begins TLS with the server.
+  // Passes the proxy, then begins TLS with the server.
   Result<> Establish(const Target& target, const TlsContext& tls,
                      std::chrono::milliseconds timeout) {
     if (target.proxy) {
@@ -108,7 +107,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
   bool Reusable() override { return reusable_ && channel_->Idle(); }
 
  private:
-  // A proxy forwards requests of plain HTTP by their full URL (RFC 9112, section 3.2.2).
+  // A proxy forwards plain HTTP requests by their full URL (RFC 9112, section 3.2.2).
   static bool IsForwarded(const Target& target) { return target.proxy && !target.url.tls; }
   static std::string PathPrefix(const Target& target) {
     return IsForwarded(target) ? "http://" + target.url.HostAndPort() + target.url.prefix
@@ -177,7 +176,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 
   // The library's hooks for its sockets.
 
-  // Called if the library found the connection ended before it sent anything.
+  // The library calls this if it finds that the connection ended before it sent anything.
   bool create_and_connect_socket(Socket&, httplib::Error& error) override {
     never_tried_ = true;
     error = httplib::Error::Connection;

@@ -20,8 +20,8 @@
 
 namespace synergy::http {
 
-// How long a call may wait while the server is silent, the event that ends it (-1: none), and its
-// deadline.
+// How long a call may wait while the server is silent, the event that ends the wait (-1: none), and
+// the call's deadline.
 struct Waits {
   std::chrono::milliseconds silence_limit;
   int wake_fd = -1;
@@ -35,20 +35,19 @@ class ClientConnection {
     std::string server_name;  // the name that the certificate must match
     bool verify = true;
     std::optional<Proxy> proxy = {};
-    TlsContext proxy_tls = {};  // null for a proxy by plain HTTP
+    TlsContext proxy_tls = {};  // null for a proxy over plain HTTP
   };
 
   struct Outcome {
     Result<ClientResponse> response;
-    // If it failed: the request was not sent completely, so that the server cannot have acted on
-    // it.
+    // On failure: the request was not sent completely, so the server cannot have acted on it.
     bool not_sent = false;
-    // If it failed: the connection ended without a byte of an answer, as kept-open ones do.
+    // On failure: the connection ended without a byte of an answer, as kept-open connections do.
     bool ended_unanswered = false;
   };
 
-  // Receives the pieces of the body of an answer with status 200; first called with no data when
-  // that answer begins.
+  // Receives the pieces of the body of an answer with status 200; the first call, without data,
+  // comes when that answer begins.
   using OnData = std::function<bool(std::string_view)>;
 
   // `tls`: null for plain HTTP.
@@ -60,7 +59,7 @@ class ClientConnection {
   // If `on_data` is null, the whole body is collected. Adds the target's path prefix.
   virtual Outcome Send(const ClientRequest& request, const Waits& waits, size_t max_response_bytes,
                        const OnData* on_data) = 0;
-  // Whether the connection can take another request.
+  // Returns whether the connection can take another request.
   virtual bool Reusable() = 0;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// Makes a Channel a stream from which cpp-httplib reads requests and answers. Private to this
+// Makes a Channel into a stream from which cpp-httplib reads requests and answers. Private to this
 // folder.
 //
-// Threading: as the channel's. The channel outlives the stream.
+// Threading: the same as the channel. The channel must outlive the stream.
 //
-// Apart because only this derives from a class of cpp-httplib.
+// Apart because only this file derives from a class of cpp-httplib.
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// One request to a server of this machine on a Unix socket (ServerOptions::unix_socket).
+// Sends one request to a server on this machine through a Unix socket (ServerOptions::unix_socket).
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace synergy::http {
 
-// Requests `path`, without TLS. Waits for a few seconds at most.
-// Failures: kUnavailable, which names the socket.
+// Requests `path`, without TLS. Waits a few seconds at most. Failures: kUnavailable with the name
+// of the socket.
 Result<ClientResponse> GetLocally(const std::string& unix_socket, const std::string& path);
 
 }  // namespace synergy::http

@@ -1,11 +1,10 @@
 #pragma once
 
-// OpenSSL's objects with their owners, and the reading of PEM and of times. Private to this folder.
+// Gives OpenSSL's objects owners, and reads PEM and times. Private to this folder.
 //
-// Threading: as OpenSSL: an object has one owner at a time.
+// Threading: as in OpenSSL, an object has one owner at a time.
 //
-// Apart because TLS (tls.h) and the issuing of certificates (authority.h) share it, and nothing
-// else.
+// Apart because only TLS (tls.h) and the issuing of certificates (authority.h) share it.
 
 #include <chrono>
 #include <ctime>
@@ -33,15 +32,15 @@ using Bio = std::unique_ptr<BIO, FreedBy<::BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, FreedBy<::X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, FreedBy<::EVP_PKEY_free>>;
 
-// Otherwise OpenSSL would request the pass phrase of an encrypted key on the terminal.
+// Without this, OpenSSL would ask for the pass phrase of an encrypted key on the terminal.
 inline int NoPassPhrase(char*, int, int, void*) { return 0; }
 
-// Reads `pem`, which outlives the result.
+// Reads `pem`, which must outlive the result.
 inline Bio Reading(const std::string& pem) {
   return Bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// Return null, with OpenSSL's error, if there is none.
+// Return null, with OpenSSL's error, if there is nothing to read.
 inline Certificate ReadCertificate(BIO* bio) {
   return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr));
 }
@@ -49,7 +48,7 @@ inline Key ReadKey(const std::string& pem) {
   return Key(::PEM_read_bio_PrivateKey(Reading(pem).get(), nullptr, NoPassPhrase, nullptr));
 }
 
-// None if it is unreadable, or later than a WallTime can be.
+// Returns nullopt if the time is unreadable, or later than a WallTime can be.
 inline std::optional<WallTime> ToWallTime(const ASN1_TIME* time) {
   std::tm fields{};
   if (::ASN1_TIME_to_tm(time, &fields) != 1) return std::nullopt;

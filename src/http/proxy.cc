@@ -23,7 +23,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// An address of either family.
+// An address of either IP version.
 struct Address {
   int family = AF_INET;
   std::array<uint8_t, 16> bytes{};
@@ -34,7 +34,7 @@ struct Address {
     return std::all_of(bytes.begin(), bytes.end() - 1, [](uint8_t byte) { return byte == 0; }) &&
            bytes.back() == 1;
   }
-  // Whether both have the same first bits.
+  // Returns whether both have the same leading bits.
   bool Shares(const Address& other, size_t bits) const {
     if (family != other.family) return false;
     const size_t whole = bits / 8;
@@ -59,11 +59,11 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// A server, as the entries of NO_PROXY are compared with it.
+// A server, in the form in which NO_PROXY's entries are compared with it.
 struct Destination {
-  std::string host;  // in small letters
+  std::string host;  // in lower case
   uint16_t port = 0;
-  std::optional<Address> address;  // of a host that is one
+  std::optional<Address> address;  // if the host is an address
 };
 
 bool MatchesRange(const std::string& entry, const Destination& to) {
@@ -74,7 +74,7 @@ bool MatchesRange(const std::string& entry, const Destination& to) {
          to.address->Shares(*first, *bits);
 }
 
-// Splits "host:port" and "[address]:port"; without a port, the text is all host.
+// Splits "host:port" and "[address]:port"; without a port, the whole text is the host.
 std::pair<std::string, std::optional<uint16_t>> SplitPort(const std::string& entry) {
   const size_t colon = entry.rfind(':');
   if (colon == std::string::npos) return {entry, std::nullopt};
@@ -82,7 +82,7 @@ std::pair<std::string, std::optional<uint16_t>> SplitPort(const std::string& ent
       ParseNumber<uint16_t>(std::string_view(entry).substr(colon + 1));
   std::string host = entry.substr(0, colon);
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  // An address of version 6 without brackets has no port.
+  // An IPv6 address without brackets has no port.
   if (!port || (!bracketed && host.find(':') != std::string::npos)) return {entry, std::nullopt};
   return {bracketed ? host.substr(1, host.size() - 2) : host, port};
 }

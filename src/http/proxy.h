@@ -1,7 +1,6 @@
 #pragma once
 
-// Finds the proxy that leads to a server, by the environment's variables, as Go's programs do
-// (kubectl among them).
+// Finds the proxy for a server in the environment's variables, as Go programs such as kubectl do.
 //
 // Threading: pure.
 
@@ -13,12 +12,12 @@ namespace synergy::http {
 struct ProxyVariables {
   std::string https;
   std::string http;
-  std::string exempt;  // hosts, domains, addresses and CIDRs, with commas between them
+  std::string exempt;  // hosts, domains, addresses and CIDRs, separated by commas
 };
 
-// Returns the URL of the proxy for requests to `base_url`, which may have credentials; empty: there
-// is none, or the server is exempt. This machine's own servers (localhost, 127.0.0.0/8, ::1) always
-// are.
+// Returns the URL of the proxy for requests to `base_url`, which may contain credentials; empty if
+// there is none, or the server is exempt. This machine's own servers (localhost, 127.0.0.0/8, ::1)
+// are always exempt.
 std::string ProxyFor(const std::string& base_url, const ProxyVariables& variables);
 
 }  // namespace synergy::http

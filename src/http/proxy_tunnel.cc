@@ -18,7 +18,7 @@ constexpr std::string_view kForm =
 constexpr size_t kLongestHead = size_t{16} << 10;
 constexpr size_t kShownOfAStatus = 100;
 
-// RFC 3986, section 2.1; nullopt if it is malformed.
+// Decodes by RFC 3986, section 2.1; returns nullopt if the text is malformed.
 std::optional<std::string> Unescape(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -37,7 +37,7 @@ std::optional<std::string> Unescape(std::string_view text) {
   return plain;
 }
 
-// RFC 7617; nullopt if the credentials are malformed.
+// Encodes by RFC 7617; returns nullopt if the credentials are malformed.
 std::optional<std::string> BasicAuthorization(std::string_view user_info) {
   const size_t colon = std::min(user_info.find(':'), user_info.size());
   const std::optional<std::string> user = Unescape(user_info.substr(0, colon));
@@ -59,7 +59,7 @@ std::string Authority(const BaseUrl& url) {
   return fmt::format("{}:{}", v6 ? "[" + url.host + "]" : url.host, url.port);
 }
 
-// Returns an answer's head; nullopt if the channel ends before, or the head does not.
+// Returns an answer's head; nullopt if the channel ends first, or if the head never ends.
 std::optional<std::string> ReadHead(Channel& channel) {
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
@@ -74,7 +74,7 @@ bool IsSuccess(std::string_view head) {
   return head.starts_with("HTTP/1.") && head.substr(std::min<size_t>(8, head.size()), 2) == " 2";
 }
 
-// Returns "407 Proxy Authentication Required".
+// Returns text such as "407 Proxy Authentication Required".
 std::string StatusText(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\r'));
   const size_t space = std::min(line.find(' '), line.size());
@@ -110,7 +110,7 @@ Result<Proxy> ParseProxy(const std::string& url) {
     proxy.authorization = *std::move(authorization);
     rest.remove_prefix(at + 1);
   }
-  // Its error would show the text, in which malformed credentials may remain.
+  // Replace its error, which would show the text with malformed credentials.
   Result<BaseUrl> parsed = ParseBaseUrl(fmt::format("{}://{}", scheme, rest));
   if (!parsed) return malformed();
   proxy.url = *std::move(parsed);

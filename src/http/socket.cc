@@ -27,8 +27,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A client that opens many connections at once must not wait for SYN retransmissions: the library's
-// own backlog of 5 costs the sixth connection a second.
+// A client that opens many connections at once must not wait for SYN retransmissions: with the
+// library's own backlog of 5, the sixth connection takes a second longer.
 constexpr int kBacklog = 1024;
 
 milliseconds Left(Clock::time_point deadline) {
@@ -64,7 +64,7 @@ Fd Open(const addrinfo& address) {
 bool BindAndListen(int fd, const addrinfo& address) {
   const int on = 1;
   const int off = 0;
-  // Without SO_REUSEPORT, the library's default, with which two servers share a port unnoticed.
+  // Avoid SO_REUSEPORT, the library's default, which lets two servers share a port unnoticed.
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (address.ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   return ::bind(fd, address.ai_addr, address.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0;
@@ -78,7 +78,7 @@ struct LocalAddress {
   static Result<LocalAddress> Of(const std::string& name) {
     LocalAddress local;
     local.address.sun_family = AF_UNIX;
-    // A leading zero makes the name an abstract one.
+    // A leading zero byte makes the name abstract.
     if (name.size() + 1 > sizeof(local.address.sun_path)) {
       return Fail(ErrorCode::kInvalid,
                   fmt::format("the name of the Unix socket @{} is longer than {} bytes", name,
@@ -126,7 +126,7 @@ Result<Fd> Listen(const std::string& host, uint16_t port) {
   Result<Addresses> addresses = LookUp(host, port, AI_PASSIVE);
   if (!addresses) return Fail(addresses.error());
   int error = 0;
-  // For all addresses, IPv6 comes first: such a socket accepts IPv4 as well.
+  // For all addresses, IPv6 comes first, because such a socket also accepts IPv4.
   for (const bool v6 : {true, false}) {
     for (const addrinfo* address = addresses->get(); address != nullptr;
          address = address->ai_next) {
@@ -159,7 +159,7 @@ Result<Fd> ConnectLocally(const std::string& name, milliseconds timeout) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(timeout);
   const timeval wait{.tv_sec = seconds.count(),
                      .tv_usec = std::chrono::microseconds(timeout - seconds).count()};
-  // SO_SNDTIMEO limits connect(), too.
+  // SO_SNDTIMEO also limits connect().
   if (fd.valid() && ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) == 0 &&
       ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0 &&
       ::connect(fd.get(), address->Get(), address->size) == 0) {
@@ -188,7 +188,7 @@ std::string PeerAddress(const Fd& socket) {
                     0, NI_NUMERICHOST) != 0) {
     return {};
   }
-  // An IPv4 client of a dual-stack socket.
+  // The prefix of an IPv4 client's address on a dual-stack socket.
   constexpr std::string_view kMapped = "::ffff:";
   const std::string_view name = text;
   return std::string(name.starts_with(kMapped) ? name.substr(kMapped.size()) : name);
@@ -214,7 +214,7 @@ Result<Fd> ConnectToAny(const addrinfo* addresses, milliseconds timeout, int wak
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) ++left;
   std::string problem = "no address";
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
-    // An address that does not answer leaves the others their part of the time.
+    // An address that does not answer leaves the other addresses their part of the time.
     const milliseconds part = Left(deadline) / left--;
     Fd fd = Open(*address);
     if (!fd.valid()) {

@@ -2,9 +2,9 @@
 
 // Sockets and related descriptors. Private to this folder.
 //
-// Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread. All
-// descriptors but that of ConnectLocally() are non-blocking, and all are closed on exec; only
-// WaitFor() waits.
+// Threading: an Fd has one owner; any thread may signal or wait for a WakeEvent. All descriptors
+// except that of ConnectLocally() are non-blocking, and all are closed on exec; only WaitFor()
+// waits.
 
 #include <chrono>
 #include <cstdint>
@@ -67,34 +67,35 @@ class StopEvent {
 
 enum class Ready { kYes, kTimeout, kWoken };
 
-// Waits until `fd` is readable (or writable), broken connections included. `wake_fd` may be -1. If
+// Waits until `fd` is readable (or writable), or its connection is broken. `wake_fd` may be -1. If
 // both are ready, the result is kYes only if `data_first`.
 Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake_fd,
               bool data_first = false);
 
 // Returns a listening socket. An empty host means all addresses.
 Result<Fd> Listen(const std::string& host, uint16_t port);
-// Abstract Unix sockets, which are reached within this process's network namespace. The connection
-// is blocking; `timeout` limits the wait for it and each of its reads and writes.
+// Abstract Unix sockets, which are reachable within this process's network namespace. The
+// connection is blocking; `timeout` limits connecting, and each read and write.
 Result<Fd> ListenLocally(const std::string& name);
 Result<Fd> ConnectLocally(const std::string& name, std::chrono::milliseconds timeout);
 uint16_t LocalPort(const Fd& socket);
-// The address of the other end, without its port; empty if there is none, as with Unix sockets.
+// Returns the address of the other end, without its port; empty if there is none, as with Unix
+// sockets.
 std::string PeerAddress(const Fd& socket);
-// Whether an address from PeerAddress() belongs to this machine only.
+// Returns whether an address from PeerAddress() belongs to this machine only.
 bool IsLoopback(const std::string& address);
 
-// Connects with TCP_NODELAY. The look-up of the name cannot be interrupted; the rest ends within
-// `timeout` or on `wake_fd`.
+// Connects with TCP_NODELAY. The name lookup cannot be interrupted; the rest ends within `timeout`
+// or on `wake_fd`.
 Result<Fd> Connect(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                    int wake_fd);
-// Connects to the first of several addresses that accepts; each gets an equal part of the remaining
-// time.
+// Connects to the first of several addresses that accepts; each gets an equal part of the time
+// left.
 Result<Fd> ConnectToAny(const addrinfo* addresses, std::chrono::milliseconds timeout, int wake_fd);
 
 void SetNoDelay(int fd);
 
-// errno's text.
+// Returns errno's text.
 std::string ErrnoText(int error);
 
 }  // namespace synergy::http

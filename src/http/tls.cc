@@ -31,7 +31,7 @@ TlsContext MakeContext(const SSL_METHOD* method) {
   return context;
 }
 
-// Reading stops with "no start line" after the last certificate, which is not an error.
+// Reading stops after the last certificate with "no start line", which is not an error.
 bool EndedWell() {
   const unsigned long error = ::ERR_peek_last_error();
   if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
@@ -49,8 +49,8 @@ constexpr const char* kBundles[] = {
     "/etc/ssl/certs/ca-certificates.crt",                 // Arch, Gentoo, NixOS
 };
 
-// Trusts what SSL_CERT_FILE and SSL_CERT_DIR name, or else Debian's folder, or else the first
-// bundle that is there.
+// Trusts what SSL_CERT_FILE and SSL_CERT_DIR name, otherwise Debian's folder, otherwise the first
+// bundle that exists.
 Result<> TrustSystem(SSL_CTX* context) {
   if (::SSL_CTX_set_default_verify_paths(context) != 1)
     return Invalid("the system's certificate authorities");
@@ -82,7 +82,7 @@ Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
   return {};
 }
 
-// Uses the certificate and the intermediate ones.
+// Uses the certificate and the intermediate certificates.
 Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
   const Bio bio = Reading(pem);
   const Certificate own = ReadCertificate(bio.get());
@@ -105,7 +105,7 @@ Result<> UseKey(SSL_CTX* context, const std::string& pem) {
 }
 
 // Refuses all clients except the one of that name. Only the certificate's DNS names count: the
-// subject is meant for human readers, and a wildcard identifies no client.
+// subject is for human readers, and a wildcard identifies no client.
 Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
   if (::SSL_CTX_load_verify_file(context, tls.client_ca_file.c_str()) != 1) {
     return Fail(ErrorCode::kInvalid,
@@ -125,7 +125,7 @@ Result<> UseFiles(SSL_CTX* context, const ServerTls& tls) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("certificate {}: {}", tls.certificate_file, TlsProblem()));
   }
-  // This also checks that the key belongs to the certificate.
+  // This also checks that the key matches the certificate.
   if (::SSL_CTX_use_PrivateKey_file(context, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", tls.key_file, TlsProblem()));
   return {};
@@ -169,8 +169,8 @@ void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session);
 Result<TlsContext> MakeServerContext(const ServerTls& tls) {
   TlsContext context = MakeContext(::TLS_server_method());
   if (context == nullptr) return Invalid("TLS");
-  // Clients here never resume sessions: kube-scheduler's and the kubelet's keep their connections
-  // open instead.
+  // Clients here never resume sessions: those of kube-scheduler and the kubelet keep their
+  // connections open instead.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
@@ -238,7 +238,7 @@ TlsSession MakeSession(const TlsContext& context, TlsSession outer) {
 
 bool ExpectServer(ssl_st* session, const std::string& name, bool verify) {
   const bool address = IsAddress(name);
-  // SNI carries names only (RFC 6066, section 3).
+  // SNI carries only names (RFC 6066, section 3).
   if (!address && ::SSL_set_tlsext_host_name(session, name.c_str()) != 1) return false;
   if (!verify) return true;
   if (address) return ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), name.c_str()) == 1;
@@ -248,7 +248,7 @@ bool ExpectServer(ssl_st* session, const std::string& name, bool verify) {
 
 std::string TlsProblem() {
   std::string text;
-  // The last error is the nearest to the caller's operation; the first is the cause.
+  // The last error is closest to the caller's operation; the first is the cause.
   while (const unsigned long error = ::ERR_get_error()) {
     char line[256];
     const char* reason = ::ERR_reason_error_string(error);

@@ -2,8 +2,8 @@
 
 // OpenSSL as this folder uses it. Private to this folder.
 //
-// Threading: a TlsContext is shared by any number of connections; a TlsSession belongs to its
-// connection. TlsProblem() is about the last failure of the calling thread.
+// Threading: any number of connections share a TlsContext; a TlsSession belongs to its connection.
+// TlsProblem() describes the last failure of the calling thread.
 
 #include <memory>
 #include <optional>
@@ -25,28 +25,28 @@ struct TlsSessionDeleter {
 };
 using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
-// The certificate that a server presents, and the clients that it serves.
+// The certificate that a server presents, and the clients that it accepts.
 struct ServerTls {
-  std::string certificate_file;  // both or neither: a generated certificate
+  std::string certificate_file;  // both or neither: use a generated certificate
   std::string key_file;
-  // Both or neither: clients need a certificate of this authority for this DNS name.
+  // Set both or neither: clients need a certificate from this authority for this DNS name.
   std::string client_ca_file;
   std::string client_name;
 };
 
 Result<TlsContext> MakeServerContext(const ServerTls& tls);
-// When the context's own certificate expires; none if it has none.
+// Returns when the context's own certificate expires; nullopt if it has none.
 std::optional<WallTime> ExpiryOf(const TlsContext& context);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);
-// Makes the context for a proxy on the way to the server of `tls`: trusts the server's authority
-// and the system's, and shows no certificate.
+// Makes the context for a proxy in front of the server of `tls`: it trusts the server's authority
+// and the system's, and presents no certificate.
 Result<TlsContext> MakeProxyContext(const ClientTls& tls);
 
 // Return null if out of memory. The second makes a session within `outer`.
 TlsSession MakeSession(const TlsContext& context, int fd);
 TlsSession MakeSession(const TlsContext& context, TlsSession outer);
-// Makes a client's session accept only a certificate for `name` (a DNS name or an IP address), and
-// request it by SNI.
+// Makes a client's session request a certificate for `name` (a DNS name or an IP address) by SNI,
+// and accept no other.
 bool ExpectServer(ssl_st* session, const std::string& name, bool verify);
 
 // Returns OpenSSL's errors, and clears them.

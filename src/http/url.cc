@@ -16,8 +16,8 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Whether a host or a path may contain this text: above all no spaces and line ends, which would
-// end the request line.
+// Returns whether a host or a path may contain this text: it has no spaces or line ends, which
+// would end the request line.
 bool IsPlain(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -18,13 +18,13 @@ struct BaseUrl {
   uint16_t port = 0;
   std::string prefix;  // "" or "/prefix", without a trailing slash
 
-  // The text for a Host header.
+  // Returns the text for a Host header.
   std::string HostAndPort() const;
 };
 
 Result<BaseUrl> ParseBaseUrl(const std::string& text);
 
-// Returns the text with ASCII's letters in small ones, as hosts and schemes are compared.
+// Returns the text with ASCII letters in lower case, as hosts and schemes are compared.
 std::string ToLower(std::string_view text);
 
 }  // namespace synergy::http

@@ -21,15 +21,15 @@ const std::string& ResourceOf(const AdvertisementRules& rules, const std::string
   return rules.resource;
 }
 
-// Named as in NVIDIA's device plugin: a resource's name may not contain "+".
+// Uses the names of NVIDIA's device plugin; a resource's name must not contain "+".
 std::string MigResource(const std::string& profile) {
   std::string name = "nvidia.com/mig-" + profile;
   std::replace(name.begin(), name.end(), '+', '.');
   return name;
 }
 
-// Collects, for each resource, the profiles of its MIG devices ("" for a whole GPU): with the
-// strategy "single" all devices of a resource must be alike.
+// Collects the profiles of each resource's MIG devices ("" for a whole GPU): with the strategy
+// "single", all devices of a resource must be alike.
 std::map<std::string, std::set<std::string>> ProfilesOf(const GpuInventory& inventory,
                                                         const AdvertisementRules& rules) {
   std::map<std::string, std::set<std::string>> profiles;
@@ -51,8 +51,8 @@ std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
                                : "MIG devices of several profiles, and the MIG strategy is single";
 }
 
-// Replaces the devices of a resource by their slices, or turns, under the name `shared`. The
-// kubelet would align them with NUMA nodes one by one, so they name none.
+// Replaces the devices of a resource by their slices or turns, under the name `shared`. These name
+// no NUMA nodes, because the kubelet would align them one by one.
 void Slice(const std::string& resource, const std::string& shared, int replicas,
            const GpuInventory& inventory, Advertisement& advertisement) {
   const auto whole = advertisement.resources.extract(resource);

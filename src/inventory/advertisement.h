@@ -1,10 +1,10 @@
 #pragma once
 
-// Decides how a node's GPUs are advertised to the kubelet: under which resource names, and which
+// Decides how to advertise a node's GPUs to the kubelet: under which resource names, and which
 // devices each resource has. A resource's devices may be offered several times, so that several
-// containers share a GPU (docs/internals/sharing.md): "GPU-...::0" and so on, under a name with
-// the suffix ".shared" for slices, which are used at the same time, and ".turns" for turns. The ids
-// depend only on the GPU and their number.
+// containers share a GPU (docs/internals/sharing.md). Their ids are "GPU-...::0" and so on; their
+// resource has the suffix ".shared" for slices, which are used at the same time, and ".turns" for
+// turns. The ids depend only on the GPU and the number of its shares.
 //
 // Threading: pure.
 
@@ -21,9 +21,9 @@
 
 namespace synergy {
 
-// How GPUs in MIG mode are advertised; named as in NVIDIA's device plugin.
+// How to advertise GPUs in MIG mode; named as in NVIDIA's device plugin.
 enum class MigStrategy {
-  kNone,    // left out
+  kNone,  // not advertised
   kSingle,  // their parts are devices of the GPU resource
   kMixed,   // their parts are devices of nvidia.com/mig-<profile>
 };
@@ -36,22 +36,24 @@ struct GpuResourceRule {
 };
 
 inline constexpr int kMostReplicas = 64;
-// More pods would be suspended for too long (engine/sharing/gpu_turns.h).
+// With more, pods would be suspended for too long (engine/sharing/gpu_turns.h).
 inline constexpr int kMostTurns = 4;
 
 struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // if no rule matches
   std::vector<GpuResourceRule> rules;       // the first match counts
   MigStrategy mig_strategy = MigStrategy::kNone;
-  // How many slices each device of a resource is offered in, by resource; whole if it is missing.
+  // How many slices each device of a resource is offered as, by resource; a missing device is
+  // whole.
   std::map<std::string, int, std::less<>> replicas;
-  // How many containers take turns on each device of a resource. A resource is in one of the two.
+  // How many containers take turns on each device of a resource. A resource is in at most one of
+  // the two maps.
   std::map<std::string, int, std::less<>> turns;
 };
 
 struct GpuDevice {
-  std::string id;  // the GPU's UUID, or the MIG device's; of a slice, with its number
-  size_t gpu = 0;  // its position in the inventory
+  std::string id;  // the UUID of the GPU or MIG device; for a slice, with its number
+  size_t gpu = 0;  // position in the inventory
   int numa_node = kNoNuma;
   GpuHealth health;
 
@@ -59,31 +61,32 @@ struct GpuDevice {
 };
 
 struct Advertisement {
-  // By resource. A resource in `known` that has lost its last device stays, with an empty list,
-  // because the kubelet must be informed.
+  // The devices by resource. A resource in `known` that lost its last device stays, with an empty
+  // list, because the kubelet must be informed.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // How many slices, or turns, a device of a resource has, by resource, if it has any.
+  // How many slices or turns a device of a resource has, by resource; omits whole devices.
   std::map<std::string, int, std::less<>> replicas;
-  // Why a GPU is left out, by UUID.
+  // Why a GPU is not advertised, by UUID.
   std::map<std::string, std::string> left_out;
 
   bool operator==(const Advertisement&) const = default;
 };
 
-// Returns how many slices or turns every device on offer has; 0 if they differ, or some are whole.
+// Returns how many slices or turns every offered device has; 0 if they differ, or some are whole.
 int ReplicasOf(const Advertisement& advertisement);
-// Whether the resource's devices are used in turns.
+// Returns whether the resource's devices are used in turns.
 bool IsInTurns(const Advertisement& advertisement, std::string_view resource);
-// Whether that holds for all devices on offer.
+// Returns whether all offered devices are used in turns.
 bool AreAllInTurns(const Advertisement& advertisement);
 
-// `health` is called for GPUs and MIG devices; a part is no healthier than its GPU. `known`: the
-// resources that were advertised before.
+// `health` is called for GPUs and MIG devices; a part is never healthier than its GPU. `known`: the
+// resources advertised before.
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
                         const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known = {});
 
-// "NVIDIA A100*" matches "NVIDIA A100-SXM4-80GB". Linear in pattern x text.
+// Returns, for example, true for "NVIDIA A100*" and "NVIDIA A100-SXM4-80GB". Takes time
+// proportional to pattern x text.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 }  // namespace synergy

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Truncates an id for messages: ids come from outside and may be longer than any real one.
+// Truncates an id for messages, because ids come from outside and may be too long.
 std::string_view Shown(const std::string& id) {
   return std::string_view(id).substr(0, kLongestDeviceId);
 }
@@ -77,7 +77,7 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
   }
   if (rules.kind == ContainerAccessKind::kDeviceNodes)
     AppendMissing(access.device_nodes, inventory.shared_device_nodes);
-  // With CDI, "void" keeps NVIDIA's runtime from interfering if it is installed as well.
+  // With CDI, "void" prevents NVIDIA's runtime, if installed, from interfering.
   access.environment[rules.variable] = rules.kind == ContainerAccessKind::kCdi ? "void" : list;
   return access;
 }

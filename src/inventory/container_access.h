@@ -18,16 +18,16 @@ namespace synergy {
 // How a container gets access to its devices.
 enum class ContainerAccessKind {
   kEnvironment,  // a variable that NVIDIA's container runtime reads
-  kDeviceNodes,  // /dev/nvidia0 and others, and the variable
+  kDeviceNodes,  // /dev/nvidia0 and so on, and the variable
   kCdi,          // CDI names
 };
 
 struct ContainerAccessRules {
-  // Devices that are not in a container's own specification may be lost when it is resized.
+  // A resize may remove devices that are not in a container's own specification.
   ContainerAccessKind kind = ContainerAccessKind::kDeviceNodes;
   std::string variable = "NVIDIA_VISIBLE_DEVICES";
   std::string cdi_kind = "synergy.io/gpu";
-  bool one_slice_only = false;  // containers with several slices, or turns, are refused
+  bool one_slice_only = false;  // refuses containers with several slices or turns
 };
 
 struct ContainerAccess {
@@ -36,9 +36,9 @@ struct ContainerAccess {
   std::vector<std::string> cdi_names;
 };
 
-// Slices of a GPU give access to that GPU, once. kNotFound: an id is not one of `devices`;
-// kUnavailable: a device is unhealthy; kInvalid: no ids, one requested twice, or more slices than
-// `rules` allow.
+// Slices of a GPU give access to that GPU, once. Returns kNotFound if an id is not one of
+// `devices`, kUnavailable if a device is unhealthy, and kInvalid if there are no ids, if one is
+// requested twice, or if there are more slices than `rules` allow.
 Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
                                     std::span<const GpuDevice> devices,
                                     std::span<const std::string> ids,

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// One NVLink connection of the V100's and A100's generations, each way.
+// Bandwidth per direction of one NVLink connection in the generations of V100 and A100.
 constexpr int kNvLinkWorth = 25;
 
 }  // namespace
@@ -58,7 +58,7 @@ std::optional<ComputeCapability> ParseComputeCapability(std::string_view text) {
 
 int Worth(const GpuLink& link) {
   if (link.nvlinks > 0) return kNvLinkWorth * link.nvlinks;
-  // PCIe 3.0 with 16 lanes, less a loss for each hop: only the order matters.
+  // PCIe 3.0 with 16 lanes, less a loss per hop: only the order matters.
   switch (link.path) {
     case PciPath::kSystem:
       return 6;

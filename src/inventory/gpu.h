@@ -24,11 +24,11 @@ inline constexpr size_t kLongestDeviceId = 63;
 inline constexpr size_t kMostGpusOfNode = 64;
 inline constexpr size_t kMostMigDevicesPerGpu = 16;
 
-// How two GPUs reach each other without NVLink, the worst first (NVML's common ancestors).
+// How two GPUs reach each other without NVLink, worst first (NVML's common ancestors).
 enum class PciPath {
   kSystem,            // over the link between processors
   kNode,              // between the host bridges of one NUMA node
-  kHostBridge,        // through one host bridge
+  kHostBridge,  // through one host bridge
   kMultipleSwitches,  // through several PCIe switches
   kSingleSwitch,      // through one PCIe switch
   kSameBoard,
@@ -41,12 +41,12 @@ Result<PciPath> ParsePciPath(std::string_view text);
 
 struct GpuLink {
   PciPath path = PciPath::kSystem;
-  int nvlinks = 0;  // NVLink connections between the two, directly or through NVSwitch
+  int nvlinks = 0;  // NVLink connections between the two, direct or through NVSwitch
 
   bool operator==(const GpuLink&) const = default;
 };
 
-// Returns roughly the link's bandwidth in each direction in GB/s, which preferred allocation sums.
+// Returns roughly the link's bandwidth per direction in GB/s, which preferred allocation sums up.
 int Worth(const GpuLink& link);
 
 // A part of a GPU in MIG mode.
@@ -54,7 +54,7 @@ struct MigDevice {
   std::string uuid;
   std::string profile;  // "1g.5gb"
   Bytes memory;
-  std::vector<std::string> device_nodes;  // beyond the GPU's: "/dev/nvidia-caps/nvidia-cap12"
+  std::vector<std::string> device_nodes;  // besides the GPU's: "/dev/nvidia-caps/nvidia-cap12"
 
   bool operator==(const MigDevice&) const = default;
 };
@@ -65,18 +65,18 @@ struct ComputeCapability {
 
   bool operator==(const ComputeCapability&) const = default;
 };
-// Format "8.0"; Parse returns none for any other form.
+// The format is "8.0"; Parse returns nullopt for any other form.
 std::string ToText(const ComputeCapability& capability);
 std::optional<ComputeCapability> ParseComputeCapability(std::string_view text);
 
 struct Gpu {
   std::string uuid;
-  std::string product;  // the driver's name for it: "NVIDIA A100-SXM4-80GB"
+  std::string product;  // the driver's name: "NVIDIA A100-SXM4-80GB"
   Bytes memory;
   int numa_node = kNoNuma;
   std::string pci_id;  // "0000:3b:00.0"; empty if unknown
   std::optional<ComputeCapability> compute_capability;
-  std::vector<std::string> device_nodes;  // only of this GPU: "/dev/nvidia0"
+  std::vector<std::string> device_nodes;  // of this GPU only: "/dev/nvidia0"
   bool mig_capable = false;
   bool mig_enabled = false;
   std::vector<MigDevice> mig_devices;
@@ -87,7 +87,7 @@ struct Gpu {
 class GpuInventory {
  public:
   GpuInventory() = default;
-  // Gives every pair the path that the NUMA nodes suggest.
+  // Gives every pair the path that its NUMA nodes suggest.
   explicit GpuInventory(std::vector<Gpu> gpus);
 
   const std::vector<Gpu>& gpus() const { return gpus_; }
@@ -99,7 +99,7 @@ class GpuInventory {
 
   std::string driver_version;  // empty if unknown
   std::string cuda_version;    // "12.4"
-  // Needed by every container with a GPU: "/dev/nvidiactl".
+  // Nodes that every container with a GPU needs: "/dev/nvidiactl".
   std::vector<std::string> shared_device_nodes;
 
   bool operator==(const GpuInventory&) const = default;

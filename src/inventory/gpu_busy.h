@@ -1,9 +1,9 @@
 #pragma once
 
-// Measures how long GPUs have been busy from their utilization: in synergy-device-plugin, which
-// reports it to synergy-node-agent, and in the node agent, by the figures of an exporter. If a
-// training reports no iterations, the busy time of its GPUs is an estimate of its progress, because
-// an iteration's work is constant (docs/internals/progress.md).
+// Measures from their utilization how long GPUs were busy: in synergy-device-plugin, which reports
+// to synergy-node-agent, and in the node agent itself, from an exporter's figures. If a training
+// reports no iterations, its GPUs' busy time estimates its progress, because an iteration's work is
+// constant (docs/internals/progress.md).
 //
 // Threading: values; one owner of a meter.
 
@@ -23,19 +23,20 @@ namespace synergy {
 class BusyMeter {
  public:
   struct Busy {
-    double seconds = 0;  // since then
+    double seconds = 0;  // busy seconds since then
     WallTime since{};
   };
 
-  // A driver's figure covers the last second or less, so it does not represent a long time; an
-  // exporter's stands for the time since its last refresh.
+  // A driver's figure covers a second or less, so it does not represent a long time; an exporter's
+  // covers the time since its last refresh.
   static constexpr Duration kLongestStep = std::chrono::seconds(5);
   explicit BusyMeter(Duration longest_step = kLongestStep) : longest_step_(longest_step) {}
 
-  // Records a reading: the part of the last moments in which each GPU was busy, 0 to 1, by UUID.
-  // Restarts the count of a GPU that is missing or was not read for more than the longest step.
+  // Records a reading: the fraction (0 to 1) of the last moments in which each GPU was busy, by
+  // UUID. Restarts the count for a GPU that is missing, or was not read for longer than the longest
+  // step.
   void Add(const std::map<std::string, std::optional<double>>& utilizations, Moment at);
-  // Returns none if nothing is known of the GPU.
+  // Returns nullopt if nothing is known of the GPU.
   std::optional<Busy> Of(const std::string& uuid) const;
 
  private:
@@ -48,7 +49,7 @@ struct ContainerBusy {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  // Busy seconds since that moment, as the mean over the container's GPUs.
+  // Busy seconds since that moment, averaged over the container's GPUs.
   double seconds = 0;
   WallTime since{};
 
@@ -59,20 +60,20 @@ struct ContainerBusy {
 struct NodeBusy {
   WallTime at{};
   std::vector<ContainerBusy> containers;
-  // How long it may take until the next moment is known; zero: seconds.
+  // How long until the next moment is known; zero: seconds.
   Duration interval{};
   std::vector<ContainerXid> xids;
 
   bool operator==(const NodeBusy&) const = default;
 };
 
-// A GPU of a container; no busy time if it is unknown.
+// A GPU of a container; the busy time is absent if unknown.
 struct OwnedBusy {
   const DeviceOwner* owner = nullptr;
   std::optional<BusyMeter::Busy> busy;
 };
-// Returns the means of all containers, in the order of their names. A container is left out if the
-// busy time of one of its GPUs is unknown, for instance because it is a part of a GPU (MIG).
+// Returns the means of all containers, ordered by name. Omits a container if the busy time of one
+// of its GPUs is unknown, for example because it is a part of a GPU (MIG).
 std::vector<ContainerBusy> MeansOfContainers(const std::vector<OwnedBusy>& gpus);
 
 }  // namespace synergy

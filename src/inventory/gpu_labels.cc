@@ -43,7 +43,7 @@ constexpr std::array kAmazonGpus = {
     Product{"t4g", "NVIDIA-T4G"},
     Product{"t4", "Tesla-T4"},
 };
-// An A100 or V100 with at least this memory is the larger one of its two kinds.
+// An A100 or V100 with at least this memory is the larger of its two variants.
 constexpr int64_t kLargeA100 = 80'000;  // MiB
 constexpr int64_t kLargeV100 = 32'000;
 
@@ -95,7 +95,7 @@ std::string_view Find(std::span<const Product> table, std::string_view value) {
   return {};
 }
 
-// A name that the table does not know yet is a product, too: nodes that have it are alike.
+// A name that the table lacks also counts as a product, because nodes that have it are alike.
 std::string FindOrKeep(std::span<const Product> table, std::string_view value) {
   const std::string_view known = Find(table, value);
   return known.empty() ? ToLabelValue(value) : std::string(known);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Recognises the product of a node's GPUs by the node's labels, whichever component set them. All
-// products are spelled as GPU feature discovery does (NVML's name as a label value), so that
-// profiles and pods name one product the same way on every node.
+// Recognises the product of a node's GPUs from the node's labels, whichever component set them. All
+// products are spelled as GPU feature discovery spells them (NVML's name as a label value), so that
+// profiles and pods name one product in the same way on every node.
 //
 //   label                                     set by                          value
 //   nvidia.com/gpu.product                    GPU feature discovery,          the product itself
@@ -30,7 +30,7 @@ inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
 using ReadLabel = std::function<std::string_view(std::string_view key)>;
 
 // Returns the product; empty if the labels name none. Parts of GPUs (MIG) and GPUs that containers
-// share have products of their own, marked as GPU feature discovery marks them: "-MIG-1g.5gb",
+// share have their own products, marked as GPU feature discovery marks them: "-MIG-1g.5gb",
 // "-SHARED".
 std::string ProductByLabels(const ReadLabel& label);
 

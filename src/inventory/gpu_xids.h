@@ -1,7 +1,8 @@
 #pragma once
 
-// Finds the containers on whose GPUs Xids came: errors that NVIDIA's driver reports about a GPU
-// (xid.h). An Xid says why a training failed better than its log does (docs/internals/failures.md).
+// Finds the containers whose GPUs had Xids, which are errors that NVIDIA's driver reports about a
+// GPU (xid.h). An Xid explains a failed training better than its log does
+// (docs/internals/failures.md).
 //
 // Threading: values; one owner of XidOwners.
 
@@ -22,23 +23,24 @@ struct ContainerXid {
   std::string pod;
   std::string container;
   int32_t xid = 0;
-  WallTime at{};  // when it came last
+  WallTime at{};  // when it last came
 
   bool operator==(const ContainerXid&) const = default;
 };
 
-// An Xid belongs to the containers that had the GPU when the owners were read the last time before
-// it: it may have ended them since. If none had it, it belongs to those that have it now.
+// An Xid belongs to the containers that had the GPU when the owners were last read before it,
+// because the Xid may have ended them since. If no container had the GPU then, it belongs to those
+// that have it now.
 class XidOwners {
  public:
   // A lost GPU can show in a training half an hour later, when a collective operation times out.
   static constexpr Duration kKept = std::chrono::minutes(35);
   static constexpr size_t kMost = 256;
 
-  // An Xid came on the GPU, or the MIG device, with this UUID.
+  // Takes an Xid of the GPU or MIG device with this UUID.
   void Add(std::string uuid, uint64_t xid, WallTime at);
-  // `owners`: of all GPUs now, by UUID. Returns the Xids of the last minutes, each number
-  // once for a container, the oldest first.
+  // `owners`: the present owners of all GPUs, by UUID. Returns the Xids of the last minutes, oldest
+  // first, each number once per container.
   std::vector<ContainerXid> Recent(const std::vector<DeviceOwner>& owners, WallTime now);
 
  private:
@@ -53,7 +55,7 @@ class XidOwners {
   void Keep(ContainerXid xid);
 
   std::deque<Seen> unattributed_;
-  std::vector<DeviceOwner> before_;  // as they were at the call before
+  std::vector<DeviceOwner> before_;  // as they were at the previous call
   std::deque<ContainerXid> recent_;  // oldest first
 };
 

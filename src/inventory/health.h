@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides from observations over time whether a GPU may be given out. Every cause has an end:
+// Decides from observations over time whether a GPU may be allocated. Every cause has an end:
 //
 //   cause                                   ends
 //   the probe fails (lost, driver gone,     with the first probe that succeeds
@@ -16,7 +16,7 @@
 //   another Xid that is not ignored         when none came for the quiet period
 //   uncorrectable ECC errors were added     when none came for the quiet period
 //
-// Threading: one owner. Pure: time is passed in.
+// Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
 #include <map>
@@ -39,13 +39,13 @@ struct GpuHealthRules {
 // The result of one look at a GPU.
 struct GpuProbe {
   std::string fault;    // empty if it answered, otherwise why it is unusable
-  bool absent = false;  // the fault: the driver no longer counts it
-  // The action that the driver requests before the GPU is used again: "a reset of the GPU"; empty:
-  // nothing. No value if it does not report this.
+  bool absent = false;  // the reason is that the driver no longer counts it
+  // The action that the driver requests before the GPU is used again, such as "a reset of the GPU";
+  // an empty text means none. Absent if the driver does not report this.
   std::optional<std::string> recovery_action;
   bool repair_pending = false;
   bool repair_failed = false;
-  std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; not all GPUs count
+  std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; some GPUs count none
 };
 
 struct GpuHealth {
@@ -59,7 +59,7 @@ class GpuHealthJudge {
  public:
   explicit GpuHealthJudge(GpuHealthRules rules) : rules_(std::move(rules)) {}
 
-  // Applies from now on; earlier observations are judged again.
+  // Sets the rules for this and all earlier observations.
   void SetRules(GpuHealthRules rules) { rules_ = std::move(rules); }
 
   void SeeProbe(const std::string& uuid, const GpuProbe& probe, Instant now);
@@ -72,7 +72,7 @@ class GpuHealthJudge {
   struct Seen {
     GpuProbe probe;
     std::optional<Instant> last_ecc_error;
-    std::map<uint64_t, Instant> xids;  // when each came last
+    std::map<uint64_t, Instant> xids;  // when each last came
   };
 
   GpuHealthRules rules_;

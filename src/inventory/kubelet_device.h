@@ -1,6 +1,6 @@
 #pragma once
 
-// Devices as the kubelet names them.
+// Names devices as the kubelet does.
 //
 // Threading: values.
 
@@ -14,7 +14,7 @@ namespace synergy {
 // Device plugins that share a GPU append the slice's number to its id: "GPU-...::3".
 inline constexpr std::string_view kSliceMark = "::";
 
-// Returns the id of the GPU, or of the MIG device, that a device is or is a slice of.
+// Returns the id of the GPU or MIG device that this device is, or is a slice of.
 inline std::string_view WithoutSlice(std::string_view id) {
   return id.substr(0, id.find(kSliceMark));
 }

@@ -54,7 +54,7 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory, int replicas, bool i
 NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
                                const NodeLabels& written) {
   NodeLabelChange plan;
-  // A label whose value is not the one that we wrote belongs to its new writer.
+  // A label with a value that this program did not write belongs to its new writer.
   const auto is_ours = [&](const auto& label) {
     const auto ours = written.find(label.first);
     return ours != written.end() && ours->second == label.second;

@@ -14,7 +14,7 @@ struct KnownSocket {
   std::string_view pattern;
   std::string_view plugin;
 };
-// NVIDIA's is named after the resource, GKE's ends with the time of its start:
+// NVIDIA's is named after the resource, and GKE's name ends with the time of its start:
 // https://github.com/NVIDIA/k8s-device-plugin (internal/plugin),
 // https://github.com/GoogleCloudPlatform/container-engine-accelerators (cmd/nvidia_gpu).
 constexpr std::array kSockets = {KnownSocket{"nvidia-*.sock", "NVIDIA's device plugin"},
@@ -22,7 +22,8 @@ constexpr std::array kSockets = {KnownSocket{"nvidia-*.sock", "NVIDIA's device p
 
 constexpr std::array<std::string_view, 1> kGpuDrivers = {"gpu.nvidia.com"};
 
-// Whether an id that is none of ours may be that of a GPU which has been taken out of the machine.
+// Returns whether an id that is not ours may belong to a GPU that has been removed from the
+// machine.
 bool IsUuid(std::string_view id) {
   return (id.starts_with("GPU-") || id.starts_with("MIG-")) &&
          id.find(kSliceMark) == std::string_view::npos;
@@ -58,8 +59,8 @@ std::optional<std::string> FindOtherAdvertiser(const AdvertiserEvidence& evidenc
   }
   if (evidence.given) {
     for (const DeviceOwner& owner : *evidence.given) {
-      // It may be a GPU that the machine had before, or one that an earlier configuration of ours
-      // offered.
+      // It may be a GPU that the machine had before, or one that an earlier configuration of this
+      // plugin offered.
       if (IsUuid(owner.device)) continue;
       if (auto found = JudgeDevice(owner.resource, owner.device, own)) return found;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Detects that another component offers a node's GPUs. Two device plugins for one resource take it
-// from each other, and with a DRA driver beside a device plugin, GPUs are given out twice: only one
-// component of a node may offer its GPUs.
+// Detects that another component offers a node's GPUs. Only one component of a node may offer its
+// GPUs: two device plugins for one resource take it from each other, and a DRA driver beside a
+// device plugin makes GPUs be allocated twice.
 //
 //   what is found                                        it means
 //   a ResourceSlice of a GPU driver for the node         a DRA driver offers its GPUs
@@ -12,8 +12,9 @@
 //   one of our GPUs, or a share of it, under a resource  another device plugin offers it there
 //     that is not ours
 //
-// Ids alone are not enough: NVIDIA's device plugin names GPUs by their UUIDs, too. Devices that the
-// kubelet lists while we serve none are the fifth sign, which ListsDevices() finds.
+// Ids alone are not enough, because NVIDIA's device plugin also names GPUs by their UUIDs. A fifth
+// sign, which ListsDevices() finds, is that the kubelet lists devices while this plugin serves
+// none.
 //
 // Threading: pure.
 
@@ -29,30 +30,31 @@ namespace synergy {
 
 // The findings of one look at the node.
 struct AdvertiserEvidence {
-  // Healthy devices by the kubelet's list. Kubelets forget them when they start, and when the
-  // plugin's stream ends. None: no answer.
+  // Healthy devices in the kubelet's list. A kubelet forgets them when it starts, and when the
+  // plugin's stream ends. Absent: no answer.
   std::optional<std::vector<KubeletDevice>> offered;
-  // Devices that containers have. Kubelets keep them over restarts and boots. None: no answer.
+  // Devices that containers have. A kubelet keeps them across restarts and boots. Absent: no
+  // answer.
   std::optional<std::vector<DeviceOwner>> given;
   std::vector<std::string> sockets;  // names of those that other processes serve
   std::string dra_driver;            // of a ResourceSlice for the node; empty: none
 };
 
-// The offers of this plugin since the machine was booted.
+// What this plugin has offered since the machine was booted.
 struct OwnOffer {
   std::set<std::string, std::less<>> resources;
   std::set<std::string, std::less<>> ids;
 };
 
-// Returns how another component offers the GPUs, as the end of a sentence; none if no sign of it is
-// found.
+// Returns how another component offers the GPUs, as the end of a sentence; nullopt if there is no
+// sign of it.
 std::optional<std::string> FindOtherAdvertiser(const AdvertiserEvidence& evidence,
                                                const OwnOffer& own);
 
-// Whether the kubelet has healthy devices of this resource.
+// Returns whether the kubelet has healthy devices of this resource.
 bool ListsDevices(const AdvertiserEvidence& evidence, std::string_view resource);
 
-// Whether a DRA driver of this name offers GPUs.
+// Returns whether a DRA driver of this name offers GPUs.
 bool IsGpuDriver(std::string_view driver);
 
 }  // namespace synergy

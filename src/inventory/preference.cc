@@ -57,8 +57,8 @@ class Candidates {
 
   size_t size() const { return size_; }
 
-  // Returns none if the choice is not better than `best`. Most choices fail already by the first
-  // members, which are cheap.
+  // Returns nullopt if the choice is not better than `best`. Most choices already fail at the first
+  // members, which are cheap to compute.
   std::optional<Quality> Judge(Mask chosen, const Quality& best) const {
     Quality quality;
     const Mask left = FirstBits(size_) & ~chosen;
@@ -74,7 +74,7 @@ class Candidates {
       return std::nullopt;
     }
     quality.left_worth = WorthAmong(left);
-    // Prefer the set that has the lowest position not in both sets.
+    // Prefer the set with the lowest position that is not in both sets.
     ForEachBit(chosen, [&](size_t i) { quality.lower_first |= Bit(kMostCandidates - 1 - i); });
     if (quality <= best) return std::nullopt;
     return quality;
@@ -146,7 +146,7 @@ Mask Choose(const Candidates& candidates, Mask required, size_t size) {
                                                    : ChooseByGrowing(candidates, required, size);
 }
 
-// Takes `chosen` for granted.
+// Treats `chosen` as fixed.
 std::vector<std::string> ChooseSlices(const std::vector<const GpuDevice*>& candidates,
                                       std::set<std::string_view> chosen, size_t size) {
   std::map<std::string_view, int> free;  // by GPU
@@ -193,8 +193,8 @@ Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
   if (WithoutSlice(candidates.front()->id) != candidates.front()->id)
     return ChooseSlices(candidates, needed, size);
   if (candidates.size() > kMostCandidates) {
-    // Only parts of many GPUs in MIG mode, which have no links: first the required ones, then by
-    // position.
+    // These can only be parts of many GPUs in MIG mode, which have no links: take the required ones
+    // first, then by position.
     std::stable_partition(candidates.begin(), candidates.end(), is_needed);
     for (size_t i = 0; i < size; ++i) ids.push_back(candidates[i]->id);
     return ids;

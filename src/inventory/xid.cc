@@ -11,13 +11,13 @@ struct Entry {
   XidKind kind;
 };
 
-// From the immediate actions in NVIDIA's Xid catalog
-// (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): Xids for which it
-// prescribes a reset of the GPU or a restart of the machine need a reset.
+// Based on the immediate actions in NVIDIA's Xid catalog
+// (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): an Xid needs a reset if
+// the catalog prescribes a reset of the GPU or a restart of the machine.
 //
 // Exceptions are 63 and 94: the failed page or row is out of use only after the next reset, and a
-// driver with recovery actions reports when to do that. These entries are for drivers without. 109
-// may need a reset as well; drivers that can detect this request it themselves.
+// driver with recovery actions reports when to reset. These entries are for drivers without
+// recovery actions. 109 may also need a reset; drivers that can detect this request it themselves.
 constexpr Entry kXids[] = {
     {13, XidKind::kHarmless},     // graphics engine exception, by an application
     {31, XidKind::kHarmless},     // memory page fault, by an application
@@ -26,9 +26,9 @@ constexpr Entry kXids[] = {
     {46, XidKind::kNeedsReset},   // the GPU stopped processing
     {48, XidKind::kNeedsReset},   // double bit ECC error
     {62, XidKind::kNeedsReset},   // halt of the internal micro-controller
-    {63, XidKind::kNeedsReset},   // memory page or row to be taken out
+    {63, XidKind::kNeedsReset},  // memory page or row must be retired
     {64, XidKind::kNeedsReset},   // ... and that failed
-    {68, XidKind::kHarmless},     // video decoder exception
+    {68, XidKind::kHarmless},  // video decoder exception
     {74, XidKind::kNeedsReset},   // NVLink error
     {79, XidKind::kNeedsReset},   // fallen off the bus
     {94, XidKind::kNeedsReset},   // memory error, contained to one application
@@ -40,9 +40,9 @@ constexpr Entry kXids[] = {
     {136, XidKind::kNeedsReset},  // NVLink training failed
     {140, XidKind::kNeedsReset},  // ECC error that could not be corrected
     {143, XidKind::kNeedsReset},  // the GPU did not start
-    {154, XidKind::kHarmless},    // the recommended recovery action changed: it is read anyway
+    {154, XidKind::kHarmless},  // the recommended recovery action changed; it is read anyway
     {155, XidKind::kNeedsReset},  // NVLink error found by software
-    {156, XidKind::kNeedsReset},  // a resource is to be taken out
+    {156, XidKind::kNeedsReset},  // a resource must be taken out of use
     {158, XidKind::kNeedsReset},  // fatal timeout
 };
 

@@ -1,11 +1,10 @@
 #pragma once
 
-// Decodes base64 (RFC 4648, section 4) of configurations and of Secrets; ToBase64 is in
-// json/text.h.
+// Decodes base64 (RFC 4648, section 4) from configurations and Secrets; ToBase64 is in json/text.h.
 //
 // Threading: pure.
 //
-// Apart because half of the project includes json/text.h, and decodes nothing.
+// Apart because half of the project includes json/text.h without decoding anything.
 
 #include <optional>
 #include <string>
@@ -13,8 +12,8 @@
 
 namespace synergy::json {
 
-// Decodes text with padding, also with line breaks, which some tools insert; none if it is anything
-// else.
+// Decodes text with padding, even with line breaks, which some tools insert; returns nullopt for
+// anything else.
 std::optional<std::string> FromBase64(std::string_view text);
 
 }  // namespace synergy::json

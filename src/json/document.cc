@@ -11,7 +11,7 @@
 namespace synergy::json {
 
 Result<Document> Document::Parse(std::string_view text, const ReadRules& rules) {
-  // RapidJSON's sizes and ours have 32 bits.
+  // RapidJSON's sizes and those of this class have 32 bits.
   if (text.size() >= std::numeric_limits<uint32_t>::max()) {
     return Fail(ErrorCode::kInvalid, "JSON text of more than 4 GiB");
   }
@@ -28,7 +28,7 @@ Result<Document> Document::Parse(std::string_view text, const ReadRules& rules) 
   char* const begin = document.buffer_.data();
   char* const end = begin + text.size();
   RepairEscapedSurrogates(begin, text.size());
-  // Measured on pods and nodes: at most one value in 17 bytes.
+  // Measured on pods and nodes, there is at most one value in 17 bytes.
   document.entries_.reserve(std::min(text.size() / 16 + 1, rules.most_values));
   TapeBuilder builder(rules, document.entries_);
   const Result<size_t> read = builder.Read(begin, begin, end);
@@ -75,7 +75,7 @@ Value Value::operator[](std::string_view key) const {
 }
 
 std::string Value::PathTo(Value inner) const {
-  // Paths are needed only for messages, so they are searched for instead of stored.
+  // Only messages need paths, so they are searched for instead of stored.
   std::string path;
   Value at = *this;
   while (at.entry_ != inner.entry_) {

@@ -2,12 +2,12 @@
 
 // Parsed JSON text, read only. Hides RapidJSON.
 //
-// It differs from a plain JSON parser where Go's encoding/json does: the last of equal keys counts,
-// and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers keep their spelling, because
-// a quantity may be written as a number and a double would round it.
+// It differs from a plain JSON parser where Go's encoding/json does: the last of several equal keys
+// counts, and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers keep their spelling,
+// because a quantity may be written as a number and a double would round it.
 //
-// Threading: immutable. Ownership: a Value and every string_view taken from it are valid as long as
-// their Document.
+// Threading: immutable. Ownership: a Value, and every string_view taken from it, is valid as long
+// as its Document.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +23,10 @@ namespace synergy::json {
 
 class Value;
 
-// Limits what is read of an untrusted object. The rest takes no memory.
+// Limits how much of an untrusted object is read. What is not read takes no memory.
 struct ReadRules {
-  // In an object that is the member `of` of another, only `member` is read among the members that
-  // are objects or lists; the others read as empty.
+  // In an object that is the member `of` of another object, reads only `member` among the members
+  // that are objects or lists; the others read as empty.
   struct OnlyMember {
     std::string_view of;
     std::string_view member;
@@ -41,12 +41,12 @@ struct ReadRules {
 
 class Document {
  public:
-  // Deeper values, which are never needed here, are skipped: the innermost of this many levels
-  // reads as empty.
+  // Deeper values, which are never needed here, are skipped: at this depth, a container reads as
+  // empty.
   static constexpr int kDeepest = 64;
 
-  // kInvalid, with the position, if `text` is not JSON. The depth of the text affects neither the
-  // stack nor the memory used.
+  // Returns kInvalid, with the position, if `text` is not JSON. The depth of the text affects
+  // neither the stack nor the memory used.
   static Result<Document> Parse(std::string_view text, const ReadRules& rules = {});
 
   Value root() const;
@@ -59,8 +59,8 @@ class Document {
 
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
-  // All values in the order of the text. An array is followed by its elements, an object by its
-  // keys and values; `extent` counts them with everything below, so that it leads to the next
+  // All values in the order of the text. An array is followed by its elements, and an object by its
+  // keys and values. `extent` counts an entry with everything below it, so it leads to the next
   // entry.
   struct Entry {
     const char* text = nullptr;  // kString, kNumber
@@ -79,34 +79,34 @@ class Value {
   Value() = default;
 
   bool missing() const { return entry_ == nullptr; }
-  // Missing or null: the same for Kubernetes.
+  // Returns whether it is missing or null, which are the same for Kubernetes.
   bool absent() const { return missing() || entry_->kind == Document::Kind::kNull; }
   bool IsBool() const { return Is(Document::Kind::kBool); }
   bool IsNumber() const { return Is(Document::Kind::kNumber); }
   bool IsString() const { return Is(Document::Kind::kString); }
   bool IsArray() const { return Is(Document::Kind::kArray); }
   bool IsObject() const { return Is(Document::Kind::kObject); }
-  // "a number", "an array", ...
+  // Returns "a number", "an array", ...
   std::string_view DescribeKind() const;
 
-  // The value of a bool; false for others.
+  // Returns the value of a bool; false for other kinds.
   bool truth() const { return IsBool() && entry_->extent != 0; }
-  // The content of a string, or the spelling of a number; empty for others.
+  // Returns the content of a string or the spelling of a number; empty for other kinds.
   std::string_view text() const {
     return IsString() || IsNumber() ? std::string_view(entry_->text, entry_->extent)
                                     : std::string_view();
   }
-  // A member of an object; missing if there is none or this is not an object.
+  // Returns a member of an object; missing if there is none, or this is not an object.
   Value operator[](std::string_view key) const;
 
-  // Calls visit(key, value) or visit(value) for each; does nothing if this is not an object or
+  // Calls visit(key, value) or visit(value) for each; does nothing if this is not an object or an
   // array.
   template <class Visit>
   void ForEachMember(Visit visit) const;
   template <class Visit>
   void ForEachElement(Visit visit) const;
 
-  // The path from here to `inner`, a value below this one: "spec.containers[2].name".
+  // Returns the path from here to `inner`, a value below this one: "spec.containers[2].name".
   std::string PathTo(Value inner) const;
 
  private:

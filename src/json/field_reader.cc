@@ -10,7 +10,7 @@
 namespace synergy::json {
 namespace {
 
-// More would help no reader, and finding paths takes time.
+// More findings would help no reader, and searching for paths takes time.
 constexpr size_t kMostFindings = 8;
 
 template <class Number>

@@ -1,7 +1,7 @@
 #pragma once
 
 // Checked access to the fields of one object. A wrong type or value is recorded with its path and
-// reads as the zero value, so that the rest of the object can still be used; an absent field
+// reads as the zero value, so that the rest of the object can still be used. An absent field
 // silently reads as the zero value, as in Go.
 //
 // Threading: one owner at a time.
@@ -20,40 +20,40 @@ namespace synergy::json {
 
 class FieldReader {
  public:
-  // Paths start at `root`, the object.
+  // Paths start at `root`, the object itself.
   explicit FieldReader(Value root) : root_(root) {}
 
   std::string_view Text(Value value);
   bool Truth(Value value);
   int64_t Integer(Value value, int64_t least, int64_t most);
-  // A decimal number in a string, as in a resourceVersion.
+  // Reads a decimal number in a string, as in a resourceVersion.
   uint64_t NumberInText(Value value);
   ExactQuantity Amount(Value value);
-  // Returns `value` if it has the type; otherwise a missing one.
+  // Returns `value` if it has the type; otherwise a missing value.
   Value Object(Value value);
   Value Array(Value value);
 
   // Records `what` for the value `where`, or for the member `key` that `where` lacks.
   void Report(Value where, std::string_view what);
   void ReportMissing(Value where, std::string_view key);
-  // Takes over the findings in a document that is itself the text of `where`.
+  // Takes over the findings from a document that is the text of `where`.
   void Adopt(Value where, const FieldReader& inner);
 
   // Records that the whole object exceeds a limit.
   void TooMuch(std::string what) {
     if (too_much_.empty()) too_much_ = std::move(what);
   }
-  // The limit exceeded; empty if none.
+  // Returns the exceeded limit; empty if none.
   const std::string& too_much() const { return too_much_; }
 
   bool ok() const { return count_ == 0; }
-  // Number of findings so far.
+  // Returns the number of findings so far.
   size_t count() const { return count_; }
-  // "path: what" for the first few.
+  // Returns "path: what" for the first few.
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:
-  // Counts a finding; false if enough are recorded already.
+  // Counts a finding; returns false if enough are already recorded.
   bool Count();
   void Add(std::string path, std::string_view what);
 

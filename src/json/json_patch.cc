@@ -25,7 +25,7 @@ Value Step(Value value, std::string_view step) {
   return value.IsArray() ? Element(value, step) : value[step];
 }
 
-// RFC 6901: "~" and "/" have escapes of their own.
+// RFC 6901: "~" and "/" have their own escapes.
 std::string Pointer(const std::string& parent, std::string_view step) {
   std::string pointer = parent + '/';
   for (const char c : step) {

@@ -7,7 +7,7 @@
 //   patch.SetText({"metadata", "annotations", "a/b"}, "x");
 //   patch.Write()  -> [{"op":"add","path":"/metadata/annotations/a~1b","value":"x"}]
 //
-// Threading: one owner at a time. Ownership: the document outlives the patch.
+// Threading: one owner at a time. Ownership: the document must outlive the patch.
 
 #include <functional>
 #include <map>
@@ -22,22 +22,22 @@ namespace synergy::json {
 
 class JsonPatch {
  public:
-  // Keys, and positions in arrays as decimal numbers. REQUIRES: array elements exist. A value that
-  // is set stays set, whether or not it was removed before.
+  // Consists of keys, and of positions in arrays as decimal numbers. REQUIRES: array elements
+  // exist. A value that is set stays set, whether or not it was removed earlier.
   using Path = std::vector<std::string>;
 
   explicit JsonPatch(Value root) : root_(root) {}
 
-  // `json` is the value's text. No effect if the same string is already there; for other values the
-  // caller must know whether they differ.
+  // `json` is the text of the value. Does nothing if the same string is already there; for other
+  // values the caller must find out whether they differ.
   void Set(const Path& path, std::string json);
   void SetText(const Path& path, std::string_view text);
-  // No effect if there is nothing to remove.
+  // Does nothing if there is nothing to remove.
   void Remove(const Path& path);
   // Inserts before the elements of the array, in the order of the calls.
   void Prepend(const Path& array, std::string json);
 
-  // "[]" if nothing changes.
+  // Returns "[]" if nothing changes.
   std::string Write() const;
 
  private:
@@ -52,7 +52,7 @@ class JsonPatch {
   Value Find(const Path& path) const;
   static void WriteEdit(const Edit& edit, Value value, const std::string& pointer,
                         std::string& out);
-  // Returns the value that the edit creates where there is none; empty if it creates nothing.
+  // Returns the value that the edit creates where none exists; empty if it creates nothing.
   static std::string Make(const Edit& edit);
 
   Value root_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the objects of a list one after the other, and reuses the memory of each for the next.
+// Reads the objects of a list one after another, and reuses the memory of each for the next.
 //
 // Threading: pure.
 
@@ -15,10 +15,10 @@ namespace synergy::json {
 
 class ListReader {
  public:
-  // Calls on_item(element, cut) for each element of the array that is the member `list` of the
-  // object in `text`; the element lives as long as the call. Returns the object without that array.
-  // kInvalid, with the position, if `text` is not JSON; on_item may have been called for some
-  // elements.
+  // Calls on_item(element, cut) for each element of the array `list`, a member of the object in
+  // `text`; an element is valid during its call. Returns the object without that array. Returns
+  // kInvalid, with the position, if `text` is not JSON; on_item may already have been called for
+  // some elements.
   static Result<Document> Read(std::string text, std::string_view list, const ReadRules& rules,
                                const std::function<void(Value, bool)>& on_item);
 };

@@ -9,7 +9,7 @@
 namespace synergy::json {
 namespace {
 
-// Returns the first of the characters, or `end`. Skips Node objects of megabytes.
+// Returns the first of these characters, or `end`. It skips Node objects of megabytes.
 template <char... kWanted>
 const char* FindAny(const char* at, const char* end) {
 #ifdef __SSE2__
@@ -40,8 +40,8 @@ const char* PastString(const char* at, const char* end) {
 }  // namespace
 
 const char* FindClosing(const char* at, const char* end, size_t depth) {
-  // The kind of bracket that is open at each depth, innermost in the lowest bit: 1 for a brace.
-  // Brackets opened earlier are unknown.
+  // The kind of each open bracket, innermost in the lowest bit: 1 for a brace. Brackets opened
+  // earlier are unknown.
   unsigned long long braces = 0;
   size_t known = 0;
   while (true) {
@@ -70,7 +70,7 @@ const char* FindClosing(const char* at, const char* end, size_t depth) {
 std::string_view Scanner::TakeString(bool& plain) {
   if (Peek() != '"') return {};
   const char* const start = at_;
-  // Names are short: a plain loop beats blocks of sixteen.
+  // Names are short, so a plain loop is faster than blocks of sixteen.
   const char* at = at_ + 1;
   while (at != end_ && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20) ++at;
   if (at != end_ && *at == '"') {

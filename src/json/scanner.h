@@ -1,8 +1,9 @@
 #pragma once
 
-// A cursor over JSON text that builds nothing, for messages of which few parts matter. Skipped text
-// is checked only for closed strings and balanced brackets, in the innermost 64 levels also for the
-// kind of bracket; the parts that matter are cut out and read by Document.
+// A cursor over JSON text that builds nothing, for messages of which only a few parts matter. In
+// skipped text it checks only that strings are closed and brackets are balanced, and in the
+// innermost 64 levels also the kind of bracket. The parts that matter are cut out, and Document
+// reads them.
 //
 // Threading: one owner. Memory: none, however deeply the text is nested.
 
@@ -21,10 +22,10 @@ class Scanner {
       : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   size_t position() const { return static_cast<size_t>(at_ - begin_); }
-  // The text from an earlier position to the cursor.
+  // Returns the text from an earlier position to the cursor.
   std::string_view Text(size_t start) const { return {begin_ + start, position() - start}; }
 
-  // Returns the next character that is not white space, '\0' at the end. Does not move past it.
+  // Returns the next character that is not white space; '\0' at the end. Does not move past it.
   char Peek() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
     return at_ == end_ ? '\0' : *at_;
@@ -37,7 +38,7 @@ class Scanner {
   }
 
   // Returns the string at the cursor with its quotes, as spelled; empty if there is no whole
-  // string. `plain`: it has no escapes, so that the text between the quotes is its meaning.
+  // string. `plain`: it has no escapes, so the text between the quotes is its meaning.
   std::string_view TakeString(bool& plain);
   // Returns the value at the cursor, of any kind; empty if it does not end.
   std::string_view TakeValue();

@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON text -> the entries of a Document, in place. Private to this folder.
+// Turns JSON text into the entries of a Document, in place. Private to this folder.
 //
 // Threading: one owner.
 
@@ -17,21 +17,21 @@
 
 namespace synergy::json {
 
-// Receives RapidJSON's events. The names and types are the library's.
+// Receives RapidJSON's events. The library determines the names and types.
 class TapeBuilder {
  public:
-  // Zeros after the text: the library looks for its end in blocks of 16 bytes.
+  // Zeros after the text, because the library looks for its end in blocks of 16 bytes.
   static constexpr size_t kPadding = 16;
 
   TapeBuilder(const ReadRules& rules, std::vector<Document::Entry>& entries)
       : rules_(rules), entries_(entries) {}
 
-  // Reads the value at `at` in place; returns the size of its text. REQUIRES: well-formed UTF-8
+  // Reads the value at `at` in place and returns the size of its text. REQUIRES: well-formed UTF-8
   // without halves of surrogate pairs. Messages count positions from `begin`; the padding begins at
   // `end`.
   Result<size_t> Read(const char* begin, char* at, char* end);
 
-  // The value exceeded the limits of the rules.
+  // Returns whether the value exceeded the limits of the rules.
   bool cut() const { return cut_; }
 
   bool Null() { return Add({nullptr, 0, Kind::kNull}); }
@@ -52,7 +52,7 @@ class TapeBuilder {
   bool EndObject(rapidjson::SizeType /*members*/) { return Close(); }
   bool EndArray(rapidjson::SizeType /*elements*/) { return Close(); }
 
-  // Numbers arrive as RawNumber; the library still requires these.
+  // Numbers arrive as RawNumber; the library still requires these functions.
   bool Int(int /*number*/) { return false; }
   bool Uint(unsigned /*number*/) { return false; }
   bool Int64(int64_t /*number*/) { return false; }
@@ -71,17 +71,18 @@ class TapeBuilder {
   bool Close();
 
   bool IsNearLimit() const { return entries_.size() + 1 >= rules_.most_values; }
-  // Whether the next value gets an entry. A member's value gets one if its key did.
+  // Returns whether the next value gets an entry. A member's value gets one if its key did.
   bool MayAdd(bool is_key);
   void Cut();
   bool IsInObject() const {
     return depth_ > 0 && entries_[open_[depth_ - 1]].kind == Kind::kObject;
   }
-  // The key of the container that begins now, or of the open one at `depth`; empty for an element.
+  // Returns the key of the container that begins now, or of the open one at `depth`; empty for an
+  // element.
   std::string_view NameOfNext() const;
   std::string_view NameAt(int depth) const;
   bool IsVital(std::string_view name) const;
-  // Whether the rules leave the container that begins now unread.
+  // Returns whether the rules leave the container that begins now unread.
   bool IsUnread() const;
   // Moves the cursor to the end of the container that begins there.
   bool PassOver();
@@ -93,7 +94,7 @@ class TapeBuilder {
   size_t open_[Document::kDeepest] = {};
   bool vital_[Document::kDeepest] = {};  // once it is cut
   int depth_ = 0;
-  bool passed_over_ = false;  // this container is skipped: the next end is none of open_
+  bool passed_over_ = false;  // this container is skipped: the next end belongs to none of open_
   bool adding_ = true;        // the last result of MayAdd()
   bool cut_ = false;
   bool full_ = false;  // nothing more is read

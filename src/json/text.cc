@@ -12,13 +12,13 @@ namespace synergy::json {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::string_view kEscapedDigits = "fffd";        // of the same
+constexpr std::string_view kEscapedDigits = "fffd";  // of the same character
 
 unsigned char ByteAt(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-// Returns the length of the well-formed sequence at `i`, 0 if there is none (Unicode, table 3-7).
+// Returns the length of the well-formed sequence at `i`; 0 if there is none (Unicode, table 3-7).
 size_t SequenceLength(std::string_view text, size_t i) {
   const unsigned char first = ByteAt(text, i);
   const unsigned char second = ByteAt(text, i + 1);
@@ -41,8 +41,8 @@ size_t SequenceLength(std::string_view text, size_t i) {
   return 0;
 }
 
-// Returns the end of the run of ASCII that starts at `i`: nearly everything that an API server
-// sends.
+// Returns the end of the run of ASCII that starts at `i`; nearly all text from an API server is
+// ASCII.
 size_t SkipAscii(std::string_view text, size_t i) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   uint64_t block = 0;
@@ -54,7 +54,7 @@ size_t SkipAscii(std::string_view text, size_t i) {
   return i;
 }
 
-// Returns the position of the first malformed byte at or after `i`, the text's size if there is
+// Returns the position of the first malformed byte at or after `i`; the text's size if there is
 // none.
 size_t FindMalformed(std::string_view text, size_t i) {
   for (i = SkipAscii(text, i); i < text.size(); i = SkipAscii(text, i)) {
@@ -145,7 +145,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
   const size_t start = out.size();
   for (size_t i = 0; i < text.size();) {
-    // Copies runs without anything to escape in one piece.
+    // Copy a run that needs no escapes in one piece.
     size_t end = i;
     while (end < text.size() && text[end] != '"' && text[end] != '\\' &&
            static_cast<unsigned char>(text[end]) >= 0x20) {

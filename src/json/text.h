@@ -1,6 +1,7 @@
 #pragma once
 
-// Text that may be malformed UTF-8: repairs it on input and shortens it in messages. Base64.
+// Handles text that may be malformed UTF-8: repairs it on input and shortens it in messages. Also
+// encodes base64.
 //
 // Threading: pure.
 

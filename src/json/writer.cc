@@ -45,7 +45,7 @@ void Writer::Raw(std::string_view json) {
   out_ += json;
 }
 
-// Recurses no deeper than Document::kDeepest.
+// Recurses to a depth of at most Document::kDeepest.
 // NOLINTNEXTLINE(misc-no-recursion)
 void AppendValue(std::string& out, Value value) {
   if (value.missing()) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes JSON text, compact, piece by piece.
+// Writes compact JSON text, piece by piece.
 //
 //   Writer out;
 //   out.BeginObject();
@@ -9,7 +9,7 @@
 //   out.EndObject();
 //   out.Take();  // {"name":"n1"}
 //
-// Threading: one owner. REQUIRES: the caller's keys, values and ends form valid JSON.
+// Threading: one owner. REQUIRES: the caller's calls for keys, values and ends form valid JSON.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ class Writer {
   // Writes null if the value is not finite, which JSON cannot express.
   void Number(double value);
   void Truth(bool value);
-  // Writes a value that is JSON text already.
+  // Writes a value that already is JSON text.
   void Raw(std::string_view json);
 
   std::string Take() { return std::exchange(out_, {}); }
@@ -45,8 +45,8 @@ class Writer {
   std::string out_;
 };
 
-// Appends a parsed value as JSON text, without spaces.
-// Appends nothing for a missing value. Numbers keep their spelling.
+// Appends a parsed value as JSON text without spaces. Appends nothing for a missing value. Numbers
+// keep their spelling.
 void AppendValue(std::string& out, Value value);
 
 }  // namespace synergy::json

@@ -15,19 +15,18 @@ namespace synergy::kube {
 namespace {
 
 constexpr size_t kLongestLine = size_t{32} << 20;
-// Bindings run in parallel: this many at once keep their connections.
+// Bindings run in parallel: this many connections are kept open.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
 constexpr std::chrono::seconds kLongestRetryAfter{5};
 
-// Returns "POST /api/v1/...". Leaves out the query, which may be long and tells the caller nothing
-// new.
+// Returns "POST /api/v1/...". Omits the query, which may be long and does not help the caller.
 std::string Describe(const http::ClientRequest& request) {
   return fmt::format("{} {}", request.method,
                      std::string_view(request.path).substr(0, request.path.find('?')));
 }
 
-// The server is overloaded and states when to retry.
+// Returns whether the server is overloaded and states when to retry.
 bool MayBeSentAgain(const http::ClientResponse& response) {
   return response.status == 429 && response.retry_after &&
          *response.retry_after <= kLongestRetryAfter;
@@ -40,7 +39,7 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
     text = status->reason.empty() ? status->message
                                   : fmt::format("{}: {}", status->reason, status->message);
   } else {
-    // From a proxy, for instance: the first words identify it.
+    // The answer is, for example, from a proxy; its first words identify it.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
   return {wire::ToErrorCode(response.status, status),
@@ -207,7 +206,7 @@ bool LineSplitter::Add(std::string_view piece,
       return true;
     }
     piece.remove_prefix(end + 1);
-    // Most lines come in one piece and need no copy.
+    // Most lines arrive in one piece and need no copy.
     if (begun_.empty()) {
       if (!part.empty() && !on_line(part)) return false;
       continue;

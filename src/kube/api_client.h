@@ -3,12 +3,12 @@
 // Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into
 // the Error.
 //
-// Threading: from any thread. A call is not retried here, because only the caller knows whether it
-// may be repeated. The exception is a call refused with a Retry-After of a few seconds: it had no
-// effect, so it is sent again after that time, a few times. Failures: as in http::Client, above all
-// kTimeout for any request that may have taken effect. By status: 404 kNotFound, 409 kConflict, 410
-// kGone, 401 and 403 kDenied, 429 kOverloaded, 5xx kUnavailable (504 kTimeout), all others
-// kInvalid. Messages never contain the token or a query.
+// Threading: any thread. Calls are not retried here, because only the caller can decide whether a
+// call may be repeated. The exception is a call refused with a Retry-After of a few seconds: it had
+// no effect, so it is sent again after that time, a few times at most. Failures: as in
+// http::Client; in particular kTimeout for any request that may have taken effect. Errors by
+// status: 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 kOverloaded, 5xx
+// kUnavailable (504 kTimeout), all others kInvalid. Messages never contain the token or a query.
 
 #include <chrono>
 #include <cstddef>
@@ -29,14 +29,15 @@ namespace synergy::kube {
 struct ApiClientOptions {
   std::string user_agent = "synergy";
   std::chrono::milliseconds request_timeout{10000};  // longest silence
-  // Longest time of a call, however busy the server, but not of a watch; none: no limit.
+  // Longest time of a call other than a watch, however busy the server is; absent: no limit.
   std::optional<std::chrono::milliseconds> call_timeout = {};
-  // The API server takes objects of 3 MiB and may write one character as six.
+  // The API server accepts objects of 3 MiB, and may write one character as six.
   size_t largest_answer = size_t{32} << 20;
-  // Tries of a call that is refused with a Retry-After; 1: no retry.
+  // Number of attempts at a call that is refused with a Retry-After; 1: no retry.
   int most_tries = 4;
   // Called before a write is sent again, because another process may have begun to act in the
-  // meantime. If it returns false, the call ends with the refusal. Null: always sent again.
+  // meantime. If it returns false, the call ends with the refusal. Null: writes are always sent
+  // again.
   std::function<bool()> may_repeat_writes = nullptr;
 };
 
@@ -48,9 +49,9 @@ class ApiClient {
                                                    ApiClientOptions options = {});
   virtual ~ApiClient() = default;
 
-  // Returns the body of the response. kTooLarge: it exceeds the limit.
+  // Returns the body of the response; kTooLarge if it exceeds the limit.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
-  // The same with further headers, which appear in no message.
+  // Does the same with further headers, which appear in no message.
   virtual Result<std::string> GetWith(const std::string& path, const Headers& headers,
                                       std::stop_token stop = {}) = 0;
   virtual Result<std::string> Post(const std::string& path, const std::string& json,
@@ -73,13 +74,13 @@ class LineSplitter {
   explicit LineSplitter(size_t longest) : longest_(longest) {}
 
   // Calls `on_line` for every line that `piece` completes, without its newline. Returns false if
-  // `on_line` did or a line is too long.
+  // `on_line` did, or if a line is too long.
   bool Add(std::string_view piece, const std::function<bool(std::string_view)>& on_line);
   bool too_long() const { return too_long_; }
 
  private:
   const size_t longest_;
-  std::string begun_;  // beginning of an incomplete line
+  std::string begun_;  // the beginning of an incomplete line
   bool too_long_ = false;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Stores what the watches report in ClusterState: a store per kind of object.
+// Stores what the watches report in ClusterState; there is a store for each kind of object.
 //
-// Threading: as ObjectStore; ClusterState is thread-safe.
+// Threading: the same as ObjectStore; ClusterState is thread-safe.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace synergy::kube {
 
-// `kKey`: by what the state removes an object. `kLast`: finds the object as the state has it.
+// `kKey`: the key by which the state removes an object. `kLast`: finds the object in the state.
 template <class T, auto kReplace, auto kUpsert, auto kRemove, auto kKey, auto kLast = nullptr>
 class StateStore final : public ObjectStore<T> {
  public:

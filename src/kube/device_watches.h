@@ -1,10 +1,10 @@
 #pragma once
 
-// The watches of the objects of Dynamic Resource Allocation, by which a ClusterState counts GPUs
+// Watches the objects of Dynamic Resource Allocation, from which a ClusterState counts GPUs
 // (docs/dra.md).
 //
-// Threading: Start() once, by the thread that starts the other watches; the stores as their header
-// states.
+// Threading: the thread that starts the other watches calls Start(), once; the stores' header
+// states theirs.
 
 #include <string>
 
@@ -19,7 +19,7 @@ namespace synergy::kube {
 
 class DeviceWatches {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   DeviceWatches(ClusterState& state, ApiClient& client, Logger& log)
       : state_(state),
         client_(client),
@@ -28,9 +28,9 @@ class DeviceWatches {
         slices_(state),
         classes_(state) {}
 
-  // Counts GPUs by `rules` from now on. An API server without resource.k8s.io/v1 (Kubernetes older
-  // than 1.34) is a warning, and nothing is watched. Blocks on one request. Call it before the
-  // other watches start; `watches` must be stopped before this ends. `templates` gets the templates
+  // Starts to count GPUs by `rules`. If the API server lacks resource.k8s.io/v1 (Kubernetes older
+  // than 1.34), logs a warning and watches nothing. Blocks on one request. Call it before the other
+  // watches start, and stop `watches` before this object ends. `templates` receives the templates
   // of claims; null: they are not watched.
   void Start(Watches& watches, DeviceRules rules,
              ObjectStore<ResourceClaimTemplate>* templates = nullptr);

@@ -37,7 +37,7 @@ class LeaseElection final : public LeaderElection {
       const Instant asked = clock_.Now();
       const Result<bool> mine = Try(stop);
       if (mine && *mine) {
-        // Counted from before the call: other replicas count from when they see the renewal.
+        // Count from before the call, because other replicas count from when they see the renewal.
         leads_until_ = (asked + options_.renew_deadline).time_since_epoch().count();
         led_last_ = asked.time_since_epoch().count();
       } else if (mine) {
@@ -53,7 +53,7 @@ class LeaseElection final : public LeaderElection {
     GiveUp();
   }
 
-  // Whether this process now holds the lease.
+  // Returns whether this process now holds the lease.
   Result<bool> Try(const std::stop_token& stop) {
     const Result<std::string> answer = client_.Get(path_, stop);
     if (!answer && answer.error().code == ErrorCode::kNotFound) {
@@ -83,8 +83,8 @@ class LeaseElection final : public LeaderElection {
     return Fail(taken.error());
   }
 
-  // Whether the holder has not renewed the lease for its duration, by the local clock: the clocks
-  // of other replicas may be wrong.
+  // Returns whether the holder has not renewed the lease for its duration by the local clock,
+  // because the clocks of other replicas may be wrong.
   bool IsOverdue(const wire::Lease& lease) {
     const std::string seen = lease.holder + " " + lease.renewed;
     const Instant now = clock_.Now();
@@ -117,7 +117,7 @@ class LeaseElection final : public LeaderElection {
   std::atomic<Instant::rep> leads_until_{0};  // nanoseconds of the clock
   std::atomic<Instant::rep> led_last_{0};     // same unit
 
-  // Used only by the thread.
+  // Only the thread uses these.
   std::string seen_;
   Instant seen_at_{};
 

@@ -17,7 +17,8 @@ Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
                             const std::string& continue_token, int& page_size,
                             const std::stop_token& stop) {
   while (true) {
-    // Without a resourceVersion, the response is up to date and not from a cache of the server.
+    // Without a resourceVersion, the response is current and does not come from a cache of the
+    // server.
     std::string path = fmt::format("{}?limit={}", request.path, page_size);
     path += Selectors(request.field_selector, request.label_selector);
     if (!continue_token.empty()) path += "&continue=" + Escape(continue_token);

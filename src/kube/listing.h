@@ -2,9 +2,8 @@
 
 // Lists all objects of one kind at one moment, page by page.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient; kGone if the server drops that moment before the last page, kInvalid
-// if a response is not a list.
+// Threading: any thread. Failures: as in ApiClient; kGone if the server discards that moment before
+// the last page, and kInvalid if a response is not a list.
 
 #include <functional>
 #include <iterator>
@@ -20,8 +19,8 @@
 
 namespace synergy::kube {
 
-// The field selector of pods that take something from a node, or may yet: not the terminal ones,
-// which kube-scheduler also leaves out.
+// The field selector for pods that use a node, or may still do so: all but the terminal ones, which
+// kube-scheduler also omits.
 inline constexpr char kLivingPods[] = "status.phase!=Succeeded,status.phase!=Failed";
 
 struct ListRequest {
@@ -31,12 +30,12 @@ struct ListRequest {
   std::string label_selector = {};  // "app.kubernetes.io/component=node-agent"
 };
 
-// Returns "&fieldSelector=...&labelSelector=...", without the empty ones.
+// Returns "&fieldSelector=...&labelSelector=...", without the empty parts.
 std::string Selectors(const std::string& fields, const std::string& labels);
 
-// Returns the page that follows the one with this token, which is empty for the first. `page_size`,
-// initially the request's, is the number of objects to request. It is halved while a response
-// exceeds the client's limit, and doubled again afterwards.
+// Returns the page for this token, which is empty for the first page. `page_size`, initially the
+// request's, is the number of objects to request. It is halved while a response exceeds the
+// client's limit, and doubled again later.
 Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
                             const std::string& continue_token, int& page_size,
                             const std::stop_token& stop = {});
@@ -61,7 +60,7 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
   std::string continue_token;
   int page_size = request.page_size;
   do {
-    // If a later page is refused as too old (410), the pages before it are useless, too.
+    // If a later page is refused as too old (410), the earlier pages are also useless.
     Result<std::string> answer = GetPage(client, request, continue_token, page_size, stop);
     if (!answer) return Fail(answer.error());
     Result<wire::ListPage<T>> page = reader.ReadList<T>(*std::move(answer));

@@ -47,8 +47,8 @@ class ListWatch final : public Reflector {
   }
 
  private:
-  // The outcome of a list or a watch. Only a watch that brought something, or lasted, counts as
-  // progress: if a server's lists work and its watches do not, it must not be flooded with lists.
+  // The outcome of a list or a watch. A watch counts as progress only if it brought something, or
+  // lasted: a server whose lists work and whose watches fail must not be flooded with lists.
   struct Outcome {
     std::optional<Error> failure;
     bool progress = false;
@@ -116,13 +116,13 @@ class ListWatch final : public Reflector {
         stop);
     if (!outcome.failure && !ended) {
       outcome.failure = ended.error();
-      // Too old, or not available at all: the same request would fail again.
+      // The version is too old or not available at all, so the same request would fail again.
       list_again =
           ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
     }
     needs_list_ = list_again;
     if (outcome.failure) return Broken(*std::move(outcome.failure), outcome.progress);
-    // A quiet watch that lasted as long as requested is progress, too.
+    // A quiet watch that lasted as long as requested is also progress.
     outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
     Contact([](ReflectorStatus& status) { status.watching = false; });
     return outcome;
@@ -135,8 +135,8 @@ class ListWatch final : public Reflector {
     return {std::move(failure), progress};
   }
 
-  // Returns why no watch can continue from the last version seen; sets needs_list_ if that takes a
-  // new list.
+  // Returns why no watch can continue from the last version seen; sets needs_list_ if a new list is
+  // required.
   std::optional<Error> CheckHistory(const std::stop_token& stop) {
     // A right to one object's name does not cover a list of others. Any other selector would make
     // the server search.
@@ -165,7 +165,7 @@ class ListWatch final : public Reflector {
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
     }
     if (event->type == Type::kError) {
-      // An overloaded server can continue later from the same version; after any other error the
+      // An overloaded server can continue later from the same version; after any other error, the
       // history is in doubt.
       *list_again = event->error.code != ErrorCode::kUnavailable &&
                     event->error.code != ErrorCode::kOverloaded &&
@@ -173,8 +173,8 @@ class ListWatch final : public Reflector {
       return event->error;
     }
     const bool bookmark = event->type == Type::kBookmark;
-    // A bookmark may repeat the version of the event before it. Any other event that is not newer
-    // comes from a server with another history (restored from a backup, or behind) and would take
+    // A bookmark may repeat the version of the previous event. Any other event that is not newer
+    // comes from a server with another history (restored from a backup, or lagging), and would set
     // the copy back in time.
     if (event->resource_version < version_ || (event->resource_version == version_ && !bookmark)) {
       *list_again = true;
@@ -240,7 +240,7 @@ class ListWatch final : public Reflector {
       const std::lock_guard lock(mutex_);
       status_.problems += problems.size();
     }
-    // The same object is repeated with every change of its status.
+    // The same object arrives again with every change of its status.
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
     log_.Warn(
@@ -272,7 +272,7 @@ class ListWatch final : public Reflector {
   mutable std::mutex mutex_;
   ReflectorStatus status_;
 
-  // Used only by the thread.
+  // Only the thread uses these.
   Backoff backoff_;
   bool needs_list_ = true;
   uint64_t version_ = 0;  // seen last
@@ -281,7 +281,7 @@ class ListWatch final : public Reflector {
   std::string last_failure_;
   Instant last_failure_logged_{};
   std::string last_problem_;
-  std::set<std::string> unread_;  // names of the objects whose present state is not read
+  std::set<std::string> unread_;  // names of the objects whose present state cannot be read
 
   std::jthread thread_;
 };

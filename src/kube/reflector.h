@@ -1,21 +1,20 @@
 #pragma once
 
-// Keeps a copy of one kind of object up to date: a paginated list, then a watch from there, in a
-// loop.
+// Keeps a copy of one kind of object up to date in a loop: a paginated list, followed by a watch
+// that starts there.
 //
 //   list (limit 500, continue) -> Replace -> watch (bookmarks) -> Upsert/Remove ...
 //        ^                                    |   ends or breaks: again from the last version seen
 //        +-- 410 Gone, or history runs back --+
 //
-// An API server whose store was restored from a backup does not report it: it accepts a watch from
-// a version of the future, and stays silent until its versions have caught up. Therefore the
-// reflector reads the server's present version before it reopens a watch; a version lower than seen
-// means a new list.
+// An API server whose store was restored from a backup does not report that: it accepts a watch
+// from a future version, and stays silent until its versions have caught up. So the reflector reads
+// the server's present version before it reopens a watch; a version lower than one already seen
+// requires a new list.
 //
-// Threading: each reflector has one thread, which makes all calls of the ObjectStore; status() from
-// any thread.
-// Failures: waits with backoff and jitter and continues until stopped. The status counts every
-// failure; the log has each unless it repeats the one before.
+// Threading: each reflector has one thread, which makes all calls of the ObjectStore; any thread
+// may call status(). Failures: it waits with backoff and jitter, and continues until it is stopped.
+// The status counts every failure; the log contains each one unless it repeats the previous one.
 
 #include <chrono>
 #include <cstddef>
@@ -40,7 +39,7 @@
 
 namespace synergy::kube {
 
-// The destination of the objects that a reflector reads.
+// Receives the objects that a reflector reads.
 template <class T>
 class ObjectStore {
  public:
@@ -48,13 +47,13 @@ class ObjectStore {
   virtual void Replace(std::vector<T> all) = 0;
   virtual void Upsert(T object) = 0;
   virtual void Remove(const T& object) = 0;
-  // Returns the object as last stored; none if it is unknown or the store does not keep it. For an
-  // object that can no longer be read, which a new list would otherwise remove.
+  // Returns the object as last stored; nullopt if it is unknown, or the store does not keep it. It
+  // serves objects that can no longer be read, which a new list would otherwise remove.
   virtual std::optional<T> Last(const T& /*object*/) const { return std::nullopt; }
 };
 
 struct ReflectorStatus {
-  bool synced = false;     // one whole list has been stored
+  bool synced = false;  // a whole list has been stored
   bool watching = false;   // a watch is open now
   bool broken = false;     // the last watch failed, and none has been opened since
   Instant last_contact{};  // last response of the server: a list, or a watch's start,
@@ -64,7 +63,7 @@ struct ReflectorStatus {
   uint64_t errors = 0;
   uint64_t events = 0;
   uint64_t problems = 0;  // fields that could not be read
-  uint64_t unread = 0;    // present objects that are not read (wire::UnreadObject)
+  uint64_t unread = 0;  // existing objects that cannot be read (wire::UnreadObject)
 };
 
 struct ReflectorOptions {
@@ -72,22 +71,23 @@ struct ReflectorOptions {
   std::string field_selector;  // "status.phase!=Succeeded,status.phase!=Failed"
   std::string label_selector;  // "app.kubernetes.io/component=node-agent"
   int page_size = 500;
-  // How long the server is requested to keep a watch open. Short, because a reopened watch proves
-  // that the copy is fresh, whereas a silent one does not.
+  // How long the server should keep a watch open. It is short, because a reopened watch proves that
+  // the copy is fresh, but a silent one does not.
   std::chrono::seconds watch_timeout{45};
-  // A watch that is silent for this much longer than its timeout is taken for dead.
+  // A watch that is silent for this much longer than its timeout counts as dead.
   std::chrono::milliseconds silence_margin{15000};
   Duration first_backoff = std::chrono::milliseconds(200);
   Duration backoff_limit = std::chrono::seconds(5);
   uint64_t seed = 1;  // of the jitter
 };
 
-// Options of a watch that proves three times within `staleness_limit` that it is alive: a silent
-// watch proves nothing, but one that ends in time and is reopened does.
+// Returns options for a watch that shows three times within `staleness_limit` that it works: a
+// silent watch shows nothing, but one that ends in time and is reopened does.
 ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
                              std::string field_selector, uint64_t seed);
 
-// The part of a reflector that knows the kind of its objects. Used by the reflector's thread alone.
+// The part of a reflector that depends on the kind of its objects. Only the reflector's thread uses
+// it.
 class WatchedKind {
  public:
   struct Unread {
@@ -105,7 +105,7 @@ class WatchedKind {
   virtual Result<Listed> List(ApiClient& client, const ListRequest& request,
                               const std::stop_token& stop,
                               const std::function<void()>& on_page) = 0;
-  // Returns the number of objects. Objects of the list that are not read stay as they were stored.
+  // Returns the number of objects. Listed objects that cannot be read stay as they were stored.
   virtual size_t Replace() = 0;
   // Reads a line of a watch, which Apply() stores.
   virtual Result<wire::WatchEventHead> ReadEvent(std::string_view line) = 0;
@@ -169,7 +169,7 @@ class WatchedObjects final : public WatchedKind {
   }
 
  private:
-  // The amounts that an unread pod takes from its node are still known.
+  // The amounts that an unread pod takes from its node remain known.
   static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
 
   const wire::ObjectReader reader_;
@@ -180,7 +180,7 @@ class WatchedObjects final : public WatchedKind {
 
 class Reflector {
  public:
-  // All references outlive the reflector.
+  // All references must outlive the reflector.
   template <class T>
   static std::unique_ptr<Reflector> Start(ApiClient& client, wire::ObjectReader reader,
                                           ObjectStore<T>& store, const Clock& clock, Logger& log,
@@ -188,7 +188,7 @@ class Reflector {
     return Start(client, std::make_unique<WatchedObjects<T>>(std::move(reader), store), clock, log,
                  std::move(options));
   }
-  virtual ~Reflector() = default;  // stops and joins
+  virtual ~Reflector() = default;  // stops and joins the thread
   virtual ReflectorStatus status() const = 0;
 
  private:

@@ -65,7 +65,7 @@ Result<Access> TokenGate::Check(const std::string& token) {
       if (answer && now < answer->fresh_until) return answer->access;
       was_allowed = was_allowed || (answer && answer->access == Access::kAllowed);
     }
-    // A review that fails may take longer than a collector of metrics waits.
+    // A failing review may take longer than a collector of metrics waits.
     if (was_allowed && (now < no_review_before_ || judging_ >= limits_.most_at_once))
       return Access::kAllowed;
     if (judging_ >= limits_.most_at_once)

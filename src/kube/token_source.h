@@ -1,10 +1,9 @@
 #pragma once
 
-// The current bearer token: a fixed one, or the content of a file, which changes every hour or so
-// for service accounts. Private to this folder.
+// The current bearer token: a fixed one, or the content of a file, which for service accounts
+// changes about every hour. Private to this folder.
 //
-// Threading: from any thread.
-// Failures: if the file can no longer be read, the last token stays in use.
+// Threading: any thread. Failures: if the file can no longer be read, the last token stays in use.
 
 #include <memory>
 #include <mutex>
@@ -16,11 +15,12 @@ namespace synergy::kube {
 
 class TokenSource {
  public:
-  // Both may be empty: then there is no token.
+  // Both may be empty, which means that there is no token.
   static Result<std::unique_ptr<TokenSource>> Create(std::string token, std::string file);
 
   std::string Token();
-  // Call it when the server refused the token: reads the file again even if it looks unchanged.
+  // Call it when the server refused the token: it reads the file again even if the file looks
+  // unchanged.
   void Refused();
 
  private:

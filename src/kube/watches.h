@@ -1,11 +1,11 @@
 #pragma once
 
-// The watches of a program: each keeps a copy of one kind of object, none staler than a limit.
-// Health reports whether the program is ready: its copies are complete and fresh, and it is not
-// shutting down.
+// The watches of a program: each keeps a copy of one kind of object, and no copy is staler than a
+// limit. Health reports whether the program is ready: its copies are complete and fresh, and it is
+// not shutting down.
 //
-// Threading: Start() and Stop() by one thread, before and after all other calls; the others, the
-// functions in resources() and Health, from any.
+// Threading: one thread calls Start() and Stop(), before and after all other calls. Any thread may
+// call the others, the functions in resources(), and Health.
 
 #include <atomic>
 #include <chrono>
@@ -34,7 +34,7 @@ class Health {
   Health(std::vector<WatchedResource> resources, const Clock& clock,
          std::chrono::milliseconds staleness_limit);
 
-  // Why the program is not ready; empty if it is.
+  // Returns why the program is not ready; empty if it is.
   std::string NotReadyReason() const;
   void ShutDown() { stopping_ = true; }
 
@@ -47,18 +47,19 @@ class Health {
 
 class Watches {
  public:
-  // All references outlive this object.
+  // All references must outlive this object.
   Watches(ApiClient& client, wire::ObjectReader reader, std::chrono::milliseconds staleness_limit,
           const Clock& clock, Logger& log);
 
-  // `name` names the kind in health and metrics; `store` outlives this object, or Stop().
+  // `name` names the kind in health and metrics; `store` must live until Stop() or longer than this
+  // object.
   template <class T>
   void Start(std::string name, std::string path, ObjectStore<T>& store,
              std::string field_selector = {}, std::string label_selector = {}) {
     ReflectorOptions options = WatchWithin(staleness_limit_, std::move(path),
                                            std::move(field_selector), seed_ + reflectors_.size());
     options.label_selector = std::move(label_selector);
-    // Until a broken watch is open again, the copy is old and few decisions can be based on it.
+    // Until a broken watch is open again, the copy is old and supports few decisions.
     options.backoff_limit = std::chrono::seconds(1);
     std::unique_ptr<const Reflector> reflector =
         Reflector::Start(client_, reader_, store, clock_, log_, std::move(options));
@@ -67,11 +68,12 @@ class Watches {
   }
   void Stop() { reflectors_.clear(); }
 
-  // Whether each watch has stored one whole list.
+  // Returns whether each watch has stored a whole list.
   bool Complete() const;
-  // Complete, and no watch is broken: changes since a break are unknown until the watch continues.
+  // Returns whether the copies are complete and no watch is broken: changes since a break are
+  // unknown until the watch continues.
   bool Current() const;
-  // In the order of Start().
+  // Returns the watches in the order of Start().
   const std::vector<WatchedResource>& resources() const { return resources_; }
 
  private:

@@ -11,10 +11,10 @@ namespace synergy::kubelet {
 namespace {
 
 constexpr Duration kFresh = std::chrono::seconds(1);
-// A node has hundreds of pods, and an entry has a few hundred bytes.
+// A node may have hundreds of pods, with a few hundred bytes per entry.
 constexpr int kLargestAnswer = 16 << 20;
 
-// A device that spans NUMA nodes is on none of them.
+// A device that spans NUMA nodes counts as being on none.
 int NumaNodeOf(const v1::ContainerDevices& devices) {
   const auto& nodes = devices.topology().nodes();
   return nodes.size() == 1 ? static_cast<int>(nodes[0].id()) : kNoNuma;
@@ -76,7 +76,7 @@ Result<std::vector<DeviceOwner>> PodResources::Ask() {
   v1::ListPodResourcesResponse answer;
   const grpc::Status status = stub->List(&context, {}, &answer);
   if (!status.ok()) {
-    // Drop the channel: its backoff grows with each failed attempt to reach the kubelet.
+    // Drop the channel, because its backoff grows with each failed attempt to reach the kubelet.
     channel_.reset();
     return Fail(ErrorCode::kUnavailable, status.error_message());
   }

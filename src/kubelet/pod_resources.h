@@ -1,10 +1,9 @@
 #pragma once
 
-// Reads from the kubelet's pod resources API which devices its device plugins offer, and which pod
-// has which. Keeps gRPC out of this header.
+// Reads from the kubelet's pod resources API which devices its device plugins offer, and which pods
+// have them. Keeps gRPC out of this header.
 //
-// Threading: from any thread.
-// Failures: kUnavailable if the kubelet does not answer in time.
+// Threading: any thread. Failures: kUnavailable if the kubelet does not answer in time.
 
 #include <chrono>
 #include <memory>
@@ -27,14 +26,14 @@ class PodResources {
  public:
   static constexpr Duration kTimeout = std::chrono::milliseconds(500);
 
-  // `timeout`: how long a call waits for the kubelet's answer.
+  // `timeout`: how long a call waits for the kubelet.
   PodResources(std::string socket, const Clock& clock, Duration timeout = kTimeout);
   ~PodResources();
 
-  // Returns the owners of all devices of the node. Queries the kubelet at most once a second;
-  // callers in between get the last answer.
+  // Returns the owners of all devices of the node. Queries the kubelet at most once a second; calls
+  // in between return the last answer.
   Result<std::vector<DeviceOwner>> List();
-  // Returns the healthy devices of the node, given to containers or not.
+  // Returns the healthy devices of the node, whether or not containers have them.
   Result<std::vector<KubeletDevice>> Allocatable();
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of synergy-controller. Names, labels and units are only in controller_metrics.cc;
+// Every metric of synergy-controller. controller_metrics.cc alone defines names, labels and units;
 // docs/metrics.md lists them for users.
 //
-// Threading: from any thread. Recording is a few atomic operations.
+// Threading: any thread. Recording takes a few atomic operations.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace synergy::metrics {
 
-// Read at each scrape, not counted as it happens.
+// Read at each scrape, not counted over time.
 struct PodGauge {
   std::string pod_namespace;
   std::string pod;
@@ -32,7 +32,7 @@ struct PodGauge {
   ResourceVector demand;
   ResourceVector fair_share;
   Slices slices = {};                   // of GPUs; it has them with each of these amounts
-  std::optional<double> speed_up = {};  // by a profile: multiple of the throughput at fair share
+  std::optional<double> speed_up = {};  // from a profile: multiple of its fair throughput
   bool in_turns = false;                // `slices` are turns
 };
 
@@ -41,38 +41,37 @@ inline constexpr std::string_view kWaitingReasons[] = {"gpus", "cpu", "memory", 
                                                        "not_tried"};
 
 struct ControllerGauges {
-  std::vector<PodGauge> pods;  // managed ones
-  // Managed pods that run, by node and by whether they lose their devices in a resize ("safe",
-  // ...).
+  std::vector<PodGauge> pods;  // managed pods
+  // Running managed pods, by node and by whether a resize costs them their devices ("safe", ...).
   std::map<std::pair<std::string, std::string>, uint64_t> devices;
-  // Idle GPUs of managed pods, by namespace. A namespace is left out if none of its pods is known
-  // to be busy or idle.
+  // Idle GPUs of managed pods, by namespace. Omits a namespace if none of its pods is known to be
+  // busy or idle.
   std::map<std::string, Gpus> idle_gpus;
   std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
   std::vector<CacheGauge> caches;
   uint64_t valid_profiles = 0;
   uint64_t invalid_profiles = 0;
   std::optional<WallTime> certificate_expiry;
-  size_t progress_pods = 0;  // with known progress
+  size_t progress_pods = 0;  // pods with known progress
   Duration oldest_progress{};
   bool ready = false;
 };
 
 class ControllerMetrics {
  public:
-  // `gpu_resource`: name of the managed resource in labels.
+  // `gpu_resource`: the managed resource's name in labels.
   explicit ControllerMetrics(std::string gpu_resource = "nvidia.com/gpu");
   ~ControllerMetrics();
 
-  // Counts a review answered after `duration`. `outcome` is one of few fixed words.
+  // Counts a review answered after `duration`. `outcome` is one of a few fixed words.
   void CountPodReview(std::string_view outcome, Duration duration);
-  // "sized", "left" or "unreadable".
+  // `outcome`: "sized", "left" or "unreadable".
   void CountJobReview(std::string_view outcome);
-  // "valid", "invalid" or "unreadable".
+  // `outcome`: "valid", "invalid" or "unreadable".
   void CountProfileReview(std::string_view outcome);
   // Counts malformed input: "json", "version", "object", "content_type", "too_large" ...
   void CountBadInput(std::string_view kind);
-  // "written", "failed".
+  // `outcome`: "written", "failed".
   void CountStatusWrite(std::string_view outcome);
 
   // Counts reads of objects that determine a gang's size: "read", "missing", "failed".
@@ -82,28 +81,28 @@ class ControllerMetrics {
   void CountGangPreemption(std::string_view outcome);
   void CountEvictedForGang();
 
-  // "ok"; "unreachable", "timeout", "refused", "unreadable".
+  // `outcome`: "ok", "unreachable", "timeout", "refused", "unreadable".
   void CountProgressPull(std::string_view outcome);
   // Counts pods dropped from a node agent's report: "not_here", "not_managed".
   void CountProgressDropped(std::string_view reason, size_t pods);
 
   // Counts a failed pod by its category (failure/category.h).
   void CountFailure(std::string_view category);
-  // Counts failed pods that are not reported because too many of their namespace wait.
+  // Counts failed pods that are not reported because too many from their namespace are waiting.
   void CountFailureDropped();
-  // Counts what became of decisions to suspend a job: "suspended", "by_others" (it was suspended
-  // already), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has failed
-  // otherwise, or its user no longer asks for it).
+  // Counts the results of decisions to suspend a job: "suspended", "by_others" (it was already
+  // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has
+  // failed otherwise, or its user no longer asks for it).
   void CountSuspension(std::string_view outcome);
 
   // Sets how many nodes are under suspicion.
   void SetSuspectNodes(size_t nodes);
   void SetAvoidedNodes(size_t entries);
 
-  // Called at each scrape; set before the first.
+  // Each scrape calls `read`; set it before the first.
   void SetGauges(std::function<ControllerGauges()> read);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

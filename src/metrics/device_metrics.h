@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of synergy-device-plugin. Names, labels and units are only in device_metrics.cc;
+// Every metric of synergy-device-plugin. device_metrics.cc alone defines names, labels and units;
 // docs/internals/device-plugin.md lists them.
 //
-// Threading: from any thread. Recording is a few atomic operations.
+// Threading: any thread. Recording takes a few atomic operations.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace synergy::metrics {
 
-// Read at each scrape, not counted as it happens.
+// Read at each scrape, not counted over time.
 struct DeviceGauges {
   struct Devices {
     std::string resource;
@@ -34,9 +34,9 @@ struct DeviceGauges {
   std::vector<GpuGauge> gpus;
   std::vector<Devices> devices;  // as advertised, counted by product and health
   std::vector<Resource> resources;
-  std::optional<std::vector<AllocatedGpu>> allocated;  // none: the kubelet did not report it
+  std::optional<std::vector<AllocatedGpu>> allocated;  // absent: the kubelet did not report it
   uint64_t left_out = 0;                               // GPUs in MIG mode that are not advertised
-  uint64_t unreachable = 0;                            // GPUs of which only their failure is known
+  uint64_t unreachable = 0;  // GPUs of which only the failure is known
   uint64_t without_events = 0;                         // GPUs whose Xids are not reported
   bool stopped = false;                                // because another component offers the GPUs
   bool source_ok = false;
@@ -45,11 +45,11 @@ struct DeviceGauges {
 
 class DeviceMetrics {
  public:
-  // `node`: this node's name; empty if unknown.
+  // `node`: the name of this node; empty if unknown.
   explicit DeviceMetrics(const std::string& node = {});
   ~DeviceMetrics();
 
-  // `outcome` is one of few fixed words, here and below.
+  // `outcome` is one of a few fixed words, here and below.
   void CountRegistration(const std::string& resource, std::string_view outcome);
   void CountAllocate(const std::string& resource, std::string_view outcome, Duration duration);
   void CountPreferred(const std::string& resource, std::string_view outcome, Duration duration);
@@ -59,10 +59,10 @@ class DeviceMetrics {
   void CountSourceError();
   void CountNodePatch(std::string_view outcome);
 
-  // Called at each scrape; set before the first.
+  // Each scrape calls `read`; set it before the first.
   void SetGauges(std::function<DeviceGauges()> read);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -13,7 +13,7 @@ bool BeginsName(char c, bool colon) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (colon && c == ':');
 }
 
-// Takes a name from the front; empty: there is none.
+// Takes a name from the front; empty if there is none.
 std::string_view TakeName(std::string_view& text, bool colon) {
   if (text.empty() || !BeginsName(text.front(), colon)) return {};
   size_t end = 1;
@@ -88,7 +88,7 @@ std::optional<double> ParseValue(std::string_view text) {
   return value;
 }
 
-// Milliseconds, or seconds with a fraction as OpenMetrics has them.
+// Returns whether it is in milliseconds, or in seconds with a fraction as in OpenMetrics.
 bool IsTimestamp(std::string_view text) {
   double time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);

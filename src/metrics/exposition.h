@@ -2,7 +2,7 @@
 
 // Reads single lines of Prometheus' text exposition format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4). Pages come from
-// other programs: a line is read strictly, and what a line may hold is bounded.
+// other programs, so lines are read strictly and their contents are bounded.
 //
 // Threading: pure.
 
@@ -23,11 +23,11 @@ struct Sample {
   std::vector<std::pair<std::string_view, std::string>> labels;
   double value = 0;  // may be infinite or not a number
 
-  // Returns the label's value; empty without one.
+  // Returns the label's value; empty if it is missing.
   std::string_view Label(std::string_view label) const;
 };
 
-// Returns none for a comment, an empty line and anything else that is not a sample.
+// Returns nullopt for a comment, an empty line, and anything else that is not a sample.
 std::optional<Sample> ParseSample(std::string_view line);
 
 // Calls `visit` with each line of the page, without its end.

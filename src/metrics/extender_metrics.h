@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of synergy-extender. Names, labels and units are only in extender_metrics.cc;
+// Every metric of synergy-extender. extender_metrics.cc alone defines names, labels and units;
 // docs/metrics.md lists them for users.
 //
-// Threading: from any thread. Recording is a few atomic operations.
+// Threading: any thread. Recording takes a few atomic operations.
 
 #include <array>
 #include <functional>
@@ -23,14 +23,14 @@ enum class Verb { kFilter, kPrioritize, kBind, kPreempt };
 inline constexpr Verb kVerbs[] = {Verb::kFilter, Verb::kPrioritize, Verb::kBind, Verb::kPreempt};
 std::string_view ToString(Verb verb);
 
-// Read at each scrape, not counted as it happens.
+// Read at each scrape, not counted over time.
 struct ClusterGauges {
   struct NodeGauge {
     std::string node;
     ResourceVector allocatable;
     ResourceVector requested;
     Gpus stranded;
-    Slices slices = {};  // on offer; not counted in `allocatable`
+    Slices slices = {};  // offered slices, not counted in `allocatable`
     Slices slices_taken = {};
     bool in_turns = false;  // these are turns
   };
@@ -56,18 +56,18 @@ struct ClusterGauges {
 
 class ExtenderMetrics {
  public:
-  // `gpu_resource`: name of the managed resource in labels.
+  // `gpu_resource`: the managed resource's name in labels.
   explicit ExtenderMetrics(const std::string& gpu_resource);
   ~ExtenderMetrics();
 
   // Counts a call answered after `duration`, whatever the answer.
   void CountCall(Verb verb, Duration duration);
-  // Counts a call answered with an error. `reason` is one of few fixed words.
+  // Counts a call answered with an error. `reason` is one of a few fixed words.
   void CountError(Verb verb, std::string_view reason);
   // Counts the outcome of a bind: "bound", "conflict", "no_fit" ...
   void CountBind(std::string_view outcome);
-  // Counts what a fungible pod got at its bind: "demand", "part" of it, "unchanged" (its request),
-  // "refused" by a quota or a limit, "failed".
+  // Counts what a fungible pod got at its bind: its "demand", "part" of it, "unchanged" (its
+  // request), "refused" by a quota or a limit, "failed".
   void CountAllocation(std::string_view outcome);
   // Counts assumed places that were given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
@@ -75,25 +75,25 @@ class ExtenderMetrics {
   // Counts filters that waited and retried before they refused every node: "found_room", "in_vain".
   void CountSecondLook(std::string_view outcome);
 
-  // Counts calls that refused a pod nodes because of GPU reservations.
+  // Counts calls that refused nodes to a pod because of GPU reservations.
   void CountReservedRefusal(Verb verb);
 
-  // Counts places that members of a running gang have left: "held" for a replacement, or
-  // "succeeded" if the pod has and needs none; and how a held place ended: "filled", "expired",
-  // "gang_ended", or "yielded" to a pod of higher priority.
+  // Counts places that members of a running gang left, and the ends of held places. A place is
+  // "held" for a replacement, or "succeeded" if the pod succeeded and needs none. A held place ends
+  // as "filled", "expired", "gang_ended", or "yielded" to a pod of higher priority.
   void CountVacantPlace(std::string_view outcome);
 
-  // Counts, for GPU pods that another scheduler has bound, whether Synergy agrees: "yes", "as_good"
-  // (another node that is worth as much), "no", "nowhere" (it fits on no node), "unjudged" (not
-  // seen before it was bound).
+  // Counts, for GPU pods that another scheduler bound, whether Synergy agrees: "yes", "as_good"
+  // (another node is worth as much), "no", "nowhere" (it fits on no node), "unjudged" (not seen
+  // before its bind).
   void CountShadowChoice(std::string_view agrees);
-  // Counts GPUs that the choice of "synergy" or of the "scheduler" would make, or makes, unusable.
+  // Counts GPUs that the choice of "synergy" or of the "scheduler" makes unusable.
   void CountShadowStranded(std::string_view by, Gpus gpus);
 
-  // Called at each scrape; set before the first.
+  // Each scrape calls `read`; set it before the first.
   void SetClusterGauges(std::function<ClusterGauges()> read);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Helpers for families of metrics: those that are counted as something happens, and those that are
-// rebuilt at each scrape. Private to this folder, because they expose prometheus-cpp.
+// Helpers for two kinds of families of metrics: those counted over time, and those rebuilt at each
+// scrape. Private to this folder, because they expose prometheus-cpp.
 //
-// Threading: counting from any thread; a ScrapedFamily has one owner.
+// Threading: any thread may count; a ScrapedFamily has one owner.
 
 #include <initializer_list>
 #include <optional>
@@ -38,15 +38,16 @@ Histograms& MakeHistograms(prometheus::Registry& registry, const char* name, con
 
 // Adds to the counter with this label.
 void Count(Counters& counters, const char* label, std::string_view value, double more = 1);
-// Makes counters with 0: one that appears with its first count would show no increase.
+// Creates counters with 0, because a counter that first appears with a count would show no
+// increase.
 void StartAtZero(Counters& counters, const char* label, std::initializer_list<const char*> values);
-// synergy_build_info
+// Registers synergy_build_info.
 void RegisterBuildInfo(std::string_view program, prometheus::Registry& registry);
 
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 using Families = std::vector<prometheus::MetricFamily>;
 
-// A family that is added to `out` when this object ends.
+// A family that is added to `out` when this object is destroyed.
 class ScrapedFamily {
  public:
   ScrapedFamily(Families& out, std::string name, std::string help,
@@ -55,8 +56,8 @@ class ScrapedFamily {
   ScrapedFamily(const ScrapedFamily&) = delete;
   ScrapedFamily& operator=(const ScrapedFamily&) = delete;
 
-  // A value is a number, a truth (1 or 0), a Duration (in seconds), or an optional of these, of
-  // which nothing is added without a value.
+  // A value is a number, a truth value (1 or 0), a Duration (in seconds), or an optional of these;
+  // an empty optional adds nothing.
   template <class Value>
   void Add(const LabelPairs& labels, Value value) {
     AddNumber(labels, static_cast<double>(value));
@@ -88,10 +89,10 @@ void AddCounter(Families& out, const char* name, const char* help, Value value,
 // Adds GPUs under the name `gpu_resource`, cores and bytes.
 void AddAmounts(ScrapedFamily& family, const LabelPairs& labels, const std::string& gpu_resource,
                 const ResourceVector& amounts, Slices slices = {}, bool in_turns = false);
-// synergy_cache_*
+// Adds synergy_cache_*.
 void AddCacheFamilies(Families& out, const std::vector<CacheGauge>& caches);
 
-// The text exposition format (version 0.0.4) of what was counted and what was scraped.
+// Returns the text exposition format (version 0.0.4) of the counted and the scraped families.
 std::string RenderText(const prometheus::Registry& registry, Families scraped = {});
 
 }  // namespace synergy::metrics

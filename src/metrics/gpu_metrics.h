@@ -1,7 +1,7 @@
 #pragma once
 
-// The metrics of GPUs, from the program that knows them: synergy-device-plugin where it offers
-// them, synergy-node-agent elsewhere.
+// The metrics of GPUs, from the program that knows the GPUs: synergy-device-plugin if it offers
+// them, otherwise synergy-node-agent.
 //
 // Threading: values.
 
@@ -18,7 +18,7 @@ struct GpuGauge {
   std::string uuid;
   std::string product;
   std::string pci_id;
-  // No value if nothing reports it, here and below.
+  // Absent if nothing reports it; the same applies below.
   std::optional<bool> healthy;
   std::optional<Bytes> memory;
   std::optional<double> utilization;  // 0 to 1
@@ -30,8 +30,8 @@ struct GpuGauge {
 
 struct AllocatedGpu {
   std::string resource;
-  std::string uuid;      // the GPU's
-  std::string mig_uuid;  // of its part, if one is given
+  std::string uuid;  // of the GPU
+  std::string mig_uuid;  // of the part, if there is one
   std::string pod_namespace;
   std::string pod;
   std::string container;

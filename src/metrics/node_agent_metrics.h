@@ -2,7 +2,7 @@
 
 // Every metric of the node agent, named in one place (docs/internals/node-agent.md lists them).
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <functional>
@@ -24,12 +24,12 @@ struct PodProgressGauge {
   std::string pod;
   std::string container;
   std::string format;
-  double iterations = 0;  // since the agent first looked
+  double iterations = 0;  // since the agent's first look
   std::optional<double> rate;
   std::optional<Duration> remaining;
-  std::optional<double> done;  // part of the training, or of its epoch
-  // If the agent can read it: the peak of the processes' memory, the page cache, bytes returned by
-  // read calls, bytes from storage, and how long a thread waited for those (none: unknown).
+  std::optional<double> done;  // fraction of the training, or of its epoch
+  // What the agent can read: the peak of the processes' memory, the page cache, bytes returned by
+  // read calls, bytes from storage, and how long a thread waited for those (absent: unknown).
   struct Memory {
     Bytes process;
     Bytes cache;
@@ -40,12 +40,12 @@ struct PodProgressGauge {
   std::optional<Memory> memory = std::nullopt;
 };
 
-// For a pod that reports no iterations.
+// Counts for a pod that reports no iterations.
 struct PodBusyCounter {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  double seconds = 0;  // in which its GPUs were busy, since the agent first looked
+  double seconds = 0;  // busy time of its GPUs since the agent's first look
 };
 
 // Reads of pods from the node's disks.
@@ -54,7 +54,7 @@ struct StorageGauges {
     std::string device;
     double read = 0;                  // bytes, by all pods
     std::optional<double> bandwidth;  // bytes per second; nullopt: unknown
-    std::optional<Duration> waited;   // in which a managed pod waited for it; nullopt: unknown
+    std::optional<Duration> waited;  // how long a managed pod waited for it; nullopt: unknown
   };
   struct Pod {
     std::string pod_namespace;
@@ -71,13 +71,13 @@ struct StorageGauges {
 // Read at each scrape.
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
-  uint64_t shrinks_in_progress = 0;  // with memory being kept down
-  uint64_t kept_pods = 0;            // with page cache being limited to their shares
+  uint64_t shrinks_in_progress = 0;  // pods whose memory is kept down
+  uint64_t kept_pods = 0;  // pods whose page cache is limited to their shares
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that report it
   std::vector<PodBusyCounter> busy;        // of pods that do not
   StorageGauges storage;
-  GpuGauges gpus;  // where another component offers them
+  GpuGauges gpus;  // set if another component offers the GPUs
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the last message from the API server
@@ -90,33 +90,33 @@ class NodeAgentMetrics {
   NodeAgentMetrics();
   ~NodeAgentMetrics();
 
-  // Counts page cache given back to the kernel, and the time that took.
+  // Counts page cache returned to the kernel, and the time that it took.
   void CountRelease(Bytes released, Duration duration);
   // Counts the outcome of a shrink, `duration` after it was first seen: "completed", "withdrawn",
   // "stuck", "given_up".
   void CountShrink(std::string_view outcome, Duration duration);
-  // Counts dropped page cache above shares.
+  // Counts page cache that was dropped because it exceeded a share.
   void CountDrop(Bytes dropped);
-  // Counts why dropping was slowed down: "pressure", "refaults", "in_vain".
+  // Counts why dropping slowed down: "pressure", "refaults", "in_vain".
   void CountBrake(std::string_view reason);
-  // Counts writes of a pod's memory use on the pod: "written", "failed".
+  // Counts writes of memory use on pods: "written", "failed".
   void CountReading(std::string_view outcome);
   // Counts the outcome of a probe: "done", "ended_early", "wiped", "refused".
   void CountProbe(std::string_view outcome);
-  // Counts a suspension of a pod, at its end.
+  // Counts a suspension of a pod when it ends.
   void CountSuspended(Duration duration);
   // Counts a pod that was suspended for its partners. `in_time`: within a second.
   void CountSwitch(bool in_time);
-  // Counts pods that are not suspended: "deleting", "disrupted", "several_gpus", "probes",
-  // "cpu_probe", "off", "no_freezer", "failed".
+  // Counts pods that are not suspended, by reason: "deleting", "disrupted", "several_gpus",
+  // "probes", "cpu_probe", "off", "no_freezer", "failed".
   void CountTurnRefusal(std::string_view reason);
-  // `reason` is one of few fixed words.
+  // `reason` is one of a few fixed words.
   void CountError(std::string_view reason);
 
-  // Called at each scrape; set before the first.
+  // Each scrape calls `read`; set it before the first.
   void SetGauges(std::function<NodeAgentGauges()> read);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of live profiling. Names, labels and units are only in profiling_metrics.cc;
+// Every metric of live profiling. profiling_metrics.cc alone defines names, labels and units;
 // docs/metrics.md lists them for users.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstddef>
 #include <memory>
@@ -22,11 +22,11 @@ class ProfilingMetrics {
   void CountProbe(std::string_view outcome);
   // Counts measured profiles: "published", "failed".
   void CountPublished(std::string_view outcome);
-  // Sets the numbers of measured profiles: confirmed by probes, estimated only from progress,
+  // Sets the numbers of measured profiles: confirmed by probes, estimated from progress alone, and
   // drifted.
   void SetMeasurements(size_t confirmed, size_t estimated, size_t drifted);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of rounds in Kueue's queues. Names, labels and units are only in round_metrics.cc;
+// Every metric of rounds in Kueue's queues. round_metrics.cc alone defines names, labels and units;
 // docs/metrics.md lists them for users.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace synergy::metrics {
 
-// Workloads in each band.
+// The number of workloads in each band.
 struct RoundCounts {
   int64_t runs = 0;
   int64_t next = 0;
@@ -26,17 +26,17 @@ class RoundMetrics {
   ~RoundMetrics();
 
   // Counts writes. `what`: "band" and "restored" (priorities of workloads), "note" (what a workload
-  // has had), "status" (of a policy), "workers" (of a job), "check" (an admission check's answers).
-  // `outcome`: "written", "outdated" (the object had changed meanwhile), "failed".
+  // has received), "status" (of a policy), "workers" (of a job), "check" (an admission check's
+  // answers). `outcome`: "written", "outdated" (the object had changed meanwhile), "failed".
   void CountWrite(std::string_view what, std::string_view outcome);
-  // Counts how long a workload of the ClusterQueue waited. `delay`, its cause: "fair_share" or
+  // Counts how long a workload of the ClusterQueue waited. `delay` is its cause: "fair_share" or
   // "fragmentation".
   void CountDelay(const std::string& queue, std::string_view delay, double seconds);
   void CountLostTurn(const std::string& queue);
   // Sets the counts of all ordered ClusterQueues, by name. Drops the series of all others.
   void SetWorkloads(const std::map<std::string, RoundCounts>& queues);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of the tuner. Names, labels and units are only in tuner_metrics.cc; docs/metrics.md
-// lists them for users.
+// Every metric of the tuner. tuner_metrics.cc alone defines names, labels and units;
+// docs/metrics.md lists them for users.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ class TunerMetrics {
   TunerMetrics();
   ~TunerMetrics();
 
-  // Counts changes of pods' amounts; `kind` as in ChangeRecord.
+  // Counts changes of pods' amounts; `kind` is that of ChangeRecord.
   void CountChange(std::string_view kind);
   // Counts failed changes: "refused" by the API server, "no_room" any more, "deferred" or
   // "infeasible" by the kubelet, "timeout".
@@ -29,16 +29,16 @@ class TunerMetrics {
   // Observes the time from a pod's condition Unschedulable to the first patch that makes room for
   // it.
   void ObserveReclaimDelay(Duration delay);
-  // Counts pods left alone from now on: "by_hand", "profile_changed", "profile_gone".
+  // Counts pods that the tuner begins to leave alone: "by_hand", "profile_changed", "profile_gone".
   void CountRespected(std::string_view reason);
-  // Counts pods that were OOM killed (a container at least), or evicted for memory, soon after a
-  // change of their memory: "oom_killed", "evicted".
+  // Counts pods with an OOM kill of a container, or an eviction for memory, soon after a change of
+  // their memory: "oom_killed", "evicted".
   void CountMemoryKill(std::string_view reason);
   void CountRound();
   void SetLeader(bool leader);
   void SetUnderWay(size_t changes, size_t kept_places);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

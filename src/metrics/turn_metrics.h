@@ -1,9 +1,9 @@
 #pragma once
 
-// Every metric of turns on GPUs. Names, labels and units are only in turn_metrics.cc;
+// Every metric of turns on GPUs. turn_metrics.cc alone defines names, labels and units;
 // docs/metrics.md lists them for users.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstddef>
 #include <memory>
@@ -17,14 +17,14 @@ class TurnMetrics {
   TurnMetrics();
   ~TurnMetrics();
 
-  // Sets the pods that take turns, and those that are suspended at the moment.
+  // Sets how many pods take turns, and how many are suspended at the moment.
   void SetPods(size_t in_turns, size_t suspended);
   // Counts writes of a pod's turns: "written", "failed".
   void CountWrite(std::string_view outcome);
-  // Counts plans: "complete" if all that it changed was written, "incomplete".
+  // Counts plans: "complete" if all its changes were written, otherwise "incomplete".
   void CountPass(std::string_view outcome);
 
-  // The text exposition format (version 0.0.4).
+  // Returns the text exposition format (version 0.0.4).
   std::string Render() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// A column depends on the others if less than this part of its length is left without its
+// A column depends on the others if less than this fraction of its length remains without its
 // projection on them.
 constexpr double kDependent = 1e-10;
 
@@ -25,7 +25,7 @@ double TakeAway(std::span<const double> unit, std::vector<double>& vector) {
   return length;
 }
 
-// Solves without bounds over the `chosen` columns only. Returns nullopt if they are linearly
+// Solves without bounds, using only the `chosen` columns. Returns nullopt if they are linearly
 // dependent.
 std::optional<LeastSquares> Solve(std::span<const std::vector<double>> columns,
                                   std::span<const size_t> chosen, std::span<const double> target) {

@@ -15,15 +15,17 @@ constexpr size_t kNeighbours = 3;  // on each side
 constexpr size_t kLeastPoints = 3;
 constexpr size_t kSegments = 3;
 constexpr double kSegmentFactor = 4;
-// A loss has converged once kEpochs epochs lower it by less than kGain; searched up to kMostEpochs.
+// A loss has converged once kEpochs epochs lower it by less than kGain; the search covers up to
+// kMostEpochs.
 constexpr double kEpochs = 10;
 constexpr double kGain = 0.05;
 constexpr double kMostEpochs = 1e9;
-// Search for ratio = b / a: range in powers of ten, where the last epoch is 1, and steps.
+// The search for ratio = b / a: its range in powers of ten, where the last epoch is 1, and its
+// steps.
 constexpr double kLeastRatio = -6;
 constexpr double kMostRatio = 4;
 constexpr int kSteps = 60;
-constexpr int kRefinements = 50;  // each leaves 0.62 of the interval
+constexpr int kRefinements = 50;  // each keeps 0.62 of the interval
 
 struct Scaled {
   std::vector<double> epochs;   // the last is 1
@@ -133,7 +135,8 @@ std::optional<double> EpochOfLoss(const LossCurve& curve, double loss) {
 }
 
 double EpochOfConvergence(const LossCurve& curve) {
-  // The logarithm of the curve is convex, so the part of the loss that ten epochs gain only falls.
+  // The logarithm of the curve is convex, so the fraction of the loss that ten epochs gain only
+  // falls.
   const auto converged = [&](double epoch) {
     const double before = curve.At(epoch - kEpochs);
     return before - curve.At(epoch) < kGain * before;

@@ -15,7 +15,7 @@ struct Offer {
   size_t job = 0;
   bool server = false;
 
-  // The better offer is the greater one.
+  // Orders offers so that the better one is greater.
   bool operator<(const Offer& other) const {
     return std::tuple(gain, other.job) < std::tuple(other.gain, job);
   }
@@ -93,7 +93,7 @@ class Division {
   std::span<const double> capacity_;
   std::vector<double> free_;
   std::vector<Tasks> tasks_;
-  std::priority_queue<Offer> offers_;  // one per job that has its least and can take more
+  std::priority_queue<Offer> offers_;  // one per job that has its least tasks and can take more
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Returns the terms of the denominator, each of which is multiplied by its factor.
+// Returns the terms of the denominator; the caller multiplies each by its factor.
 std::vector<double> Terms(SpeedForm form, double batch, const Tasks& tasks) {
   const double w = tasks.workers;
   const double p = tasks.servers;
@@ -48,7 +48,7 @@ std::optional<SpeedCurve> FitSpeed(SpeedForm form, double batch,
     if (!(point.speed > 0) || !std::isfinite(point.speed)) continue;
     const bool servers = form != SpeedForm::kAllReduce;
     seen.emplace(servers ? point.tasks.servers : 0, point.tasks.workers);
-    // The row times the speed is 1 if the curve goes through the point.
+    // The row times the speed is 1 if the curve passes through the point.
     const std::vector<double> terms = Terms(form, batch, point.tasks);
     for (size_t j = 0; j < terms.size(); ++j) {
       columns[j].push_back(terms[j] * point.speed / Above(form, point.tasks));

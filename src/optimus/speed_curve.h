@@ -1,7 +1,8 @@
 #pragma once
 
-// The speed of a training by its numbers of workers and parameter servers, fitted to measurements
-// (Optimus, EuroSys'18, section 3.2). With p servers, w workers and a step's whole batch M:
+// The speed of a training as a function of its numbers of workers and parameter servers, fitted to
+// measurements (Optimus, EuroSys'18, section 3.2). With p servers, w workers and M as the whole
+// batch of a step:
 //
 //   synchronous    f = 1 / (a M/w + b + c w/p + d w + e p)
 //   asynchronous   f = w / (a + b w/p + c w + d p)
@@ -44,9 +45,9 @@ struct SpeedCurve {
 // Returns the number of factors of a form.
 size_t FactorsOf(SpeedForm form);
 
-// Fits the factors by least squares of the relative errors of 1 / f (least_squares.h): 1 / f is
-// linear in the factors, and measurement errors are proportional to it. Ignores points that are not
-// above 0. Returns nullopt if the points have fewer different numbers of tasks than the form has
+// Fits the factors by least squares of the relative errors of 1 / f (least_squares.h), because 1 /
+// f is linear in the factors and measurement errors are proportional to it. Ignores points that are
+// not above 0. Returns nullopt if the points have fewer distinct numbers of tasks than the form has
 // factors.
 std::optional<SpeedCurve> FitSpeed(SpeedForm form, double batch,
                                    std::span<const SpeedPoint> points);

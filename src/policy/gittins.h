@@ -6,7 +6,7 @@
 //
 // Threading: values; any number of readers.
 //
-// Apart because the index has a meaning without Tiresias' queues.
+// Apart because the index is also meaningful without Tiresias' queues.
 
 #include <limits>
 #include <vector>
@@ -21,10 +21,9 @@ class SizeHistory {
 
   bool empty() const { return sizes_.empty(); }
 
-  // Returns the index of a job that was served `attained` and will be served no further than
-  // `limit`:
+  // Returns the index of a job that was served `attained` and will not be served beyond `limit`:
   //   max over D <= limit - attained of P(S - attained <= D) / E[min(S - attained, D)]
-  // for a size S above `attained`. Returns 0 if no past job ended between the two.
+  // where S is a size above `attained`. Returns 0 if no past job ended between the two.
   double Index(double attained, double limit = std::numeric_limits<double>::infinity()) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// A training job, and the servers it runs on, as the round-based algorithms see them: as in the
-// paper, without Kubernetes.
+// A training job and the servers on which it runs, as the round-based algorithms see them: as in
+// the paper, without Kubernetes.
 //
 // Threading: values.
 
@@ -16,9 +16,9 @@
 
 namespace synergy {
 
-// The index of a server in the list that a round was given.
+// The index of a server in the list passed to a round.
 using ServerIndex = uint32_t;
-// The index of a job in the list that a round was given.
+// The index of a job in the list passed to a round.
 using JobIndex = uint32_t;
 
 struct Server {
@@ -27,8 +27,8 @@ struct Server {
   bool operator==(const Server&) const = default;
 };
 
-// The share of one server that a job holds. Most jobs have one share; a job too large for one
-// server has several.
+// The share of one server that a job holds. Most jobs have one share; a job that is too large for
+// one server has several.
 struct Share {
   ServerIndex server = 0;
   ResourceVector amount;
@@ -37,12 +37,12 @@ struct Share {
 };
 
 struct Job {
-  uint64_t id = 0;  // tie-breaker among jobs that are otherwise alike
+  uint64_t id = 0;  // breaks ties between jobs that are otherwise alike
   Gpus gpus;
-  // The job's speed with CPU and memory, for all its GPUs together. Not owned. Jobs that share a
-  // profile are treated as alike.
+  // The job's speed as a function of CPU and memory, for all its GPUs together. Not owned. Jobs
+  // that share a profile count as alike.
   const JobProfile* profile = nullptr;
-  ResourceVector demand;       // the least with which it runs at its best
+  ResourceVector demand;  // the least with which it reaches its best speed
   double fair_throughput = 1;  // the profile's throughput that `ideal` and `remaining` assume
 
   Seconds arrival{};
@@ -50,9 +50,9 @@ struct Job {
   Seconds first_part{};      // part of `ideal` for its first iterations; zero: not needed
   Seconds remaining{};       // part of `ideal`
   Seconds attained{};        // GPU-seconds held so far
-  QueuePlace place;          // kept by policies with queues
+  QueuePlace place;  // for policies with queues
   std::vector<Share> holds;  // where it runs now; empty: it waits
-  Seconds lease_end{};       // until then it goes before all others, if it runs
+  Seconds lease_end{};  // before then a running job goes before all others
 
   bool Runs() const { return !holds.empty(); }
 };

@@ -1,9 +1,9 @@
 #pragma once
 
-// Policies: the order in which jobs run when not all of them can. Times are in seconds, service in
-// GPU-seconds.
+// Policies define the order in which jobs run when not all of them can. Times are in seconds,
+// service in GPU-seconds.
 //
-// Threading: policies hold no state of jobs; any number of threads.
+// Threading: policies hold no state of jobs; any number of threads may use them.
 
 #include <compare>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace synergy {
 
-// Compared from first to third; the lower rank goes first.
+// Compared from the first member to the third; the lower rank goes first.
 struct PolicyRank {
   double first = 0;
   double second = 0;
@@ -31,12 +31,12 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Depends only on the job and the time.
+  // Returns a rank that depends only on the job and the time.
   virtual PolicyRank Rank(const Job& job, Seconds now) const = 0;
-  // Whether a running job may lose its turn to another one.
+  // Returns whether a running job may lose its turn to another one.
   virtual bool Preempts() const { return true; }
-  // Records the `stretch` up to `now`, in which the job ran if it Runs(), in the policy's fields of
-  // the job. Does not update Job::attained.
+  // Records in the policy's fields of the job the `stretch` up to `now`, in which the job ran if it
+  // Runs(). Does not update Job::attained.
   virtual void Charge(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
 };
 
@@ -60,16 +60,17 @@ class Las final : public Policy {
   PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-// Finish-time fairness (Themis, NSDI'20): the larger the ratio of a job's finish time here, if it
-// ran from now on at its fair share, to that on a cluster of its own, the sooner it runs.
+// Finish-time fairness (Themis, NSDI'20). It compares a job's finish time here, if it ran from now
+// on at its fair share, with that on a cluster of its own; the larger the ratio, the sooner the job
+// runs.
 class Ftf final : public Policy {
  public:
   PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-// Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): by queue; within a queue running jobs before
-// waiting ones, then by the time at which they entered it. So no job is preempted by one of the
-// same queue.
+// Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): orders by queue; within a queue running jobs
+// come before waiting ones, then earlier entries before later ones. So no job is preempted by
+// another in the same queue.
 class QueuedLas final : public Policy {
  public:
   explicit QueuedLas(ServiceQueues queues) : queues_(std::move(queues)) {}
@@ -81,8 +82,8 @@ class QueuedLas final : public Policy {
   ServiceQueues queues_;
 };
 
-// 2D-Gittins (Tiresias, NSDI'19, section 3.2): by queue; within a queue by the highest Gittins
-// index up to the queue's limit, then running jobs before waiting ones.
+// 2D-Gittins (Tiresias, NSDI'19, section 3.2): orders by queue; within a queue the highest Gittins
+// index up to the queue's limit comes first, then running jobs before waiting ones.
 class QueuedGittins final : public Policy {
  public:
   QueuedGittins(ServiceQueues queues, SizeHistory sizes)
@@ -105,20 +106,20 @@ struct PolicyName {
   std::string_view name;
   std::string_view meaning;   // one line, for users
   bool by_remaining = false;  // orders by the remaining times of jobs
-  std::string_view needs;     // facts and fields without which it is no use; empty: none
+  std::string_view needs;  // facts and fields that it needs to be useful; empty: none
   std::unique_ptr<const Policy> (*make)(const PolicyOptions&);
 };
 
-// Returns the table of all policies. A new policy is a row here and a class above.
+// Returns the table of all policies. A new policy takes a row here and a class above.
 std::span<const PolicyName> PolicyNames();
 // Returns null if there is no policy of that name.
 const PolicyName* FindPolicy(std::string_view name);
-// Returns the policy with this name in lower case; the error lists the names.
+// Returns the policy with this name in lower case; the error lists the valid names.
 Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
                                                  const PolicyOptions& options = {});
 
-// Returns the jobs in the policy's order. Jobs with a current lease come first; equal ranks go by
-// arrival, then by id, so the order is total.
+// Returns the jobs in the policy's order. Jobs with a current lease come first; jobs of equal rank
+// follow by arrival, then by id, so the order is total.
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now);
 
 }  // namespace synergy

@@ -16,7 +16,7 @@ namespace {
 constexpr int kHalves = 4;
 constexpr Bytes kMostOfModel = JobProfile::kMostMemory;
 
-// Samples per second that storage delivers to a job that caches nothing.
+// Returns the samples per second that storage delivers to a job that caches nothing.
 double SamplesFromStorage(const CacheModel& model) {
   return static_cast<double>(model.storage_bandwidth.count()) /
          static_cast<double>(model.bytes_per_sample.count());
@@ -36,13 +36,13 @@ std::string Fault(const CacheModel& model) {
   return fmt::format("{} is more than {}", too_much, ToQuantityText(kMostOfModel));
 }
 
-// Checked here because the storage limit would hide these from JobProfile.
+// These are checked here because the storage limit would hide them from JobProfile.
 std::string Fault(const CpuPoint& point) {
   const std::string fault = JobProfile::FaultOf(point.throughput);
   return fault.empty() ? "" : fmt::format("{} CPU: {}", ToQuantityText(point.cpu), fault);
 }
 
-// Checked here because JobProfile only sees the sums.
+// This is checked here because JobProfile sees only the sums.
 std::string Fault(std::span<const Bytes> memories, Bytes process_memory) {
   if (process_memory < Bytes(0) || process_memory > kMostOfModel)
     return fmt::format("the process memory is negative or more than {}",

@@ -1,20 +1,20 @@
 #pragma once
 
-// The memory dimension of a profile, calculated instead of measured (Synergy, OSDI'22, section 3.1,
-// "optimistic profiling"): with a cache that keeps a fixed part of the data set (MinIO, VLDB'21),
-// every epoch misses the same part, and storage sets a limit.
+// Calculates the memory dimension of a profile instead of measuring it (Synergy, OSDI'22, section
+// 3.1, "optimistic profiling"): with a cache that keeps a fixed part of the data set (MinIO,
+// VLDB'21), every epoch misses the same part, and storage sets a limit.
 //
 //   hit rate(m)      = min(1, m / data set)
 //   throughput(c, m) = min(throughput(c, all in memory),
 //                          storage bandwidth / (bytes per sample x (1 - hit rate(m))))
 //
-// Throughput is in samples per second. It and the data set, its storage bandwidth and the memory
-// are those of the whole job.
+// Throughput is in samples per second. Throughput, data set, storage bandwidth and memory are those
+// of the whole job.
 //
-// REQUIRES, for functions that return no Result: amounts above zero and throughputs that are
-// numbers.
+// REQUIRES, for functions that return no Result: amounts above zero, and throughputs that are not
+// NaN.
 //
-// Threading: pure. Failures: kInvalid, naming the invalid amount.
+// Threading: pure. Failures: kInvalid with the name of the invalid amount.
 
 #include <span>
 #include <vector>
@@ -33,7 +33,7 @@ struct CacheModel {
   bool operator==(const CacheModel&) const = default;
 };
 
-// Measured with the whole data set in memory.
+// A point measured with the whole data set in memory.
 struct CpuPoint {
   MilliCpu cpu;
   double throughput = 0;
@@ -49,12 +49,12 @@ double StorageLimit(const CacheModel& model, Bytes memory);
 // `throughput`; at least one byte.
 Bytes EnoughMemory(const CacheModel& model, double throughput);
 
-// Returns the memory amounts worth having in a profile by the model: enough for each point, and the
-// data set halved four times. Between them JobProfile interpolates as the model does.
+// Returns the memory amounts that the model makes useful in a profile: enough for each point, and
+// the data set halved four times. Between them JobProfile interpolates as the model does.
 std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points);
 
 // Returns a profile with the points' CPU amounts and the given amounts of memory for the cache, or
-// those of MemoryGrid() if there are none. `process_memory` comes on top of each.
+// those of MemoryGrid() if there are none. Adds `process_memory` to each.
 Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
                                     const CacheModel& model, std::span<const Bytes> memories,
                                     Bytes process_memory = Bytes(0));

@@ -1,12 +1,12 @@
 #pragma once
 
-// The reads of a training, and how much of them the storage of its node has to deliver: with a
+// Computes the reads of a training, and how much of them its node's storage must deliver: with a
 // cache that keeps a fixed part of the data set (cache_model.h), every epoch misses the rest.
 //
 //   need = rate x bytes per iteration x missed part (memory)
 //
 // Rates are iterations per second, in the unit of a profile's throughput; needs and bandwidths are
-// bytes per second. All are of the whole job, or of the pod that the profile is for.
+// bytes per second. All belong to the whole job, or to the pod that the profile is for.
 //
 // Threading: values; pure.
 
@@ -19,17 +19,17 @@
 namespace synergy {
 
 struct DataReads {
-  Bytes process;             // the part of the memory that is no cache
-  Bytes data_set;            // 0: it reads nothing
+  Bytes process;  // the part of the memory that is not cache
+  Bytes data_set;  // 0: reads nothing
   double per_iteration = 0;  // bytes
 
-  // Returns the part of the data set that is not in a cache within `memory`: 0 to 1.
+  // Returns the fraction (0 to 1) of the data set that does not fit into a cache within `memory`.
   double Missed(Bytes memory) const {
     if (data_set <= Bytes(0)) return 0;
     const Bytes cached = std::clamp(memory - process, Bytes(0), data_set);
     return static_cast<double>((data_set - cached).count()) / static_cast<double>(data_set.count());
   }
-  // Returns the memory with which it reads nothing from storage.
+  // Returns the memory with which the training reads nothing from storage.
   Bytes Enough() const { return process + data_set; }
 
   double NeedAt(double rate, Bytes memory) const { return rate * per_iteration * Missed(memory); }

@@ -21,7 +21,7 @@ constexpr MilliCpu kMostCpu = JobProfile::kMostCpu;
 constexpr Bytes kMostMemory = JobProfile::kMostMemory;
 constexpr Gpus kMostGpus = Gpus(1 << 20);
 
-// The most warnings about points that are slower with more: enough to see the problem.
+// The most warnings about points that are slower with more resources; enough to show the problem.
 constexpr size_t kMostWarnings = 16;
 
 constexpr double kNotMeasured = -1;
@@ -73,11 +73,11 @@ double BetweenThroughputs(double low, double high, double part) {
 }
 
 // Fills the grid: first measured cells, then the range that they leave for the others, then every
-// cell. Each pass over the grid takes over from neighbours what they have found, so the cost is in
-// proportion to the cells, wherever the points lie.
+// cell. Each pass over the grid takes over results from neighbours, so the cost is proportional to
+// the cells, wherever the points lie.
 class GridBuilder {
  public:
-  // REQUIRES: all arguments outlive this; Place() is called before Fill().
+  // REQUIRES: all arguments outlive this object; Place() is called before Fill().
   GridBuilder(const std::vector<MilliCpu>& cpus, const std::vector<Bytes>& memories,
               const std::vector<Point>& points)
       : cpus_(cpus),
@@ -120,8 +120,8 @@ class GridBuilder {
     return cells;
   }
 
-  // Returns the fastest point with no more CPU and no more memory, if it is faster. REQUIRES: the
-  // grid is filled.
+  // Returns the fastest point with no more CPU and no more memory, if that is faster than `point`.
+  // REQUIRES: the grid is filled.
   const Point* FasterWithLess(const Point& point) const {
     const Point& fastest =
         points_[fastest_[At(IndexOf(cpus_, point.cpu), IndexOf(memories_, point.memory))]];
@@ -129,12 +129,12 @@ class GridBuilder {
   }
 
  private:
-  using Points = std::vector<uint32_t>;  // for each cell one of the points, or kNoPoint
+  using Points = std::vector<uint32_t>;  // one of the points per cell, or kNoPoint
 
   size_t At(size_t cpu, size_t memory) const { return cpu * memories_.size() + memory; }
 
-  // Returns for each cell the point with the most `worth` among those with no more CPU (or no less)
-  // and no more memory (or no less); of equal ones the first.
+  // Returns for each cell the point with the most `worth` among those with no more (or no less) CPU
+  // and no more (or no less) memory; of equal points, the first.
   template <class Worth>
   Points Best(bool more_cpu, bool more_memory, Worth worth) const {
     Points best = point_at_;
@@ -157,8 +157,8 @@ class GridBuilder {
     return best;
   }
 
-  // Finds for each cell the nearest measured cell (possibly itself) in each of the four directions,
-  // and in each of the four quadrants the point of which most is left when scaled down in
+  // For each cell, finds the nearest measured cell (possibly itself) in each of the four
+  // directions. In each of the four quadrants, finds the point that keeps most when scaled down in
   // proportion.
   void LookRound() {
     const size_t size = point_at_.size();
@@ -223,7 +223,7 @@ class GridBuilder {
     return InProportion(at, cpus_[cpu], memories_[memory]);
   }
 
-  // Returns the best that scaling down one point in proportion gives.
+  // Returns the best result of scaling down one point in proportion.
   double InProportion(size_t at, MilliCpu cpu, Bytes memory) const {
     double best = 0;
     for (const Points* const quarter : {&fastest_, &by_cpu_, &by_memory_, &by_both_}) {
@@ -248,8 +248,8 @@ class GridBuilder {
 // The position of an amount among ascending ones.
 struct Position {
   size_t below = 0;
-  double part = 0;   // of the way to the next; 0 on `below` itself
-  double scale = 1;  // less than 1 below the first
+  double part = 0;  // fraction of the way to the next; 0 on `below` itself
+  double scale = 1;  // below 1 if less than the first amount
 };
 
 template <class Amount>
@@ -348,7 +348,7 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("a profile of {} GPUs cannot be scaled", one_gpu.gpus().count()));
   }
-  // Checked before multiplying: a product that overflows could look valid.
+  // Check before multiplying: a product that overflows could look valid.
   if (gpus > Gpus(0) && (one_gpu.cpus().back().count() > kMostCpu.count() / gpus.count() ||
                          one_gpu.memories().back().count() > kMostMemory.count() / gpus.count())) {
     return Fail(ErrorCode::kInvalid,
@@ -365,7 +365,7 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
   for (MilliCpu& cpu : scaled.cpus_) cpu = cpu * gpus.count();
   for (Bytes& memory : scaled.memories_) memory = memory * gpus.count();
   if (scaled.process_memory_) scaled.process_memory_ = *scaled.process_memory_ * gpus.count();
-  // Warnings name points of one GPU.
+  // The warnings name points for one GPU.
   scaled.warnings_.clear();
   return scaled;
 }

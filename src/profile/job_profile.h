@@ -1,7 +1,7 @@
 #pragma once
 
-// How fast a training job runs with how much CPU and memory, at its GPU count: the sensitivity
-// matrix of Synergy (OSDI'22, section 3.1), and the demand that follows from it.
+// How fast a training job runs with each amount of CPU and memory, at its GPU count: the
+// sensitivity matrix of Synergy (OSDI'22, section 3.1), and the demand that follows from it.
 //
 // Throughput is in any unit: only ratios matter. Throughput, CPU and memory are those of the whole
 // job.
@@ -35,8 +35,9 @@ class JobProfile {
 
   // The most cells that a grid may have.
   static constexpr size_t kMaxCells = 1 << 14;
-  // Beyond any machine, and far below where doubles and products become inexact. Throughputs are 0
-  // or within this factor of 1 in either direction, so no ratio or sum of them is infinite.
+  // Beyond any machine, and far below the values at which doubles and products become inexact.
+  // Throughputs are 0 or within this factor of 1 in either direction, so no ratio or sum of them is
+  // infinite.
   static constexpr MilliCpu kMostCpu = Cores(1 << 24);
   static constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
   static constexpr double kMostThroughput = 1e18;
@@ -46,14 +47,14 @@ class JobProfile {
   // if there are measured cells on both sides, and never leaves the range that monotonicity allows.
   //
   // More CPU or memory is assumed never to slow a job down: if a measured point is slower than one
-  // with no more CPU and no more memory, the faster figure applies to both and warnings() names the
-  // two.
+  // with no more CPU and no more memory, the faster figure applies to both, and warnings() names
+  // the two.
   //
-  // Returns kInvalid, naming the point, for: no GPU, no points, amounts that are not above zero or
-  // absurdly large, a throughput that is negative, absurdly large or small or not a number, the
-  // same amounts twice, no point above zero, more than kMaxCells.
+  // Returns kInvalid, naming the point, for any of: no GPU; no points; an amount that is not above
+  // zero or is absurdly large; a throughput that is negative, absurdly large or small, or not a
+  // number; the same amounts twice; no point above zero; more cells than kMaxCells.
   //
-  // Takes n log n for n points and cells.
+  // Takes time n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
 
   // Describes what is wrong with a throughput; empty if nothing is.
@@ -61,13 +62,14 @@ class JobProfile {
 
   Gpus gpus() const { return gpus_; }
 
-  // The grid; ascending, never empty.
+  // Return the grid's amounts, ascending and never empty.
   std::span<const MilliCpu> cpus() const { return cpus_; }
   std::span<const Bytes> memories() const { return memories_; }
-  // By positions in cpus() and memories(); never falls as either rises.
+  // Returns a cell by positions in cpus() and memories(); never falls as either rises.
   double Cell(size_t cpu, size_t memory) const { return cells_[cpu * memories_.size() + memory]; }
 
-  // For any amounts: never falls as either rises, and equals Cell() on the grid.
+  // Returns the throughput for any amounts. It never falls as either rises, and equals Cell() on
+  // the grid.
   //
   //   between two CPU amounts     the throughput is linear in the CPU (preprocessing scales with
   //                               cores)
@@ -78,27 +80,28 @@ class JobProfile {
   //   above the largest           as with the largest
   double ThroughputAt(MilliCpu cpu, Bytes memory) const;
 
-  // The last cell: with the largest CPU and memory amounts.
+  // Returns the last cell, with the largest CPU and memory amounts.
   double Best() const { return cells_.back(); }
 
   // Returns the smallest cell with at least (1 - tolerance) x min(Best(), most): the least CPU
-  // amount with which some memory is enough, and the least such memory. CPU comes first because it
-  // is what clusters run out of. REQUIRES: 0 <= tolerance < 1.
+  // amount for which some memory suffices, and the least such memory. CPU comes first because
+  // clusters run out of it first. REQUIRES: 0 <= tolerance < 1.
   ResourceVector Demand(double tolerance,
                         double most = std::numeric_limits<double>::infinity()) const;
 
-  // The part of the job's memory that its processes need, as opposed to the cache for its data: the
-  // peak of anonymous and shared memory. nullopt: unknown, so that no memory may be given or taken.
+  // Returns the part of the job's memory that its processes need, apart from the cache for its
+  // data: the peak of anonymous and shared memory. nullopt means unknown; memory must then be
+  // neither given nor taken.
   std::optional<Bytes> process_memory() const { return process_memory_; }
   // Returns the same profile with this process memory.
   JobProfile WithProcessMemory(Bytes process_memory) const;
 
-  // The loss of a gang of such jobs when it is spread. Unknown parts count as no loss.
+  // Returns what a gang of such jobs loses when it is spread. Unknown parts count as no loss.
   const SpreadCost& spread() const { return spread_; }
   // Returns the same profile with this spread cost.
   JobProfile WithSpread(const SpreadCost& spread) const;
 
-  // The first few doubtful properties of the points, in words. Usually empty.
+  // Returns the first few doubtful properties of the points, as text. The list is usually empty.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -115,9 +118,9 @@ class JobProfile {
   std::vector<std::string> warnings_;
 };
 
-// How many times its throughput with its fair share a job may claim to reach. Claims have to be
-// bounded, because they decide which job gets a node's spare CPU. The most sensitive of the paper's
-// ten models reaches 2.94 with three times its fair share of CPU.
+// How many times its throughput at its fair share a job may claim to reach. Claims must be bounded,
+// because they decide which job gets a node's spare CPU. The most sensitive of the paper's ten
+// models reaches 2.94 with three times its fair share of CPU.
 inline constexpr double kDefaultMaxSpeedUp = 4;
 
 // Returns the most throughput that `profile` may claim.
@@ -125,13 +128,13 @@ double CredibleThroughput(const JobProfile& profile, const ResourceVector& fair_
                           double max_speed_up);
 
 // Scales the profile of a job with one GPU to the same job with `gpus` GPUs. Each GPU gets what the
-// one got, so amounts of CPU and memory (including the process memory) are multiplied and
-// throughputs are kept (they are then per GPU; ratios within a profile stay the same). kInvalid:
-// not a profile of one GPU, no GPU, amounts that become absurdly large.
+// one GPU got: amounts of CPU and memory (including the process memory) are multiplied, and
+// throughputs are kept (they are then per GPU; ratios within a profile stay the same). Returns
+// kInvalid if the profile is not for one GPU, there is no GPU, or amounts become absurdly large.
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
 
-// Returns `profile` for a job with `gpus` GPUs: itself if it was measured with that number, scaled
-// if it was measured with one. Returns null otherwise, and if there is no profile.
+// Returns `profile` for a job with `gpus` GPUs: unchanged if it was measured with that number,
+// scaled if it was measured with one. Returns null otherwise, and if there is no profile.
 std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus);
 
 }  // namespace synergy

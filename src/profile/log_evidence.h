@@ -1,7 +1,8 @@
 #pragma once
 
-// How a container's log says that its program ended, as the agent of its node read it
-// (docs/failures.md). Names instead of the tables of failure/, which this half does not need.
+// What a container's log tells about the end of its program, as the agent of its node read it
+// (docs/failures.md). It contains names instead of the tables of failure/, which this half does not
+// need.
 //
 // Threading: values.
 
@@ -16,15 +17,15 @@ namespace synergy {
 struct LogEvidence {
   std::string rule;                         // of failure/rules.h; empty: no rule recognises a line
   std::string evidence;                     // the line (failure/evidence.h)
-  std::optional<WallTime> time;             // the line's
+  std::optional<WallTime> time;  // time of the line
   bool finished = false;                    // the log reports an end, and no error
-  int64_t iterations = 0;                   // that the log's tail shows
+  int64_t iterations = 0;  // iterations that the log's tail shows
   std::optional<Duration> since_iteration;  // from the last of them to the log's end
 
   bool operator==(const LogEvidence&) const = default;
 };
 
-// One run of a container that has ended.
+// A run of a container that has ended.
 struct EndedRun {
   std::string uid;  // the pod's
   std::string container;

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the training of a running pod has come, how much CPU it took and what it reads from
+// How far the training of a running pod has come, how much CPU it used and what it reads from
 // storage, as measured by the agent of its node (docs/internals/progress.md).
 //
 // Threading: values.
@@ -19,25 +19,25 @@
 
 namespace synergy {
 
-// CPU use of a container's control group since it was created.
+// A container's CPU use since its control group was created.
 struct CpuUse {
   Duration used{};
   // Time in which a quota of the container or its pod kept threads from running, summed over CPUs.
   Duration throttled{};
   // Time in which runnable threads waited for a CPU. With cgroup v2: time in which any thread
   // waited (PSI, `some`). Otherwise: the sum over its threads, as far as they were seen. With v1,
-  // as far as tested, this includes time in which a quota kept them from running. nullopt: unknown.
+  // as far as tested, this includes time in which a quota stopped them. nullopt: unknown.
   std::optional<Duration> waited;
   WallTime at{};  // when it was read, by the node's clock
 
   bool operator==(const CpuUse&) const = default;
 };
 
-// Memory of a container, and what it reads.
+// A container's memory, and its reads.
 struct MemoryUse {
   // The peak of anonymous, shared and mapped memory since the agent first looked.
   Bytes process;
-  Bytes cache;  // page cache charged to it now, and not mapped
+  Bytes cache;  // page cache charged to it now that is not mapped
   // Bytes since the container started: returned by read calls, and fetched from storage.
   double read = 0;
   double fetched = 0;
@@ -50,7 +50,7 @@ struct MemoryUse {
   bool operator==(const MemoryUse&) const = default;
 };
 
-// The quota of a CpuProbe (cluster/managed_container.h) that the agent keeps on the pod.
+// The quota of a CpuProbe (cluster/managed_container.h) that the agent maintains on the pod.
 struct ProbeReading {
   MilliCpu cpu;
   WallTime since{};    // when it was set
@@ -60,10 +60,10 @@ struct ProbeReading {
 };
 
 // For a pod that does not report iterations: how long its GPUs were busy, averaged over all of
-// them. The work of an iteration is constant, so busy time grows in step with iterations; how much
-// of it an iteration takes is unknown.
+// them. The work of an iteration is constant, so busy time grows in proportion to iterations; how
+// much of it an iteration takes is unknown.
 struct BusyEstimate {
-  double busy = 0;             // seconds since the agent first looked; never falls
+  double busy = 0;  // busy seconds since the agent's first look; never falls
   std::optional<double> rate;  // busy seconds per second, 0 to 1, over the last minute
   WallTime at{};               // when it was read, by the node's clock
 
@@ -77,35 +77,36 @@ struct IdleReading {
 
   bool operator==(const IdleReading&) const = default;
 };
-// The least idle time with which the command line and the metrics show a pod as idle.
+// The least idle time at which the command line and the metrics show a pod as idle.
 inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 
-// Reads of a container from storage and how long it waits for them, over the last look of its agent
+// What a container read from storage and how long it waited for that, during its agent's last look
 // (nodeagent/cgroups/storage/storage_meter.h).
 struct StorageUse {
-  std::string backend;  // of most of its reads: a block device ("nvme0n1") or kNetworkStorage
+  std::string backend;  // source of most of its reads: a block device ("nvme0n1") or kNetworkStorage
   std::optional<double> read;  // bytes per second; nullopt: unknown
-  // Part of the time in which any of its threads waited for storage; nullopt: unknown.
+  // Fraction of the time in which any of its threads waited for storage; nullopt: unknown.
   std::optional<double> waited;
   // Bytes per second: what all pods of the node read from that device, and what it can deliver.
   // nullopt: unknown.
   std::optional<double> all;
   std::optional<double> bandwidth;
   WallTime at{};  // the end of that time, by the node's clock
-  // Bytes per second that it may read from that device, because others wait for it; nullopt: all.
+  // The bytes per second that it may read from that device while others wait for it; nullopt: no
+  // limit.
   std::optional<double> cap = std::nullopt;
 
   bool operator==(const StorageUse&) const = default;
 };
-// The backend of reads that no block device of the node serves.
+// The backend for reads that no block device of the node serves.
 inline constexpr std::string_view kNetworkStorage = "network";
 
-// A pod that has GPUs in turns (cluster/gpu_turn.h).
+// A pod that has its GPUs in turns (cluster/gpu_turn.h).
 struct TurnReading {
   std::vector<std::string> gpus;  // their UUIDs, sorted
   bool suspended = false;         // now
-  Duration time_suspended{};      // since the agent first looked; never falls
-  std::string refusal;            // why the agent does not suspend it; empty: it may
+  Duration time_suspended{};  // since the agent's first look; never falls
+  std::string refusal;  // why the agent does not suspend it; empty if it may
 
   bool operator==(const TurnReading&) const = default;
 };
@@ -115,21 +116,21 @@ struct PodProgress {
   std::string pod_namespace;
   std::string name;
   std::string container;
-  // The source: a format of log lines ("tqdm"), "pattern" for the user's own, "counter" for a
+  // The source: a format of log lines ("tqdm"), "pattern" for the user's own, or "counter" for a
   // Prometheus counter. Empty: the pod reports no progress.
   std::string format;
-  // As the training prints them: of the whole run, or of one epoch if it counts by epochs.
+  // As the training prints them: for the whole run, or for one epoch if it counts by epochs.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
   std::optional<double> loss;
-  // Iterations per second: in the last minute while it trained, and since the agent first looked
-  // by the clock.
+  // Iterations per second: during the training of the last minute, and since the agent's first
+  // look, by the clock.
   std::optional<double> rate;
   std::optional<double> overall_rate;
-  // Iterations done since the agent first looked; never falls. Restarts from 0 with the agent.
+  // Iterations done since the agent's first look; never falls. It restarts from 0 with the agent.
   double iterations = 0;
-  // When the newest of them was reported.
+  // When the newest iteration was reported.
   std::optional<WallTime> last;
   // Remaining time of the training at the present rate, if it reports its total.
   std::optional<Duration> remaining;
@@ -138,9 +139,9 @@ struct PodProgress {
   std::optional<MemoryUse> memory;  // nullopt: unknown
   // When its log last reported that a checkpoint is being or has been written; nullopt: never.
   std::optional<WallTime> checkpoint;
-  // Set only if `format` is empty. nullopt: the GPUs' busy time is unknown.
+  // Set only if `format` is empty; nullopt: the GPUs' busy time is unknown.
   std::optional<BusyEstimate> estimate;
-  // nullopt: it is unknown whether the pod is idle.
+  // nullopt: whether the pod is idle is unknown.
   std::optional<IdleReading> idle;
   std::optional<StorageUse> storage;  // nullopt: it hardly reads, or that is unknown
   std::optional<TurnReading> turn;    // nullopt: it takes no turns
@@ -154,13 +155,13 @@ struct NodeProgress {
   WallTime since{};  // when the agent started; a new agent counts from 0
   WallTime at{};     // when it looked
   std::vector<PodProgress> pods;
-  std::vector<EndedRun> ended;  // of the last minutes, the oldest first
+  std::vector<EndedRun> ended;  // runs of the last minutes, oldest first
   std::vector<PodXid> xids;     // also of the last minutes
 
   bool operator==(const NodeProgress&) const = default;
 };
 
-// Progress of a pod as the controller received it.
+// A pod's progress as the controller received it.
 struct KnownProgress {
   PodProgress pod;
   std::string node;

@@ -1,6 +1,6 @@
 #pragma once
 
-// An Xid of a GPU of a pod: an error that NVIDIA's driver reported, as the agent of the pod's node
+// An Xid of a pod's GPU: an error that NVIDIA's driver reported, as the agent of the pod's node
 // passes it on.
 //
 // Threading: values.
@@ -16,7 +16,7 @@ struct PodXid {
   std::string uid;  // the pod's
   std::string container;
   int32_t xid = 0;
-  WallTime at{};  // when it came last, or, by an exporter, the earliest time when it may have come
+  WallTime at{};  // when it last came; from an exporter, the earliest time when it may have come
 
   bool operator==(const PodXid&) const = default;
 };

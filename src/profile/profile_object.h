@@ -1,8 +1,7 @@
 #pragma once
 
-// A TrainingProfile as the API server has it: measurements written down by a user, or those that
-// Synergy made of a workload (profile/measured/measured_profile.h); the problems in it; and its
-// status.
+// A TrainingProfile on the API server: measurements that a user wrote down, or that Synergy made of
+// a workload (profile/measured/measured_profile.h); its problems; and its status.
 //
 // Threading: values; immutable once shared.
 
@@ -19,17 +18,17 @@
 
 namespace synergy {
 
-// The status subresource, in the texts in which it is written.
+// The status subresource, as the texts that are written.
 struct ProfileStatus {
   int64_t observed_generation = 0;
   std::string demand_cpu;     // empty: none
   std::string demand_memory;  // empty: none
-  std::string speed_up;       // throughput with the demand in units of that with the fair share
+  std::string speed_up;  // throughput with the demand, relative to that with the fair share
   std::string valid;          // of the condition Valid: "True", "False" or empty
   std::string reason;
   std::string message;
-  std::string since;  // when `valid` became what it is
-  // Message of the condition Contradicted: what was seen. Empty: no such condition.
+  std::string since;  // when `valid` last changed
+  // The message of the condition Contradicted: what was seen. If empty, there is no such condition.
   std::string contradiction = {};
   std::string contradicted_since = {};
 
@@ -42,29 +41,30 @@ struct ProfileObject {
   std::string name;
   int64_t generation = 0;
   TrainingProfile training;
-  std::optional<double> tolerance;  // instead of the controller's
+  std::optional<double> tolerance;  // replaces the controller's
   std::string workload;      // spec.workload: the workload that was measured; empty: not given
   int32_t gang_size = 1;     // spec.gangSize: the size of the gangs that were measured
-  bool checkpoints = false;  // spec.checkpoints: a stopped training resumes where it was
+  bool checkpoints = false;  // spec.checkpoints: a stopped training resumes where it stopped
   bool kept_by_us = false;   // created by the controller for its own measurements
-  // status.measured, if the spec has no points: the source of `profile` and of the points of
-  // `training`. nullopt: nothing measured yet.
+  // status.measured, which is the source of `profile` and of the points of `training` if the spec
+  // has no points; nullopt: nothing measured yet.
   std::optional<MeasuredProfile> measured;
-  // Null if there are `problems`, or nothing was measured yet.
+  // Null if there are `problems`, or if nothing was measured yet.
   std::shared_ptr<const JobProfile> profile;
   std::vector<std::string> problems;  // "spec.points[3].cpu: ..."
   ProfileStatus status;
 
   std::string Key() const { return profile_namespace + "/" + name; }
   bool IsMeasured() const { return measured.has_value(); }
-  // Changes with the points: the spec's generation, or the measurement's revision.
+  // Returns a number that changes with the points: the spec's generation, or the measurement's
+  // revision.
   int64_t PointsGeneration() const { return measured ? measured->revision : generation; }
 };
 
 // A profile and what follows from it.
 struct KnownProfile {
   ProfileObject object;
-  double tolerance = 0;   // the object's own or the controller's
+  double tolerance = 0;  // the object's own, or else the controller's
   ResourceVector demand;  // with the profile's GPU count; empty without a profile
 };
 
@@ -73,7 +73,7 @@ class ProfileIndex {
  public:
   virtual ~ProfileIndex() = default;
 
-  // Returns null if there is no profile of that name.
+  // Returns null if there is no profile with that name.
   virtual std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
                                                    const std::string& name) const = 0;
   virtual std::vector<std::shared_ptr<const KnownProfile>> All() const = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Caches profiles of one GPU scaled to other counts (ForGpus()), because the pods of a profile are
-// considered again and again. Scaled profiles are dropped together with their original.
+// Caches profiles for one GPU that were scaled to other counts (ForGpus()), because the pods of a
+// profile are considered repeatedly. Scaled profiles are dropped together with their original.
 //
 // Threading: one owner at a time.
 
@@ -16,12 +16,12 @@ namespace synergy {
 
 class ScaledProfiles {
  public:
-  // ForGpus(profile, gpus).
+  // Returns ForGpus(profile, gpus).
   std::shared_ptr<const JobProfile> Find(const std::shared_ptr<const JobProfile>& profile,
                                          Gpus gpus);
 
  private:
-  // The most GPU counts kept for a profile, more than nodes have. Others are scaled each time.
+  // The most GPU counts kept per profile; nodes have fewer. Other counts are scaled each time.
   static constexpr size_t kMostCounts = 16;
 
   using ByGpus = std::map<Gpus, std::shared_ptr<const JobProfile>>;

@@ -19,7 +19,7 @@ std::optional<double> ParsePart(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  // Also false for NaN.
+  // This is also false for NaN.
   if (!(number >= 0 && number <= 1)) return std::nullopt;
   return number;
 }

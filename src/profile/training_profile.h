@@ -1,7 +1,7 @@
 #pragma once
 
-// Measurements of the training of one model, as they were taken, and the hardware they apply to. A
-// JobProfile is made from it.
+// Measurements of the training of one model, as they were taken, and the hardware to which they
+// apply. A JobProfile is made from it.
 //
 // Threading: values.
 
@@ -18,7 +18,7 @@
 
 namespace synergy {
 
-// Measurements with everything in memory, and the model that gives the memory dimension.
+// Measurements with everything in memory, and the model that determines the memory dimension.
 struct CachedMeasurements {
   CacheModel model;
   std::vector<CpuPoint> points;
@@ -31,18 +31,18 @@ struct TrainingProfile {
   std::string model;
   std::string gpu_product;  // as in the node label nvidia.com/gpu.product; empty: any
   Gpus gpus = Gpus(1);
-  // JobProfile::process_memory(). Part of the memory of `points`; on top of the calculated cache in
-  // `cached`.
+  // The value of JobProfile::process_memory(). In `points` the memory includes it; in `cached` it
+  // comes on top of the calculated cache.
   std::optional<Bytes> process_memory;
-  // Exactly one of them is set: `points` over CPU and memory, or `cached`.
+  // Exactly one of these is set: `points` over CPU and memory, or `cached`.
   std::vector<JobProfile::Point> points;
   std::optional<CachedMeasurements> cached;
-  SpreadCost spread;  // of gangs of such pods
+  SpreadCost spread;  // for gangs of such pods
 
   bool operator==(const TrainingProfile&) const = default;
 };
 
-// Returns what the training reads. REQUIRES: it has a model of the cache.
+// Returns what the training reads. REQUIRES: the training has a model of the cache.
 DataReads DataReadsOf(const TrainingProfile& training);
 
 // Fails with kInvalid as JobProfile::Create and CalculateProfile do.

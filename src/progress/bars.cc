@@ -11,8 +11,8 @@ namespace synergy {
 namespace {
 
 constexpr int64_t kBarMemory = 512 << 10;
-// Limit for the text before a bar; more is not its description but, say, a warning without a
-// newline.
+// Limit on the text before a bar; a longer text is not the bar's description but, for example, a
+// warning without a newline.
 constexpr size_t kLongestDescription = 160;
 
 // " 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=0.5]"; Lightning omits the percentage if
@@ -53,7 +53,7 @@ const Expression& OfColumns() {
       false, kBarMemory);
   return expression;
 }
-constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─": every such bar contains one
+constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─", which every such bar contains
 
 bool FindBar(std::string_view text, Expression::Match& match) {
   if (text.find(" [") != std::string_view::npos &&
@@ -64,7 +64,8 @@ bool FindBar(std::string_view text, Expression::Match& match) {
          (OfLines().Find(text, match) || OfColumns().Find(text, match));
 }
 
-// Returns whether the unit is not iterations: bytes, files, rows of a data set being prepared.
+// Returns whether the unit is something other than iterations: bytes, files, or rows of a data set
+// being prepared.
 bool IsOtherUnit(std::string_view unit) {
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   while (unit.ends_with(' ')) unit.remove_suffix(1);
@@ -86,8 +87,8 @@ double Multiplier(std::string_view unit) {
   return unit.front() == 'k' ? 1e3 : unit.front() == 'M' ? 1e6 : unit.front() == 'G' ? 1e9 : 1;
 }
 
-// Recognises the framework by the description or the text after the bar: Lightning's logger prints
-// a version.
+// Recognises the framework by the description or by the text after the bar: Lightning's logger
+// prints a version.
 std::string_view FormatOf(std::string_view description, std::string_view rest) {
   const bool lightning = rest.find("v_num") != std::string_view::npos ||
                          description.find("DataLoader ") != std::string_view::npos ||

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads bars as tqdm and the frameworks built on it draw them: PyTorch Lightning, Hugging Face.
-// Private to this folder.
+// Reads progress bars as drawn by tqdm and the frameworks built on it: PyTorch Lightning, Hugging
+// Face. Private to this folder.
 //
 // Threading: pure.
 
@@ -12,7 +12,7 @@
 
 namespace synergy {
 
-// Returns none if there is no bar in `text`.
+// Returns nullopt if there is no bar in `text`.
 std::optional<ProgressLine> ReadBar(std::string_view text);
 
 }  // namespace synergy

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kCheckpointWords = {
     "heckpoint", "ing model", "aved model", "napshot saved", " state to "};
 
-// Memory of an expression and its matching cache; one that needs more is slower.
+// Memory for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kCheckpointMemory = 1 << 20;
 
 re2::RE2::Options Caseless() {
@@ -40,14 +40,14 @@ const re2::RE2& Written() {
       R"(|\bsnapshot saved (?:to|at)\b)"
       // Accelerate, and what is built on it
       R"(|\b(?:saving current|saved) state to )"
-      // timm lists those that it keeps when it has written one
+      // timm lists the checkpoints that it keeps after it has written one
       R"(|^\W*current checkpoints:)"
       R"()(.*))",
       Caseless());
   return expression;
 }
 
-// Text before or within the action that means another action on a checkpoint, or none.
+// Matches text before or within the action that shows another action on a checkpoint, or none.
 const re2::RE2& IsDenied() {
   static const re2::RE2 expression(
       R"(\b(?:load|loaded|loading|restor\w*|resum\w*|found|find|deleting|removing|converting|)"
@@ -56,7 +56,7 @@ const re2::RE2& IsDenied() {
   return expression;
 }
 
-// Text after it that shows a setting.
+// Matches text after it that shows a setting.
 const re2::RE2& IsSetting() {
   static const re2::RE2 expression(
       R"(^:? *(?:is |are )?(?:every|each|interval|frequency|strategy|enabled|disabled|skipped|)"

@@ -10,7 +10,7 @@ namespace {
 
 // Longer than any "TIME stdout F ".
 constexpr size_t kLongestHead = 80;
-// A pod's name and a container's.
+// Limits the names of a pod and a container.
 constexpr size_t kLongestPrefix = 330;
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
@@ -24,8 +24,8 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-// Parses "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as written by logging
-// libraries.
+// Parses "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as logging libraries
+// write it.
 std::optional<WallTime> ReadTime(std::string_view text) {
   constexpr size_t kSeconds = sizeof("2026-11-21 07:05:03") - 1;
   if (text.starts_with('[')) text.remove_prefix(1);
@@ -65,7 +65,7 @@ char TakeEscape(std::string_view& text) {
     text.remove_prefix(std::min<size_t>(text.size(), static_cast<size_t>(last - text.begin()) + 1));
     return final;
   }
-  if (kind == ']') {  // a title or a link, up to a bell or ESC backslash
+  if (kind == ']') {  // a title or a link, which ends at a bell or ESC backslash
     const size_t end = std::min(text.find_first_of("\a\x1b"), text.size());
     text.remove_prefix(end);
     if (text.starts_with(kBell)) text.remove_prefix(1);
@@ -160,7 +160,7 @@ void ContainerLog::Add(std::string_view bytes, bool ends, const OnLine& on_line)
       Emit(part.substr(0, kLongest), time_, on_line);
     } else {
       begun.text.append(part.substr(0, kLongest - begun.text.size()));
-      // A bar's update ends when the next one begins, perhaps minutes later.
+      // An update of a bar ends when the next one begins, perhaps minutes later.
       if (!part.empty()) begun.time = time_;
       if (whole) {
         Emit(begun.text, begun.time, on_line);

@@ -4,10 +4,10 @@
 //
 // The first non-empty line decides between three forms: the kubelet's files (CRI: "TIME
 // stdout|stderr P|F text"), the output of `kubectl logs --timestamps` ("TIME text"), and plain
-// text. A carriage return restarts a line, so each update of a progress bar is a line of its own; a
-// cursor movement ends one. Colours and other escape sequences are removed. Partial CRI lines (P)
-// are joined, separately for stdout and stderr. Lines in another form in a CRI log are skipped: a
-// reader that begins in the middle of a file meets one.
+// text. A carriage return restarts a line, so each update of a progress bar is a separate line; a
+// cursor movement ends a line. Colours and other escape sequences are removed. Partial CRI lines
+// (P) are joined, separately for stdout and stderr. Lines in another form in a CRI log are skipped,
+// because a reader that begins in the middle of a file meets such a line.
 //
 // Threading: one owner. Memory: the first kLongest bytes of each line, whatever the input.
 
@@ -27,16 +27,16 @@ class ContainerLog {
   enum class Form { kUnknown, kCri, kTimestamps, kPlain };
   static constexpr size_t kLongest = 4096;
 
-  // `text` is not empty and valid during the call. `time` is the log's. In plain text it is the
-  // time at the beginning of the line ("2026-11-21 07:05:03,250"), or after a prefix like kubectl's
-  // ("[pod/train-0/main] "), taken as UTC.
+  // `text` is not empty, and valid only during the call. `time` is the time in the log. In plain
+  // text it is the time at the beginning of the line ("2026-11-21 07:05:03,250"), or after a prefix
+  // like kubectl's ("[pod/train-0/main] "), interpreted as UTC.
   using OnLine = std::function<void(std::string_view text, std::optional<WallTime> time)>;
 
   explicit ContainerLog(Form form = Form::kUnknown) : form_(form) {}
 
   // Takes any piece of the log, in order.
   void Feed(std::string_view bytes, const OnLine& on_line);
-  // Ends the log: its last line may have no newline.
+  // Ends the log, whose last line may lack a newline.
   void End(const OnLine& on_line);
   Form form() const { return form_; }
 
@@ -45,7 +45,7 @@ class ContainerLog {
 
   // Returns how many of `bytes` belong to the head of a line (time, stream and flag).
   size_t TakeHead(std::string_view bytes);
-  // Reads a complete head. Returns the text that was taken with it.
+  // Reads a complete head. Returns the text that arrived with it.
   std::string_view ReadHead();
   // `ends`: the line ends after `bytes`.
   void Add(std::string_view bytes, bool ends, const OnLine& on_line);

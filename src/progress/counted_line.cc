@@ -12,7 +12,7 @@ namespace synergy {
 namespace {
 
 constexpr int64_t kCountedMemory = 512 << 10;
-// KindOf gets no more of a line than this.
+// KindOf receives at most this much of a line.
 constexpr size_t kLongestBefore = 256;
 
 // Matches a name, its separator, the number, and optionally the total after it. The name must not
@@ -26,7 +26,7 @@ Expression Counted(std::string_view name) {
       false, kCountedMemory};
 }
 
-// The training's own number takes precedence over an epoch's.
+// The training's own number takes precedence over that of an epoch.
 const Expression& Global() {
   static const Expression expression = Counted("global[_ ]?step");
   return expression;
@@ -36,7 +36,7 @@ const Expression& Any() {
   return expression;
 }
 
-// "max_steps": 1000 anywhere else on the line.
+// Matches "max_steps": 1000 anywhere else on the line.
 const Expression& Total() {
   static const Expression expression(
       R"((?i)\b(?:max|total|num)_(?:train(?:ing)?_)?(?:steps|iter(?:ation)?s)["']?\s*[=:]\s*(?P<total>\d+))",
@@ -44,7 +44,7 @@ const Expression& Total() {
   return expression;
 }
 
-// Matches lines of other activities, which are refused: {"mode": "val", ...}, or a server's.
+// Matches lines of other activities, which are refused: {"mode": "val", ...}, or a server's lines.
 const Expression& Other() {
   static const Expression expression(
       R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"
@@ -53,7 +53,7 @@ const Expression& Other() {
   return expression;
 }
 
-// Returns whether the line consists only of the count, after a logger's prefix.
+// Returns whether the line contains only the count, after a logger's prefix.
 bool IsAlone(std::string_view before, std::string_view behind) {
   before = before.substr(0, before.find_last_not_of(" \t\"'([{") + 1);
   return behind.find_first_not_of(" \t\"')]}.") == std::string_view::npos &&

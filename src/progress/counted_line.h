@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads lines that users print by hand or as JSON: "step 100/1000 loss 2.3", "Iteration: 100",
-// {"global_step": 100, "max_steps": 1000, "loss": 2.3}. Private to this folder.
+// Reads lines that users print themselves, as text or as JSON: "step 100/1000 loss 2.3",
+// "Iteration: 100", {"global_step": 100, "max_steps": 1000, "loss": 2.3}. Private to this folder.
 //
 // Threading: pure.
 
@@ -16,8 +16,8 @@ namespace synergy {
 constexpr std::string_view kCountedWords =
     R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(])";
 
-// Returns none if `text` has no count, or no value that only a training prints: requests and image
-// builds ("Step 3/12 : RUN make") have none.
+// Returns nullopt if `text` has no count, or no value that only a training prints: requests and
+// image builds ("Step 3/12 : RUN make") have none.
 std::optional<ProgressLine> ReadCounted(std::string_view text);
 
 }  // namespace synergy

@@ -36,7 +36,7 @@ bool IsOther(std::string_view word) {
       "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
       "export", "verify", "copy",     "cache",    "prompts", "requests"};
   if (Among(word, kWords)) return true;
-  // "Tokenizing", "Extracting": activities other than training.
+  // Words such as "Tokenizing" and "Extracting" are activities other than training.
   return word.size() > 4 && word.ends_with("ing") && word != "running" && word != "string" &&
          word != "remaining" && word != "during";
 }
@@ -61,7 +61,7 @@ bool IsNoNumber(std::string_view word) {
   return Among(word, kWords);
 }
 
-// A word in lower case, cut off after the length of the longest word here.
+// A word in lower case, truncated to the length of the longest word here.
 class Lower {
  public:
   explicit Lower(std::string_view word) : size_(std::min(word.size(), text_.size())) {
@@ -100,7 +100,7 @@ class Tokens {
   // Return the character after the token and the one before it; 0 if there is none.
   char behind() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   char before() const { return begin_ > 0 ? text_[begin_ - 1] : '\0'; }
-  // Skips everything up to one of `marks`.
+  // Skips to the first of `marks`.
   void SkipTo(std::string_view marks) {
     at_ = std::min(text_.find_first_of(marks, at_), text_.size());
   }
@@ -126,7 +126,8 @@ class Tokens {
   size_t at_ = 0;
 };
 
-// Returns the word in a name, without a final number ("mAP50"); empty if it is several words.
+// Returns the word in a name, without a final number ("mAP50"); empty if the name has several
+// words.
 std::string_view WordIn(std::string_view name) {
   while (!name.empty() && IsDigit(name.back())) name.remove_suffix(1);
   const bool word =
@@ -134,7 +135,8 @@ std::string_view WordIn(std::string_view name) {
   return word ? name : std::string_view();
 }
 
-// "pre-processing" is a kind of processing; any other word with a hyphen is a name: "test-job".
+// "pre-processing" is a kind of processing; any other word with a hyphen is a name, such as
+// "test-job".
 std::string_view WithoutPrefix(std::string_view name) {
   constexpr std::array<std::string_view, 5> kPrefixes = {"pre", "post", "re", "fine", "de"};
   const size_t hyphen = name.find('-');
@@ -155,8 +157,8 @@ Value ValueOf(std::string_view number) {
   return number.substr(end) == "." || number.substr(end) == "-" ? Value::kCount : Value::kMeasure;
 }
 
-// Words with the value after them, if there is one: "Epoch 5", "test acc 0.93", "[val]". The first
-// word that is an activity decides the item's.
+// Words with the value after them, if any: "Epoch 5", "test acc 0.93", "[val]". The first word that
+// is an activity decides the item's kind.
 struct Item {
   size_t words = 0;
   Activity activity = Activity::kNone;
@@ -179,8 +181,8 @@ struct Item {
 
 class Activities {
  public:
-  // "Fetching 20" is an activity; "best val acc 0.81" is only a value's name. The first item of a
-  // description carries more weight than the others.
+  // "Fetching 20" is an activity; "best val acc 0.81" is only the name of a value. The first item
+  // of a description counts more than the others.
   void Add(const Item& item, Value value) {
     if (item.words == 0) return;
     const bool head = !std::exchange(begun_, true);
@@ -196,7 +198,8 @@ class Activities {
   }
 
   LineKind Kind() const {
-    // A bar of "Epoch 5" remains training while it reports that something is saved or loaded.
+    // A bar of "Epoch 5" still counts as training while it reports that something is saved or
+    // loaded.
     if (other_ && !epoch_) return LineKind::kOther;
     return first_ == Activity::kEvaluation ? LineKind::kEvaluation : LineKind::kTraining;
   }
@@ -273,7 +276,7 @@ LineKind KindOf(std::string_view description) {
       item.Add(text);
       if (tokens.behind() != '=') continue;
       tokens.SkipTo(" ,;|)]}");
-      if (text == "pid") item = {};  // "(Evaluator pid=12)" is a process's name
+      if (text == "pid") item = {};  // in "(Evaluator pid=12)" it names a process
       item.assigned = true;
       close(Value::kMeasure);
     } else if (text == ":" || text == "=") {
@@ -290,7 +293,7 @@ LineKind KindOf(std::string_view description) {
 }
 
 bool ReportsTraining(std::string_view text) {
-  bool named = false;       // the last name is one of a training's value
+  bool named = false;  // the last name belongs to a training's value
   bool evaluation = false;  // it follows "val" or the like
   bool number = false;      // the last token is a number
   Tokens tokens(text);
@@ -320,7 +323,7 @@ uint64_t SourceOf(std::string_view format, std::string_view description, int64_t
   uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto add = [&hash](uint64_t byte) { hash = (hash ^ byte) * 1099511628211U; };
   for (const char c : format) add(static_cast<unsigned char>(c));
-  // Without numbers: one bar per epoch is one source, whatever its loss.
+  // Ignore numbers: one bar per epoch is one source, whatever its loss.
   Tokens tokens(description);
   for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {
     if (token != Token::kName || IsNoNumber(Lower(tokens.text()).text())) continue;

@@ -12,16 +12,15 @@
 
 namespace synergy {
 
-// Returns what a description counts; without indication, training. Only words for an activity
+// Returns what a description counts; without any indication, training. Only words for an activity
 // decide, not names of pods and files, nor names of values ("test acc 0.93", "map=0.4").
 LineKind KindOf(std::string_view description);
 
 // Returns whether `text` contains a value that only a training prints: "loss: 0.5", "lr=nan", "12.5
-// it/s"; a validation's does not count.
+// it/s"; values of a validation do not count.
 bool ReportsTraining(std::string_view text);
 
-// Returns an id that is the same for lines of one source, whatever the numbers in their
-// description.
+// Returns an id that is equal for lines of one source, whatever the numbers in their description.
 uint64_t SourceOf(std::string_view format, std::string_view description, int64_t total);
 
 }  // namespace synergy

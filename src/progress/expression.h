@@ -35,7 +35,7 @@ class Expression {
   };
   using Match = std::array<std::string_view, kGroups>;  // empty: absent
 
-  // `most_memory`: bytes for the expression and its matching cache.
+  // `most_memory`: the bytes for the expression and its matching cache.
   Expression(std::string_view expression, bool utf8, int64_t most_memory);
 
   // Returns the error in the expression; empty if there is none.

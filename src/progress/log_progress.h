@@ -1,8 +1,8 @@
 #pragma once
 
-// Turns the bytes of a training's log into its progress: container_log.h, patterns.h and
-// progress_meter.h in turn, and checkpoint_line.h. One object per container; a rotated log is fed
-// as one.
+// Turns the bytes of a training's log into its progress with container_log.h, patterns.h,
+// progress_meter.h and checkpoint_line.h. There is one object per container; rotated logs are fed
+// to the same object.
 //
 // Threading: one owner. Memory: below 24 KiB, however long the log and its lines are.
 
@@ -17,14 +17,14 @@ namespace synergy {
 
 class LogProgress {
  public:
-  // If the user has an own pattern, the shipped ones only identify evaluation.
+  // With a pattern of the user's own, the shipped patterns only identify evaluation.
   explicit LogProgress(ContainerLog::Form form = ContainerLog::Form::kUnknown,
                        std::optional<OwnPattern> own = std::nullopt);
 
   void Feed(std::string_view bytes);
-  // See RateMeter::Pause.
+  // Does what RateMeter::Pause describes.
   void Pause(Duration total) { meter_.Pause(total); }
-  void End();  // the last line may have no newline
+  void End();  // call it last; the final line may lack a newline
   TrainingProgress Current() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Returns the factor of a suffix; 0 if it is none.
+// Returns the factor of a suffix; 0 if the character is not one.
 double Multiplier(char suffix) {
   switch (suffix) {
     case 'k':
@@ -36,8 +36,8 @@ std::optional<double> Leading(std::string_view text) {
   return number;
 }
 
-// Also accepts a decimal comma, which has a digit on both sides; a comma in a list has none after
-// it.
+// Also accepts a decimal comma, which has a digit on both sides; a comma in a list has no digit
+// after it.
 std::optional<double> LeadingWithComma(std::string_view text) {
   const size_t whole = std::min(text.find_first_not_of("-0123456789"), text.size());
   if (whole == 0 || whole + 1 >= text.size() || text[whole] != ',' || !IsDigit(text[whole + 1])) {
@@ -77,7 +77,7 @@ std::optional<int64_t> ReadCount(std::string_view text) {
     text.remove_suffix(1);
   }
   const std::optional<double> number = ReadNumber(text);
-  // More than any training counts; sums of many fit an int64_t.
+  // More than any training counts; sums of many such numbers fit into an int64_t.
   constexpr double kMost = 1e12;
   if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;
   return ToNearest(*number * multiplier);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Recognises the lines that training programs print, by shipped patterns and by a user's own
-// pattern. docs/internals/progress.md lists them with a sample line each.
+// Recognises the lines that training programs print, by shipped patterns and a user's own pattern.
+// docs/internals/progress.md lists them with a sample line each.
 //
-// Threading: pure; from any number of threads. Cost: a line without any of the patterns' words is
+// Threading: pure; any number of threads. Cost: a line without any of the patterns' words is
 // scanned once. Time is linear in the line's length, whatever the pattern (RE2).
 
 #include <memory>
@@ -17,18 +17,18 @@ namespace synergy {
 
 class Expression;
 
-// Returns none if `text` contains no progress.
+// Returns nullopt if `text` contains no progress.
 std::optional<ProgressLine> ReadProgressLine(std::string_view text);
 
 // A regular expression (RE2's syntax) with the named groups iteration (required), total, epoch,
 // rate (iterations per second) and loss. Copies share it.
 class OwnPattern {
  public:
-  // kInvalid: the message explains the error in the expression, and how to mend it.
+  // Returns kInvalid if the expression is wrong; the message explains the error and the cure.
   static Result<OwnPattern> Parse(std::string_view expression);
 
-  // Returns the format "pattern"; none if the expression does not match, or its iteration is not a
-  // number.
+  // Returns the format "pattern"; nullopt if the expression does not match, or its iteration is not
+  // a number.
   std::optional<ProgressLine> Read(std::string_view text) const;
 
  private:

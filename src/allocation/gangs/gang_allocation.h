@@ -1,8 +1,9 @@
 #pragma once
 
-// The amounts that the members of a gang get when they are bound: the same for all, per GPU,
-// because the slowest member determines the speed of the gang. They are the least of what each node
-// can give to all members that come to it (bind_allocation.h), and of what running members have.
+// Computes the amounts that the members of a gang get when they are bound. All get the same per
+// GPU, because the slowest member determines the gang's speed. The amounts are the least of what
+// each node can give to all the members placed there (bind_allocation.h) and of what running
+// members have.
 //
 // Threading: pure.
 
@@ -16,7 +17,7 @@
 namespace synergy {
 
 // REQUIRES: all members of the gang are counted at their places. The amounts are for `gpus` of
-// them. None if no member may be changed.
+// them. Returns nullopt if no member may be changed.
 std::optional<ResourceVector> AllocationOfGang(const ClusterSnapshot& snapshot,
                                                const std::string& gang, const ReserveRule& reserve);
 

@@ -14,9 +14,9 @@
 namespace synergy {
 namespace {
 
-// The most turns of each gang. As a rule, nothing is gained from the third on.
+// The most turns that each gang gets. Usually the third turn and later ones gain nothing.
 constexpr int kTurns = 6;
-// Amounts to try for each gang: for one gang, and for two that may exchange theirs.
+// How many amounts to try for a single gang, and for each of two gangs that may exchange amounts.
 constexpr size_t kAllAmounts = 512;
 constexpr size_t kFewAmounts = 9;
 
@@ -55,7 +55,7 @@ class GangDivider {
     return amounts;
   }
 
-  // Lowers each gang's members to the least that any of them has in `amounts`.
+  // Lowers the members of each gang to the least that any of them has in `amounts`.
   NodeAmounts Levelled(NodeAmounts amounts) const {
     for (const auto& [number, gang] : gangs_) Give(gang, LeastOf(gang, amounts), amounts);
     return amounts;
@@ -63,7 +63,7 @@ class GangDivider {
 
   NodeAmounts Best() {
     NodeAmounts together = Together();
-    // Each node by itself.
+    // Divide each node on its own.
     NodeAmounts apart;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       apart.push_back(Regrow(apart_[node], sums_[node].spare));
@@ -80,7 +80,7 @@ class GangDivider {
   };
   struct GangOfNodes {
     std::vector<Member> members;
-    std::vector<PodShare> shares;  // the same
+    std::vector<PodShare> shares;  // the shares of these members
     std::set<size_t> nodes;
     ResourceVector common;  // for as many GPUs as the first member has
   };
@@ -141,8 +141,8 @@ class GangDivider {
     return total;
   }
 
-  // Divides the node among its other shares, with its gangs' members at their new amounts; none if
-  // those do not fit.
+  // Divides the node among its other shares, with its gangs' members at their new amounts. Returns
+  // nullopt if those do not fit.
   std::optional<std::vector<ResourceVector>> DivideRest(size_t node) const {
     std::vector<Range> ranges = ranges_[node];
     for (size_t i = 0; i < ranges.size(); ++i) {
@@ -154,11 +154,12 @@ class GangDivider {
     return DivideAgain(apart_[node], ranges, sums_[node].spare);
   }
 
-  // The amounts of all shares after each gang in turn has taken what is best overall.
+  // Returns the amounts of all shares after each gang in turn has taken what is best overall.
   NodeAmounts Together() {
     NodeAmounts amounts = Present();
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      // Their present amounts fit, and so does the least that any member has.
+      // The division fits: the members' present amounts fit, and so does the least that any member
+      // has.
       if (auto divided = DivideRest(node)) amounts[node] = *std::move(divided);
       sums_[node].alone = Alone(node, amounts[node]);
     }
@@ -189,7 +190,7 @@ class GangDivider {
   struct Found {
     double total = 0;
     std::vector<ResourceVector> commons;
-    std::map<size_t, std::vector<ResourceVector>> amounts;  // by node; empty: as it is
+    std::map<size_t, std::vector<ResourceVector>> amounts;  // by node; empty: unchanged
   };
 
   bool Improve(const std::vector<GangOfNodes*>& gangs, size_t most_amounts, NodeAmounts& amounts) {
@@ -210,7 +211,8 @@ class GangDivider {
     return !found.amounts.empty();
   }
 
-  // Tries all amounts of the gangs from `next` on; `worth` is the throughput of those before.
+  // Tries all amounts of the gangs from `next` on; `worth` is the throughput of the gangs before
+  // it.
   void Try(const std::vector<GangOfNodes*>& gangs, size_t next, double worth, size_t most_amounts,
            const std::set<size_t>& nodes, Found& found) {
     if (next < gangs.size()) {
@@ -245,7 +247,7 @@ class GangDivider {
     double worth = 0;
     for (const ResourceVector& common : CommonAmounts(shares, ranges)) {
       const double now = WorthOf(gang, common);
-      // Skip more memory than the last amount that helped.
+      // Skip amounts with more memory than the last amount that helped.
       const bool in_vain =
           !useful.empty() && useful.back().cpu == common.cpu && now <= worth + kLeastGain;
       if (in_vain) continue;
@@ -260,7 +262,7 @@ class GangDivider {
     return some;
   }
 
-  // Gives out what the steps have left over.
+  // Gives away what the steps have left over.
   void GiveRests(NodeAmounts& amounts) const {
     for (const auto& [number, gang] : gangs_) {
       const ResourceVector has = LeastOf(gang, amounts);
@@ -294,7 +296,7 @@ class GangDivider {
 
   std::span<const DividedNode> nodes_;
   std::vector<std::vector<Range>> ranges_;
-  std::vector<std::vector<PodShare>> apart_;  // the same shares, as if all trained alone
+  std::vector<std::vector<PodShare>> apart_;  // the same shares, as if each trained alone
   std::vector<NodeSums> sums_;
   std::map<size_t, GangOfNodes> gangs_;
 };

@@ -1,14 +1,14 @@
 #pragma once
 
-// Re-division of several nodes at once that share gangs: all members of a gang get the same, per
-// GPU, and are as fast as the slowest of them.
+// Divides several nodes again at once when they share gangs: all members of a gang get the same per
+// GPU, and each is as fast as the slowest.
 //
-// For each of a gang's possible amounts, the other shares of its nodes are divided again, node by
-// node (surplus.h). This continues, gang after gang, until neither a single gang nor an exchange
-// between two gangs that share a node improves the result. For one gang this finds the best of the
-// amounts tried; for several it may miss it. The result is never worse than to divide each node by
-// itself, as if its members trained alone, and then to take the least that a gang's members get:
-// that is tried, too.
+// For each possible amount of a gang, the other shares of its nodes are divided again, node by node
+// (surplus.h). This continues, gang by gang, until neither a single gang nor an exchange between
+// two gangs on one node improves the result. With one gang this finds the best of the amounts
+// tried; with several gangs it may miss it. The search also tries a simple division: divide each
+// node on its own, as if all members trained alone, then lower each gang to its least member. So
+// the result is never worse than that.
 //
 // Threading: pure.
 
@@ -22,18 +22,17 @@ namespace synergy {
 
 struct DividedNode {
   std::span<const PodShare> shares;  // on all nodes, shares with the same `gang` belong together
-  ResourceVector spare;              // free amounts beyond the shares'
+  ResourceVector spare;  // free amounts beyond those of the shares
 };
 
-// By node and share.
+// Indexed by node, then by share.
 using NodeAmounts = std::vector<std::vector<ResourceVector>>;
 
-// Returns new amounts with the most total throughput. A member whose bounds do not allow the common
-// amounts gets what is nearest to them.
+// Returns the new amounts with the highest total throughput. A member whose bounds exclude the
+// common amounts gets the nearest amounts within them.
 NodeAmounts RegrowTogether(std::span<const DividedNode> nodes);
 
-// Returns the amounts with each gang's members lowered to their least, and all other shares
-// unchanged.
+// Lowers the members of each gang to their least amounts, and leaves all other shares unchanged.
 NodeAmounts Levelled(std::span<const DividedNode> nodes);
 
 }  // namespace synergy

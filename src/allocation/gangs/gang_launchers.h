@@ -1,7 +1,7 @@
 #pragma once
 
-// Where members of a gang without GPUs (an MPIJob's launcher, a driver) must go, as far as that is
-// known before kube-scheduler has placed them: it does that without the extender.
+// Determines where members of a gang without GPUs (an MPIJob's launcher, a driver) must go.
+// kube-scheduler places them without the extender, so this may be known only in part.
 //
 // Threading: pure.
 
@@ -14,8 +14,8 @@
 
 namespace synergy {
 
-// For pods that are not bound: the nominated node of each, or the only node that its spec allows.
-// Omits pods that may go to several nodes or to none.
+// Returns, for pods that are not bound, the nominated node or the only node that the pod's spec
+// allows. Omits pods that may go to several nodes or to none.
 std::vector<GangPlace> KnownPlaces(const ClusterSnapshot& snapshot,
                                    const std::vector<std::shared_ptr<const Pod>>& pods);
 

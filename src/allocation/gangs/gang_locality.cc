@@ -112,8 +112,8 @@ class LocalPlanner {
     return {std::move(plan), tier, {}};
   }
 
-  // Uses as few nodes as possible; among such racks the one with the fewest free GPUs, so that the
-  // others stay whole.
+  // Uses as few nodes as possible, and among such racks the one with the fewest free GPUs, so that
+  // the other racks stay whole.
   GangPlan PlanInARack() {
     GangPlan best;
     std::tuple<size_t, int64_t> best_key;
@@ -130,7 +130,7 @@ class LocalPlanner {
     return best;
   }
 
-  // Whether some node could hold all members if it were empty.
+  // Returns whether an empty node could hold all members.
   bool SomeNodeHoldsAll() const {
     for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
       if (Holds(std::span(&node, 1))) return true;

@@ -1,14 +1,14 @@
 #pragma once
 
-// How near each other a gang's members should be, and how long the gang waits for that: first for
-// one node, then for one rack, then it may go anywhere (Philly, ATC'19, section 2.3). A gang that
-// loses nothing when spread does not wait. Its loss is given by a speed, otherwise by Tiresias'
-// skew (NSDI'19, section 3.3); without either, it is assumed to lose something. Within a tier,
-// gang_plan.h chooses the places.
+// Decides how close together a gang's members should be, and how long the gang waits for that:
+// first for one node, then for one rack, and then it may go anywhere (Philly, ATC'19, section 2.3).
+// A gang that loses no speed when spread does not wait. The loss comes from a measured speed, or
+// from Tiresias' skew (NSDI'19, section 3.3); without either, the gang is assumed to lose speed.
+// Within a tier, gang_plan.h chooses the places.
 //
-// The gang does not wait for a tier that cannot hold it even if empty, nor for one whose wait is
-// zero. The waits follow each other, from the gang's first request, whatever else it waited for
-// meanwhile, even for room.
+// The gang does not wait for a tier that could not hold it even if it were empty, nor for a tier
+// whose wait is zero. The waits run one after the other from the gang's first request, even while
+// the gang also waits for something else, such as room.
 //
 // Threading: pure.
 
@@ -34,16 +34,16 @@ std::string_view ToString(SpreadTier tier);  // "node", "rack", "anywhere"
 struct LocalityRules {
   Duration node_wait = std::chrono::seconds(30);
   Duration rack_wait = std::chrono::seconds(30);  // after node_wait
-  // Nodes with the same value of this label are in one rack, or block. Empty: racks are not known.
+  // Nodes with the same value of this label are in one rack or block. Empty: racks are unknown.
   std::string rack_label;
-  // Relative to the speed nearer together: a gang that keeps this much when spread loses nothing.
+  // A gang loses no speed when spread if it keeps at least this fraction of its speed.
   double least_speed = 0.95;
-  // Above it, a gang of which only the skew is known loses something. The models that Tiresias
-  // measured have at most 0.14, or at least 0.61.
+  // A gang of which only the skew is known loses speed if its skew is larger than this. The models
+  // that Tiresias measured have a skew of at most 0.14 or at least 0.61.
   double most_skew = 0.35;
 };
 
-// How long to wait for each tier; zero: not at all.
+// How long to wait for each tier; zero means no wait.
 struct LocalityWaits {
   Duration node{};
   Duration rack{};
@@ -53,17 +53,18 @@ struct LocalityWaits {
 LocalityWaits WaitsOf(const LocalityRules& rules, const SpreadCost& cost);
 
 struct LocalPlan {
-  // No places but a `waits_until`: the gang could go somewhere, and waits for a better plan.
+  // A plan without places but with `waits_until` means that the gang could start, but waits for a
+  // better plan.
   GangPlan plan;
   // The tier of the places or, without places, the tier that the gang waits for. kRack only if
   // racks are known.
   SpreadTier tier = SpreadTier::kAnywhere;
-  std::optional<Duration> waits_until;  // since the gang's first request
+  std::optional<Duration> waits_until;  // measured from the gang's first request
 };
 
-// Plans for members as in PlanGang(), this long after their gang's first request. `beside`: the
-// node of each member that already runs; the others go to these nodes, or racks, if they can, and
-// do not wait. `but`: UIDs of pods to ignore.
+// Plans for members as PlanGang() does, this long after their gang's first request. `beside`: the
+// nodes of the members that already run, one entry per member. If possible the others go to these
+// nodes or racks, and they do not wait. `but`: UIDs of pods to ignore.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const GangTerms& terms,
@@ -71,7 +72,7 @@ LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           std::span<const NodeIndex> beside = {},
                           const std::set<std::string>& but = {});
 
-// How far apart nodes are; kAnywhere if one lacks the label, or there are no nodes.
+// Returns how far apart the nodes are; kAnywhere if one lacks the label or the list is empty.
 SpreadTier TierOf(const ClusterSnapshot& snapshot, std::span<const NodeIndex> nodes,
                   const std::string& rack_label);
 

@@ -70,7 +70,7 @@ class GangPlanner {
  private:
   struct Entry {
     GangSite site;
-    std::vector<size_t> members;  // with their places there
+    std::vector<size_t> members;  // the waiting members that have their places there
   };
   // The waiting members that a node takes.
   struct Batch {
@@ -80,7 +80,7 @@ class GangPlanner {
     NodeState filled;
   };
 
-  // Returns the node without the members, and with the pods that are nominated to it.
+  // Returns the node without the members, but with the pods that are nominated to it.
   NodeState AsMembersFindIt(const NodeState& node) const {
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
@@ -92,7 +92,7 @@ class GangPlanner {
     return state;
   }
 
-  // As a rule all members are of one shape.
+  // Usually all members have one shape.
   size_t ShapeOf(const Pod& pod) {
     const auto known = std::find_if(shapes_.begin(), shapes_.end(),
                                     [&](const Pod* shape) { return AskForTheSame(*shape, pod); });
@@ -101,7 +101,7 @@ class GangPlanner {
     return shapes_.size() - 1;
   }
 
-  // Finds the members that the node is open to. Returns whether there are any.
+  // Finds the members that may use the node. Returns whether there are any.
   bool Opens(GangSite& site) {
     std::vector<bool> fits(shapes_.size());
     for (size_t shape = 0; shape < shapes_.size(); ++shape) {
@@ -227,8 +227,9 @@ class GangPlanner {
     return BestFit(whole, snapshot_, reserve_, storage).Rank(batch.entry->site.state);
   }
 
-  // Whether another order may do better: members that are alike, and may go to the same nodes, have
-  // only one. There is no plan if a member may go nowhere, or with too few GPUs.
+  // Returns whether another order may find a plan. Members that are alike and may go to the same
+  // nodes have only one order. No order helps if a member may go nowhere, or only to nodes with too
+  // few GPUs.
   bool MayHelpToSearch() const {
     if (nodes_.size() < 2) return false;
     if (*std::min_element(places_open_.begin(), places_open_.end()) == 0) return false;
@@ -252,7 +253,7 @@ class GangPlanner {
       const auto found = filled.find(node);
       const FitFailures failures = CheckFit(
           *members_[member], found == filled.end() ? snapshot_.node(node) : *found->second);
-      // It has room, but the pod must keep apart from others there.
+      // The node has room, but the pod must stay apart from others there.
       if (failures.none()) continue;
       if (plan.lacking && std::popcount(plan.lacking->bits()) <= std::popcount(failures.bits())) {
         continue;
@@ -268,7 +269,7 @@ class GangPlanner {
   const GangTerms& terms_;
   const std::span<const NodeIndex> among_;
   std::set<std::string> uids_;      // of pods to ignore
-  std::vector<const Pod*> shapes_;  // one of each
+  std::vector<const Pod*> shapes_;  // one pod of each shape
   std::vector<size_t> shape_of_;    // by member
   int32_t priority_ = std::numeric_limits<int32_t>::max();
   std::vector<size_t> places_open_;  // by member: number of nodes that it may go to

@@ -57,7 +57,7 @@ class PlaceSearch {
     for (size_t site = 0; site < sites_.size(); ++site) {
       if (seen_[site] || !sites_[site].open_to[member]) continue;
       seen_[site] = true;
-      // A member on another node of the same domain may be in the way, too.
+      // A member on another node of the same domain may also be in the way.
       for (const size_t other : order_) {
         const std::optional<size_t> had = at_[other];
         if (!had || (separation_.empty() && *had != site)) continue;
@@ -136,7 +136,7 @@ class PlaceSearch {
   MemberSeparation& separation_;
   std::vector<std::optional<size_t>> at_;  // the site of each member
   std::vector<std::vector<size_t>> on_;    // by site
-  std::vector<bool> seen_;                 // by site, on the way from one member
+  std::vector<bool> seen_;  // by site, along the path of one member
   int steps_ = 0;
 };
 

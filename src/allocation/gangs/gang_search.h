@@ -1,9 +1,10 @@
 #pragma once
 
-// Looks for places if filling node after node found none (gang_plan.h): moves members that are in
-// the way of others. First by augmenting paths, as for a matching in a bipartite graph: a member
-// takes another's place if that one finds a place in turn. Then by exhaustive search, up to a fixed
-// number of steps: for small gangs that finds a plan whenever there is one.
+// Looks for places if filling one node after another found none (gang_plan.h): it moves members
+// that are in the way of others. First it uses augmenting paths, as for a matching in a bipartite
+// graph: a member takes another's place if that one in turn finds a place. Then it searches
+// exhaustively, up to a fixed number of steps; for small gangs that finds a plan whenever one
+// exists.
 //
 // Threading: pure.
 
@@ -23,15 +24,15 @@ namespace synergy {
 struct GangSite {
   NodeIndex node = 0;
   NodeState state;
-  std::vector<bool> open_to;  // by member: it may go there, resources aside
+  std::vector<bool> open_to;  // by member: it may go there, apart from resources
 };
 
-// Changes only the amounts: a plan does not depend on which pods are on the node.
+// Changes only the amounts, because a plan does not depend on which pods are on the node.
 NodeState WithAmounts(NodeState state, const Pod& pod);
 NodeState WithoutAmounts(NodeState state, const Pod& pod);
 
-// Returns the places of all members, or none. `order`: the order in which members are tried.
-// `separation`: REQUIRES: no member is put anywhere; restored on return.
+// Returns the places of all members, or an empty vector if it finds none. `order`: the order in
+// which members are tried. `separation`: REQUIRES: holds no member; it is restored on return.
 std::vector<NodeIndex> SearchPlaces(const std::vector<std::shared_ptr<const Pod>>& members,
                                     const std::vector<size_t>& order, std::vector<GangSite> sites,
                                     const std::vector<ShapeBound>& bounds,

@@ -18,17 +18,17 @@
 namespace synergy {
 namespace {
 
-// Each try excludes victims that a budget protects.
+// Each attempt excludes victims that a budget protects.
 constexpr int kMostTries = 8;
-// Up to this number, each victim is tested on all nodes for whether it can stay; beyond it, only on
-// the nodes that the gang goes to.
+// Up to this many victims, each is tested on all nodes to see whether it can stay; beyond it, only
+// on the nodes that the gang uses.
 constexpr size_t kFewVictims = 32;
 
 // Pods that are evicted together.
 struct Unit {
   std::vector<std::shared_ptr<const Pod>> pods;
-  std::vector<NodeIndex> nodes;  // of the pods
-  int32_t priority = 0;          // of the pod that has the most
+  std::vector<NodeIndex> nodes;  // the nodes of the pods
+  int32_t priority = 0;  // the highest priority of its pods
   bool broken = false;
   int64_t gpus = 0;
   bool may_leave = true;
@@ -40,7 +40,7 @@ struct Unit {
 };
 using Units = std::vector<const Unit*>;
 
-// Changes only the amounts: a plan does not depend on which pods are on the node.
+// Changes only the amounts, because a plan does not depend on which pods are on the node.
 void Leave(NodeState& node, const Pod& pod) {
   node.requested -= pod.requests.main;
   node.wanted -= pod.PlanningDemand();
@@ -87,8 +87,8 @@ class VictimSearch {
   }
 
  private:
-  // Returns the node without pods that are being deleted, places kept for lower priorities, and
-  // surplus.
+  // Returns the node without pods that are being deleted, without places kept for lower priorities,
+  // and without surplus.
   NodeState Soon(const NodeState& node, WallTime now) const {
     if (!node.exists) return node;
     NodeState state = node;
@@ -105,7 +105,7 @@ class VictimSearch {
     for (const NodeIndex node : all_) {
       if (!nodes_[node].exists) continue;
       for (const auto& pod : nodes_[node].detail->pods) {
-        // No running pod has a place that is kept, held or expected.
+        // The place is kept, held or expected, so no running pod is there.
         if (pod->waiting || IsOwn(*pod)) continue;
         const bool of_gang = pod->IsOfGang();
         if (!of_gang && !pod->UsesGpus()) continue;
@@ -152,7 +152,7 @@ class VictimSearch {
     return order;
   }
 
-  // Returns the places of the members once the units have left; empty: they do not all fit.
+  // Returns the places of the members once the units have left; empty if they do not all fit.
   std::vector<NodeIndex> Plan(std::span<const Unit* const> leaving,
                               std::span<const NodeIndex> among) const {
     std::map<NodeIndex, NodeState> changed;
@@ -174,13 +174,13 @@ class VictimSearch {
     Units victims;
     std::vector<NodeIndex> places;
   };
-  // Chooses as few of the first candidates as are enough, and of these only the ones in the way on
-  // the nodes that the gang goes to. None: all candidates are not enough.
+  // Chooses the shortest sufficient prefix of the candidates, and from it only the units in the way
+  // on the nodes that the gang uses. Returns nullopt if even all candidates are not enough.
   std::optional<Choice> Least(std::span<const Unit* const> candidates) const {
     Choice choice;
     choice.places = Plan(candidates, all_);
     if (choice.places.empty()) return std::nullopt;
-    size_t too_few = 0;  // without evictions it does not fit
+    size_t too_few = 0;  // this many candidates are not enough
     size_t enough = candidates.size();
     while (enough - too_few > 1) {
       const size_t middle = too_few + (enough - too_few) / 2;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Chooses the pods that a gang of higher priority replaces, so that all of its members get places:
-// gangs as a whole, and pods that train alone. The rules are those of kube-scheduler's preemption,
-// for all members at once (pkg/scheduler/framework/plugins/defaultpreemption):
+// Chooses which pods to evict so that all members of a gang of higher priority get places. Victims
+// are whole gangs, and pods that train alone. The rules are those of kube-scheduler's preemption,
+// applied to all members at once (pkg/scheduler/framework/plugins/defaultpreemption):
 //
 //   no pod of the gang's priority or a higher one; of the others, the lowest priority first
 //   no pod that need not leave: a pod that can stay does, the highest priority first
@@ -37,11 +37,11 @@ struct GangVictims {
   std::vector<NodeIndex> places;  // in the order of the members, once the pods have left
 };
 
-// Whether a pod with GPUs, or another of its gang, may be evicted at all, priority aside.
+// Whether a pod with GPUs, or another pod of its gang, may be evicted, apart from priority.
 using MayEvict = std::function<bool(const Pod& pod)>;
 
-// For the members of one gang that are not bound; its other members are not evicted for them. None
-// if evictions do not help. `now`: the time for which surplus is computed.
+// Chooses victims for the unbound members of one gang. The gang's other members are never victims.
+// Returns nullopt if evictions do not help. `now`: the time for which surplus is computed.
 std::optional<GangVictims> SelectGangVictims(const ClusterSnapshot& snapshot,
                                              const std::vector<std::shared_ptr<const Pod>>& members,
                                              const ReserveRule& reserve, const MayGo& may_go,

@@ -9,14 +9,14 @@
 namespace synergy {
 namespace {
 
-// More than the unlike members of one gang have. Rules of further members are ignored.
+// The unlike members of one gang have fewer rules than this. Rules of further members are ignored.
 constexpr size_t kMostRules = 64;
 
 bool HasPorts(const Pod& pod) {
   return pod.separation != nullptr && !pod.separation->host_ports.empty();
 }
 
-// Whether the constraint spreads its pods over the node, too.
+// Returns whether the constraint spreads its pods over the node, too.
 bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr) return true;
   const NodeSelection& own = *pod.waiting->selection;
@@ -164,8 +164,8 @@ void MemberSeparation::CountThose(Others others) {
     for (const auto& pod : snapshot_.node(node).detail->pods) {
       const bool is_fellow =
           gang != nullptr && pod->gang != nullptr && pod->gang->name == gang->name;
-      // Places of other gangs count: otherwise kube-scheduler would let some members of each go
-      // there, and neither gang would be whole.
+      // Count the places of other gangs: otherwise kube-scheduler would let some members of each
+      // gang go there, and neither gang would be complete.
       if (is_fellow || but_.contains(pod->uid)) continue;
       CountOne(*pod, node, false);
     }
@@ -253,7 +253,7 @@ bool MemberSeparation::SpreadMayHold(size_t more) const {
       most = std::max(most, rule.matching[domain]);
     }
     if (!any) return true;
-    // All domains must reach that number, or the fullest domain has too many.
+    // All domains must reach that number; otherwise the fullest domain has too many.
     const int32_t least = most - rule.spread.max_skew;
     if (least > 0 && domains < rule.spread.min_domains) return false;
     int64_t needed = 0;

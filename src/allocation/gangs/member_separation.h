@@ -1,10 +1,10 @@
 #pragma once
 
-// Where a gang's members may be beside each other by their rules of separation
+// Tracks which members of a gang may be together on nodes under their rules of separation
 // (cluster/separation.h), as kube-scheduler will judge each of them.
 //
-// Spread depends on the order in which members come. If it holds for all of them in the end, some
-// order leads there: always into the domain that has the fewest (Allows()).
+// Topology spread depends on the order in which members come. If it holds for all of them in the
+// end, some order leads there: each member goes into the allowed domain with the fewest (Allows()).
 //
 // Threading: one owner.
 
@@ -25,25 +25,25 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // The pods to consider on the nodes.
+  // Which other pods on the nodes to consider.
   enum class Others : uint8_t {
     kAll,      // all known pods
-    kFellows,  // running members of the gang
+    kFellows,  // only running members of the gang
     kNone,
   };
 
-  // The arguments outlive this object. `but`: UIDs of pods to ignore, the members among them.
+  // The arguments outlive this object. `but`: UIDs of pods to ignore, including the members.
   MemberSeparation(const ClusterSnapshot& snapshot,
                    const std::vector<std::shared_ptr<const Pod>>& members,
                    const std::set<std::string>& but, Others others);
 
   // Whether no member has a rule of separation.
   bool empty() const { return is_empty_; }
-  // Whether the member may come next, beside those already put somewhere.
+  // Returns whether the member may go there next, beside those already placed.
   bool Allows(size_t member, NodeIndex node) const;
-  // The same without the present state of spread.
+  // Does the same without the present state of spread.
   bool AllowsInTheEnd(size_t member, NodeIndex node) const;
-  // Whether spread holds, or may hold with that many more members.
+  // Returns whether spread holds, or may hold with that many more members.
   bool SpreadMayHold(size_t more) const;
   void Put(size_t member, NodeIndex node);
   void Take(size_t member, NodeIndex node);
@@ -58,19 +58,19 @@ class MemberSeparation {
   struct Rule {
     size_t topology = 0;
     LabelSelector selector;
-    std::vector<bool> has_rule;  // by member: it has the rule
+    std::vector<bool> has_rule;  // by member: whether it has the rule
     std::vector<bool> matches;   // by member
   };
   struct AffinityRule : Rule {
-    std::vector<int32_t> with_rule;  // by domain, number of pods there
-    std::vector<int32_t> matching;   // the same
+    std::vector<int32_t> with_rule;  // by domain: number of pods with the rule
+    std::vector<int32_t> matching;  // by domain: number of pods that match it
   };
   struct SpreadRule : Rule {
     TopologySpread spread;
     std::vector<bool> counts;         // by node: considered for the spread
-    std::vector<bool> domain_counts;  // by domain: those with such a node
+    std::vector<bool> domain_counts;  // by domain: whether it has such a node
     std::vector<int32_t> matching;    // by domain
-    std::vector<int32_t> of_members;  // by domain: members with the rule that have been put there
+    std::vector<int32_t> of_members;  // by domain: placed members with the rule
 
     int32_t Fewest() const;
   };
@@ -78,7 +78,7 @@ class MemberSeparation {
   size_t TopologyOf(const std::string& key);
   int32_t DomainOf(const Rule& rule, NodeIndex node) const;
   void AddRules();
-  // An earlier member with the same rules that may go to the same nodes.
+  // Returns an earlier member with the same rules that may go to the same nodes.
   std::optional<size_t> FindEqualMember(size_t member) const;
   void AddSpread(size_t member, const TopologySpread& spread);
   void CountThose(Others others);

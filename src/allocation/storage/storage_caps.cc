@@ -12,12 +12,13 @@
 namespace synergy {
 namespace {
 
-// A pod that waits for more of the time might read much more; how much is unknown.
+// A pod that waits for a larger fraction of the time might read much more; how much is unknown.
 constexpr double kAlwaysWaits = 0.95;
-// A pod that reads this part of its cap is limited by it, and a disk that delivers this part of its
-// bandwidth is full. A pod that reads less than this part of its part gets clearly less.
+// A pod that reads this fraction of its cap is limited by it, and a disk that delivers this
+// fraction of its bandwidth is full. A pod that reads less than this fraction of its part gets
+// clearly less than its part.
 constexpr double kNearly = 0.9;
-// Caps are in vain unless the pods that suffered read so much more.
+// Caps are in vain unless the suffering pods read more by this factor.
 constexpr double kGain = 1.1;
 
 }  // namespace
@@ -43,7 +44,7 @@ struct StorageCaps::Look {
   double all = 0;
   double bandwidth = 0;
 
-  // Pods that Synergy does not manage count as one, which needs what it reads.
+  // Count the pods that Synergy does not manage as one pod, which needs what it reads.
   void Divide() {
     std::vector<double> needs;
     double others = all;

@@ -1,12 +1,13 @@
 #pragma once
 
-// Decides which pods of a node may read only so much from a disk, so that others get their parts of
-// it (docs/internals/storage.md).
+// Decides how much pods of a node may read from a disk, so that other pods get their parts of it
+// (docs/internals/storage.md).
 //
 // A pod *suffers* while it waits for a disk and gets clearly less than its part by max-min fairness
-// (storage_left.h). Once a pod has suffered for a minute, each pod that reads clearly more than its
-// own part, and waits for the disk itself, is capped a little above that part. So no pod is capped
-// below its part, and none that CPU or GPU limit, because those do not wait.
+// (storage_left.h). Once a pod has suffered for a minute, every pod that reads clearly more than
+// its own part, and waits for the disk itself, gets a cap slightly above that part. So no pod is
+// capped below its part, and no pod that its CPU or GPU limits is capped, because such pods do not
+// wait.
 //
 //           a pod has suffered for a minute
 //   free -----------------------------------> capped, adjusted at most every 10 s
@@ -15,13 +16,13 @@
 //     +---- a pod of the disk is gone ----------+
 //     +---- in vain ----------------------------+
 //
-// A cap is *needed* while it limits its pod and a pod without a cap reads, too: how long that one
-// would wait otherwise cannot be seen. Caps are *in vain* if a minute later the pods that suffered
-// read no more than before, or the disk delivers less. Then the disk has no caps until another pod
-// begins to read from it, or one is gone.
+// A cap is *needed* while it limits its pod and a pod without a cap also reads; how long that pod
+// would wait without the cap cannot be seen. Caps are *in vain* if a minute later the pods that
+// suffered read no more than before, or the disk delivers less. Then the disk has no caps until
+// another pod begins to read from it, or a reader is gone.
 //
-// A pod's need is what it reads, divided by the part of the time in which it does not wait. A
-// capped pod waits for its cap, too, so its need is unknown, and counts as unlimited.
+// A pod's need is what it reads, divided by the fraction of time in which it does not wait. A
+// capped pod also waits for its cap, so its need is unknown and counts as unlimited.
 //
 // Threading: one owner. Pure.
 
@@ -40,28 +41,29 @@ struct StorageCap {
   std::string disk;
   double rate = 0;     // bytes per second
   std::string waiter;  // uid of a pod that suffered when the cap was set
-  Instant needed{};    // the last look in which it was
+  Instant needed{};  // the last look in which the cap was needed
 
   bool operator==(const StorageCap&) const = default;
 };
 
 class StorageCaps {
  public:
-  // A pod waits if it does for at least this part of a look.
+  // A pod counts as waiting if it waits for at least this fraction of a look.
   static constexpr double kWaits = 0.2;
   static constexpr Duration kSuffersFor = std::chrono::minutes(1);
-  // With looks every ten seconds, caps are gone within a minute.
+  // With looks every ten seconds, unneeded caps are gone within a minute.
   static constexpr Duration kNotNeededFor = std::chrono::seconds(45);
   static constexpr Duration kTrial = std::chrono::minutes(1);
-  // Looks are ten seconds apart, and some milliseconds more or less.
+  // Looks are ten seconds apart, give or take a few milliseconds.
   static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
-  // A cap is so much more than the part: enough for a disk that delivers more than is known, and
-  // what that takes from the pods that suffered is little.
+  // A cap is the part times this factor: enough to use a disk that delivers more than its known
+  // bandwidth, and little enough to cost the suffering pods almost nothing.
   static constexpr double kHeadroom = 1.05;
-  // A cap in force stays if the new one differs by less.
+  // A cap in force stays if the new one differs by less than this.
   static constexpr double kHysteresis = 0.03;
 
-  // Takes the reads of the node's pods in the look that ends now, by uid, and all its living pods.
+  // Takes the reads of the node's pods in the look that ends now, by uid, and the uids of all
+  // living pods.
   void Observe(const std::map<std::string, StorageUse>& uses, const std::set<std::string>& pods,
                Instant now);
 
@@ -74,21 +76,21 @@ class StorageCaps {
     double read = 0;  // the sum over the looks since then
     int looks = 0;
   };
-  // Compares what suffering pods read without caps and with them.
+  // Compares what suffering pods read with and without caps.
   struct Trial {
     Instant since{};
     std::map<std::string, double> before;  // mean rates, by uid
-    // Sums over the looks since then: what they read, and what the disk delivers.
+    // Sums over the looks since then of what they read and what the disk delivers.
     double with = 0;
     double all = 0;
     int looks = 0;
   };
   struct Disk {
-    std::set<std::string> readers;  // pods that have read from it, and are still there
+    std::set<std::string> readers;  // living pods that have read from it
     std::map<std::string, Suffering> suffering;
     bool in_vain = false;  // until `readers` changes
     std::optional<Trial> trial;
-    Instant changed{};  // when caps last were
+    Instant changed{};  // when caps last changed
   };
   // The readers of a disk.
   struct Look;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Looks up the storage of nodes, and what pods read from it, as far as that is known
+// Looks up what is known of the nodes' storage and of what pods read from it
 // (docs/internals/storage.md).
 //
-// Threading: that of the caller.
+// Threading: determined by the caller.
 
 #include <memory>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-// The reads of a pod, and its profile where it has the storage to itself; both for its GPUs.
+// What a pod reads, and its profile when it has the storage to itself; both for all its GPUs.
 struct PodReads {
   std::shared_ptr<const JobProfile> profile;
   DataReads reads;
@@ -27,9 +27,9 @@ class StorageCatalog {
 
   // Returns bytes per second; 0: unknown.
   virtual double BandwidthOf(const std::string& node) const = 0;
-  // Returns the bandwidth of the node that has most.
+  // Returns the bandwidth of the node with the fastest storage.
   virtual double MostBandwidth() const = 0;
-  // Returns nullopt if it is unknown.
+  // Returns nullopt if the reads are unknown.
   virtual std::optional<PodReads> ReadsOf(const Pod& pod) const = 0;
 };
 

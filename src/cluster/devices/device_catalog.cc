@@ -71,7 +71,7 @@ void DeviceCatalog::Put(ResourceClaim claim) {
 }
 
 void DeviceCatalog::RemoveClaim(const std::string& uid) {
-  // A claim of the same name may have followed it.
+  // Another claim of the same name may exist by now.
   const auto key = claim_keys_.find(uid);
   if (key != claim_keys_.end()) Remove(std::string(key->second));
 }
@@ -339,7 +339,7 @@ Pod DeviceCatalog::Observe(Pod pod) {
   const Units units = UnitsOf(pod);
   user = {std::make_shared<const Pod>(pod), {}};
   for (const auto& [unit, gpus] : units) user.units.insert(unit);
-  // Touches only units that have changed, because that marks their other users as changed.
+  // Touches only changed units, because that marks their other users as changed.
   for (const std::string& unit : before) {
     if (moved || !units.contains(unit)) StopUsing(unit, {place.first != moved, pod.uid});
   }
@@ -371,7 +371,7 @@ void DeviceCatalog::ForgetPod(const std::string& uid) {
 
 void DeviceCatalog::Use(const std::string& unit, const Place& user) {
   std::set<Place>& users = units_[unit];
-  // The first one may no longer be the first, or the only one.
+  // The first user may no longer be the first, or no longer the only one.
   if (!users.empty()) changed_pods_.insert(users.begin()->second);
   users.insert(user);
 }

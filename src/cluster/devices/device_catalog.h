@@ -1,23 +1,23 @@
 #pragma once
 
-// Counts the GPUs that nodes offer and pods have by Dynamic Resource Allocation.
+// Counts the GPUs that nodes offer and pods have through Dynamic Resource Allocation.
 //
-// A node's GPUs are the untainted devices of its ResourceSlices, if a device plugin offers none
-// there: by the same rule, kube-scheduler chooses which of the two a request of the GPU resource
+// A node's GPUs are the untainted devices of its ResourceSlices if no device plugin offers GPUs
+// there. By the same rule, kube-scheduler chooses which of the two a request of the GPU resource
 // uses.
 //
-// A pod's GPUs by claims:
+// A pod has these GPUs through claims:
 //
 //   allocated claim                    its devices that are GPUs, without those of adminAccess
 //   otherwise, if the pod has no node  `exactly.count` of its requests of GPU classes
 //   otherwise                          none: a pod with a node that it named itself could wait
 //                                      for devices forever
 //
-// A device that several pods share counts once: for the first by uid of those that have a node or,
-// if none has one, of all. It never counts for a pod on another node than the device's.
+// A device that several pods share counts once: for the first by uid among those that have a node
+// or, if none has one, among all. It never counts for a pod on a node other than the device's.
 //
-// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none;
-// counts are cut to kMostClaimedGpus, users of a claim to kMostUsers.
+// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none.
+// Counts are limited to kMostClaimedGpus, and users of a claim to kMostUsers.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,13 +37,13 @@ namespace synergy {
 
 class DeviceCatalog {
  public:
-  // The API server allows as many pods to use a claim at the same time.
+  // The API server allows this many pods to use a claim at the same time.
   static constexpr size_t kMostUsers = 256;
 
-  // Call it once, before the others. Without it, nothing counts as a GPU.
+  // Call it once, before the other functions. Without it, no device counts as a GPU.
   void SetRules(DeviceRules rules) { rules_ = std::move(rules); }
 
-  // Reports of the watches. Replace takes the complete list.
+  // Take the reports of the watches. Replace takes the complete list.
   void Replace(std::vector<ResourceClaim> claims);
   void Put(ResourceClaim claim);
   void RemoveClaim(const std::string& uid);
@@ -54,7 +54,7 @@ class DeviceCatalog {
   void Put(DeviceClass device_class);
   void RemoveClass(const std::string& name);
 
-  // How many of each are known.
+  // How many objects of each kind are known.
   struct Counts {
     size_t claims = 0;
     size_t slices = 0;
@@ -62,43 +62,45 @@ class DeviceCatalog {
   };
   Counts counts() const { return {claims_.size(), slice_pools_.size(), classes_.size()}; }
 
-  // Returns the node with its GPUs by slices. `node`: as the watch reported it, or as this function
-  // returned it last.
+  // Returns the node with the GPUs that its slices offer. `node`: as the watch reported it, or as
+  // this function last returned it.
   Node Counted(Node node);
   void ForgetNode(const std::string& name) { as_reported_.erase(name); }
 
-  // Returns the pod with its GPUs by claims, and records that it uses them. `pod`: as reported.
+  // Returns the pod with the GPUs of its claims, and records that it uses them. `pod`: as reported.
   Pod Observe(Pod pod);
   void ForgetPod(const std::string& uid);
-  // The same without a record, for a pod in a request: other users of its claims come first.
+  // Does the same without a record, for a pod in a request: other users of its claims come first.
   Pod Counted(Pod pod) const;
 
-  // Return what reports have changed since the last call: names of nodes; pods as reported.
+  // Return what reports have changed since the last call: names of nodes, or pods as reported.
   std::set<std::string> TakeNodes() { return std::exchange(changed_nodes_, {}); }
   std::vector<Pod> TakePods();
 
  private:
-  // GPUs by the key of a unit. A unit counts as a whole: a device, or the requests of a claim.
+  // GPUs by the key of a unit. A unit is a device or the requests of a claim, and counts as a
+  // whole.
   using Units = std::map<std::string, Gpus>;
-  using Place = std::pair<bool, std::string>;  // of a user: whether it has no node, uid
+  using Place = std::pair<bool, std::string>;  // of a user: whether it has no node, then its uid
   struct User {
     std::shared_ptr<const Pod> reported;
     std::set<std::string> units;
   };
   using Slices = std::map<std::string, ResourceSlice>;  // by name
 
-  // Whether it is a GPU that a pod on `node` can have; empty: on any node.
+  // Returns whether it is a GPU that a pod on `node` can have; empty: on any node.
   bool IsGpuOn(const AllocatedDevice& device, const std::string& node) const;
-  // Whether requests of the GPU resource get devices of a GPU class.
+  // Returns whether requests of the GPU resource get devices of a GPU class.
   bool TakesRequests() const;
   Units UnitsOf(const Pod& pod) const;
-  // Returns the pod with the units of which it is the first user. `why`: as why_left_alone.
+  // Returns the pod with the units that it is the first user of. `why`: the value for
+  // why_left_alone.
   Pod WithUnits(Pod pod, const Units& units, std::string why) const;
   std::string WhyLeftAlone(const Pod& pod, const Units& units) const;
   void Use(const std::string& unit, const Place& user);
   void StopUsing(const std::string& unit, const Place& user);
   void Remove(const std::string& claim);
-  // Call it around a change of the pool's slices.
+  // Call it before and after a change of the pool's slices.
   void UnlistNodes(const std::string& pool);
   void ListNodes(const std::string& pool);
   void MarkUsers(const std::string& claim);
@@ -111,12 +113,12 @@ class DeviceCatalog {
   std::map<std::string, std::set<std::string>> named_by_;     // uids of pods by namespace/name
   std::map<std::string, std::set<std::string>> pool_claims_;  // namespace/name by driver/pool
   std::map<std::string, User> users_;                         // by the pod's uid
-  std::map<std::string, std::set<Place>> units_;              // their users
+  std::map<std::string, std::set<Place>> units_;  // the users of each unit
   std::map<std::string, Slices> pools_;                       // by driver/pool
   std::map<std::string, std::string> slice_pools_;            // driver/pool by the slice's name
   std::map<std::string, std::set<std::string>> node_pools_;   // driver/pool by node
   std::map<std::string, DeviceClass> classes_;
-  std::map<std::string, GpuKinds> as_reported_;  // of nodes that have GPUs by slices
+  std::map<std::string, GpuKinds> as_reported_;  // nodes that have GPUs by slices, as reported
   std::set<std::string> changed_nodes_;
   std::set<std::string> changed_pods_;
 };

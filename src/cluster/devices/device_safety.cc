@@ -27,7 +27,7 @@ bool IsLost(const Pod& pod) {
          pod.fungible->devices->safety == DeviceSafety::kLost;
 }
 
-// Later is worse.
+// From best to worst.
 constexpr std::array kFromBestToWorst = {DeviceSafety::kSafe, DeviceSafety::kUnknown,
                                          DeviceSafety::kUnsafe, DeviceSafety::kLost};
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// All changes of a ClusterState, in order, so that a replay can follow what a program saw: a
-// ClusterState to which the same changes are applied (ClusterState::Apply) has the same snapshots
+// Records all changes of a ClusterState in order, so that a replay can follow what a program saw:
+// applying the same changes to another ClusterState (ClusterState::Apply) gives the same snapshots
 // and versions at every step.
 //
-// Threading: a ClusterState calls its journal under its mutex, so one change at a time. The journal
-// must not call back, and should be quick. Ownership: changes are values.
+// Threading: a ClusterState calls its journal under its mutex, so changes come one at a time. The
+// journal must not call back, and should be fast. Ownership: changes are values.
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@
 
 namespace synergy {
 
-// Calls of the functions of ClusterState with the same names, with their arguments.
+// Each represents a call of the ClusterState function with the same name, and its arguments.
 namespace cluster_change {
 
 struct ReplaceNodes {
@@ -91,7 +91,7 @@ struct Forget {
 struct Reserve {
   std::vector<GangPlace> places;
   Instant deadline{};
-  bool outcome = false;  // reserved
+  bool outcome = false;  // whether it was reserved
 };
 struct Release {
   std::vector<std::string> uids;
@@ -165,7 +165,7 @@ struct ClusterChange {
                cluster_change::RemoveResourceSlice, cluster_change::ReplaceDeviceClasses,
                cluster_change::UpsertDeviceClass, cluster_change::RemoveDeviceClass>
       call;
-  uint64_t version = 0;  // of the cluster after it
+  uint64_t version = 0;  // of the cluster after the change
 };
 
 class ClusterJournal {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cluster at one moment, which every decision reads. Immutable, so that a decision needs no
-// lock and cannot see half a change. Made by ClusterState.
+// The cluster at one moment, which every decision reads. It is immutable, so that a decision needs
+// no lock and cannot see half of a change. ClusterState creates it.
 //
 // Threading: any number of readers.
 
@@ -27,12 +27,12 @@
 
 namespace synergy {
 
-// The index of a node in a snapshot. Fixed while the node exists; reused for another one once it is
-// gone.
+// The index of a node in a snapshot. It is fixed while the node exists, and reused for another node
+// afterwards.
 using NodeIndex = uint32_t;
 
-// A node's kubelet has failed a pod with this number of GPUs, because it could not align the free
-// ones with NUMA nodes (TopologyAffinityError). A similar pod would fail too until something on the
+// A node's kubelet failed a pod with this number of GPUs because it could not align the free ones
+// with NUMA nodes (TopologyAffinityError). A similar pod would also fail until something on the
 // node becomes free.
 struct Misalignment {
   Gpus gpus;
@@ -41,7 +41,8 @@ struct Misalignment {
   bool operator==(const Misalignment&) const = default;
 };
 
-// Properties that a decision reads for few nodes, kept apart from those that it reads for all.
+// Properties that a decision reads for only a few nodes, kept apart from those that it reads for
+// all.
 struct NodeDetail {
   std::string name;
   Labels labels;
@@ -53,15 +54,15 @@ struct NodeDetail {
   // Waiting pods for which preemption has made room here. They count on no node.
   std::vector<std::shared_ptr<const Pod>> nominated;
   std::vector<Misalignment> misaligned;
-  std::string boot_id;  // changes with each boot; empty: unknown
+  std::string boot_id;  // for the pods that are bound, assumed or expected here
 };
 
 struct NodeState {
   ResourceVector allocatable;
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
-  ResourceVector wanted;  // as `requested`, with the pods' demand instead of what they were given
-  // The part of `requested` that belongs to pods that Synergy does not size: those without GPUs,
-  // and GPU pods that others manage.
+  ResourceVector wanted;  // as `requested`, but with the pods' demand in place of their allocation
+  // The part of `requested` that belongs to pods that Synergy does not size: pods without GPUs, and
+  // GPU pods that others manage.
   ResourceVector of_others;
   MilliCpu loans;  // the sum of its pods' LoanBalance()
   int64_t pods_allowed = 0;
@@ -71,8 +72,8 @@ struct NodeState {
   bool deleting = false;
   bool short_of_memory = false;
   bool misaligns = false;  // `detail` has misalignments
-  bool by_claim = false;   // as in `detail->gpu_kinds`
-  uint64_t changed = 0;    // the cluster's version in which this last changed
+  bool by_claim = false;  // same as `detail->gpu_kinds`
+  uint64_t changed = 0;  // the cluster's version in which this last changed
   std::shared_ptr<const NodeDetail> detail;
 
   // Returns what is neither requested nor kept for loans.
@@ -81,10 +82,10 @@ struct NodeState {
     free.cpu -= std::max(loans, MilliCpu(0));
     return free;
   }
-  // Returns what would be free if every pod had its demand, which ranks places for new pods. What
-  // was taken from a pod does not count as free, since it would be given back.
+  // Returns what would be free if every pod had its demand, which ranks places for new pods. An
+  // amount that was taken from a pod does not count as free, because it would be given back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }
-  // Whether new pods may come. Only such nodes count as capacity.
+  // Returns whether new pods may come. Only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };
 
@@ -98,17 +99,17 @@ NodeState EmptyNode(Node node);
 Node NodeOf(const NodeState& state);
 // Returns the pods of `state` on `node`, a new version of the same node.
 NodeState WithNode(const NodeState& state, Node node);
-// Return the node without a pod that is counted there, or with one that is not.
+// Return the node without a pod that is counted there, or with a pod that is not.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);
-// The same for a pod that may or may not be counted there, with the amounts that the node counts.
+// Does the same for a pod that may or may not be counted there, with the amounts that the node
+// counts.
 NodeState WithoutPod(const NodeState& node, const std::string& uid);
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
-// Returns the node with the pods counted that are nominated to it: those of at least that priority,
-// except `but`.
+// Returns the node with its nominated pods counted: those of at least that priority, except `but`.
 NodeState WithNominated(const NodeState& node, const std::string& but = {},
                         int32_t least_priority = std::numeric_limits<int32_t>::min());
 
-// Name to index. Hides Absl's table, so that no other code depends on it.
+// Maps names to indices. Hides Absl's table, so that no other code depends on it.
 class NodeNames {
  public:
   NodeNames();
@@ -129,9 +130,9 @@ class NodeNames {
 
 // The nodes of a gang's members (gang.h).
 struct GangSites {
-  std::vector<NodeIndex> nodes;  // where members are counted; ascending, each once
-  size_t members = 0;            // all that exist and are not being deleted
-  size_t waiting = 0;            // members with GPUs that are not bound, as reported by the watch
+  std::vector<NodeIndex> nodes;  // where members are counted; ascending, without duplicates
+  size_t members = 0;  // all existing members that are not being deleted
+  size_t waiting = 0;  // unbound members with GPUs, as the watch reported them
 
   bool operator==(const GangSites&) const = default;
 };
@@ -145,7 +146,7 @@ class ClusterSnapshot {
   size_t size() const { return nodes_.size(); }
   const NodeState& node(NodeIndex index) const { return nodes_[index]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
-  // Hints that Find(name) or node(index) will be called soon, for walks over many nodes.
+  // Announces that Find(name) or node(index) will be called soon, for loops over many nodes.
   void Prefetch(std::string_view name) const { names_->Prefetch(name); }
   void Prefetch(NodeIndex index) const {
     constexpr size_t kCacheLine = 64;
@@ -153,12 +154,12 @@ class ClusterSnapshot {
     for (size_t at = 0; at < sizeof(NodeState); at += kCacheLine) __builtin_prefetch(state + at);
   }
 
-  // Returns what nodes have free of a resource that is not divided, by NodeIndex: the same as in
-  // their states, in one place. Null if no node has any.
+  // Returns how much of an undivided resource each node has free, by NodeIndex: the same values as
+  // in the nodes' states, in one place. Null if no node has any.
   const ScalarColumn* FreeOf(std::string_view resource) const { return scalars_->Find(resource); }
 
-  // For each dimension the largest allocatable of any node, at least 1: the unit in which leftovers
-  // of different dimensions are added.
+  // The largest allocatable amount of any node in each dimension, at least 1. Leftovers of
+  // different dimensions are added in these units.
   const ResourceVector& largest_node() const { return largest_node_; }
   // The least CPU and the least memory per GPU that any GPU pod, waiting or running, requests (gpus
   // = 1); zero without such pods.
@@ -166,16 +167,16 @@ class ClusterSnapshot {
   const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
   const NamespaceLimits& limits() const { return *limits_; }
   std::shared_ptr<const NamespaceLimits> share_limits() const { return limits_; }
-  // Returns what assumed pods of the namespace are being given beyond the requests that the API
-  // server has reported; nothing if no namespace has a quota.
+  // Returns what assumed pods of the namespace get beyond the requests that the API server has
+  // reported; zero if no namespace has a quota.
   ResourceVector BeingGiven(const std::string& pod_namespace) const;
-  // The number of GPU pods that are neither bound nor placed by us, without those with scheduling
-  // gates and those being deleted.
+  // The number of GPU pods that are neither bound nor placed by Synergy, without those that have
+  // scheduling gates or are being deleted.
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
-  // The newest resource version of a pod that the watch has reported: all writes of pods before
-  // that are in here.
+  // The newest resource version of any pod that the watch has reported; the snapshot contains all
+  // earlier writes of pods.
   uint64_t pods_observed_until() const { return pods_observed_until_; }
-  // Null: no pod of it is known.
+  // Returns null if no pod of the gang is known.
   const GangSites* GangOf(std::string_view name) const { return gangs_->Find(name); }
   // Returns the members that are counted on nodes, unordered.
   std::vector<std::shared_ptr<const Pod>> MembersOnNodes(std::string_view gang) const;

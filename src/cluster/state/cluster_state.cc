@@ -91,7 +91,7 @@ struct ClusterState::Maker {
     ApplyDevices();
   }
 
-  // Counts the nodes and pods again that the last report has changed.
+  // Recounts the nodes and pods that the last report changed.
   void ApplyDevices() {
     const std::set<std::string> nodes = state.devices_.TakeNodes();
     for (const std::string& name : nodes) {
@@ -171,7 +171,7 @@ struct ClusterState::Maker {
     state.budgets_ = std::make_shared<const std::vector<DisruptionBudget>>(std::move(budgets));
     state.version_.Advance();
   }
-  // Calls change(limits), which returns whether it has changed anything.
+  // Calls change(limits), which returns whether it changed anything.
   template <class ChangeThem>
   void ChangeLimits(ChangeThem change) {
     auto limits = std::make_shared<NamespaceLimits>(*state.limits_);
@@ -189,7 +189,7 @@ auto ClusterState::Make(Call call) {
 
 template <class Call>
 auto ClusterState::MakeLocked(Call call) {
-  // Copied first, because the change may move its arguments.
+  // Copy the change first, because making it may move its arguments.
   std::optional<ClusterChange> written;
   if (journal_ != nullptr) written = ClusterChange{call};
   Maker make{*this};

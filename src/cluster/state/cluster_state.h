@@ -1,7 +1,7 @@
 #pragma once
 
-// The one mutable copy of the cluster: what the watches report, plus our own decisions that the API
-// server has not reported back yet. Decisions read Snapshot().
+// The one mutable copy of the cluster: what the watches report, plus Synergy's own decisions that
+// the API server has not reported back yet. Decisions read Snapshot().
 //
 // Where a pod's share is counted (its record in pod_records.h):
 //
@@ -11,19 +11,21 @@
 //      | watch: kept_node, Reserve              | Assume
 //      +------------------> reserved -----------+
 //
-// Back to reserved if the pod has a reservation (that of its gang comes before the tuner's),
-// otherwise to (none): an expectation at its deadline or in the way of another pod's Assume, and an
-// assumed pod at Forget. Back to (none): a reservation of the tuner at kept_until or when the pod
-// names none, one of a gang at its deadline or at Release, and every pod that is gone or terminal.
-// From everywhere to bound: the watch, which overrides everything else.
+// An expectation ends at its deadline, or when it is in the way of another pod's Assume; an assumed
+// pod ends at Forget. Each goes back to reserved if the pod has a reservation (its gang's before
+// the tuner's), and otherwise to (none). These go back to (none): a reservation of the tuner at
+// kept_until or when the pod no longer names it, a gang's reservation at its deadline or at
+// Release, and every pod that is gone or terminal. The watch moves a pod from any state to bound,
+// and overrides everything else.
 //
-// Expected: our ranking has recommended a node, and kube-scheduler has followed it (it assumes the
+// Expected: our ranking has recommended a node and kube-scheduler has followed it (it assumes the
 // pod before it calls bind), so the next pod's ranking already counts it there. Reserved
-// (reservation.h): the tuner has a place for it, or its gang has all its places; no other pod's
-// bind can take it. Assumed: we are binding it. Bound: the API server has reported it.
+// (reservation.h): the tuner keeps a place for it, or its gang has all its places; no other pod's
+// bind can take the place. Assumed: the extender is binding it. Bound: the API server has reported
+// it.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O. Ownership:
-// snapshots are shared and immutable. Failures: none but the outcomes described.
+// snapshots are shared and immutable. Failures: none, apart from the outcomes described.
 
 #include <cstdint>
 #include <memory>
@@ -48,7 +50,7 @@
 
 namespace synergy {
 
-// A snapshot, and the news of pods between the previous one and this, in order.
+// A snapshot, and the news about pods since the previous one, in order.
 struct ClusterNews {
   std::shared_ptr<const ClusterSnapshot> snapshot;
   std::vector<PodNews> pods;
@@ -60,8 +62,8 @@ class ClusterState {
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
-  // Reports of the watches. Replace* takes the complete list: what is not in it is gone. The list
-  // of pods may be large, and is taken in parts (pod_list.h), each with PutListedPods.
+  // Take the reports of the watches. Replace* takes the complete list: whatever it omits is gone. A
+  // list of pods may be large, so it arrives in parts (pod_list.h), each through PutListedPods.
   void ReplaceNodes(std::vector<Node> nodes);
   void UpsertNode(Node node);
   void RemoveNode(const std::string& name);
@@ -69,8 +71,8 @@ class ClusterState {
   void PutListedPods(std::vector<Pod> pods, uint64_t observed_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
-  // An answer of the API server about a single pod. Ignored if the watch was faster: if the pod is
-  // no longer known, or known in a later state.
+  // Takes an answer of the API server about a single pod. Ignores it if the watch was faster: the
+  // pod is no longer known, or is known in a later state.
   void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);
@@ -82,8 +84,8 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // From now on counts GPUs by ResourceClaims and ResourceSlices (devices/device_catalog.h). Call
-  // it once, before the reports of the watches.
+  // Starts to count GPUs through ResourceClaims and ResourceSlices (devices/device_catalog.h). Call
+  // it once, before the watches report.
   void CountDevices(DeviceRules rules);
   void ReplaceResourceClaims(std::vector<ResourceClaim> claims);
   void UpsertResourceClaim(ResourceClaim claim);
@@ -94,10 +96,10 @@ class ClusterState {
   void ReplaceDeviceClasses(std::vector<DeviceClass> classes);
   void UpsertDeviceClass(DeviceClass device_class);
   void RemoveDeviceClass(const std::string& name);
-  // Returns a pod of a request with its GPUs by claims. Reports of the watches need no such call.
+  // Returns a requested pod with the GPUs of its claims. Reports of the watches need no such call.
   Pod WithDevices(Pod pod) const;
 
-  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a
+  // Counts `pod` on `node` until `deadline`, unless it is already bound or assumed, or has a
   // reservation.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
   // Returns where the pod is expected, reserved or assumed. A caller that places the pod again must
@@ -105,52 +107,52 @@ class ClusterState {
   std::optional<Placement> FindPlacement(const std::string& uid) const;
 
   // Counts the pod on `node` if it fits there now: if two pods race for the last place, exactly one
-  // gets it. Expectations of other pods that are in the way are dropped. A pod that is already
-  // assumed moves; if it does not fit, it stays assumed at its former place, because a Binding may
-  // be under way. `deadline`: the time from which Expired() returns it.
+  // gets it. Drops expectations of other pods that are in the way. A pod that is already assumed
+  // moves; if it does not fit, it stays assumed at its former place, because a Binding may be in
+  // progress. `deadline`: the time after which Expired() returns it.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
-  // Records that the pod was not bound after all. Ignored once the API server has reported it as
-  // bound.
+  // Records that the pod was not bound after all. Does nothing once the API server has reported it
+  // as bound.
   void Forget(const std::string& uid);
-  // Returns assumed pods past their deadline. They stay assumed: Forget them only after a request
+  // Returns assumed pods past their deadline. They stay assumed; call Forget only after a request
   // to the API server.
   std::vector<AssumedPod> Expired(Instant now) const;
   std::vector<Reservation> Reservations(ReservationKind kind) const;
-  // Reserves these places for members of a gang until `deadline` at most, all or none: none if one
-  // does not fit there now, or one of the pods is unknown, bound or assumed. Releases their earlier
-  // reservations.
+  // Reserves these places for members of a gang, at most until `deadline`, all or none. Reserves
+  // none if one does not fit there now, or if one of the pods is unknown, bound or assumed.
+  // Releases their earlier reservations.
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   // Releases the reservations of these members.
   void Release(const std::vector<std::string>& uids);
-  // From `now` on reserves the place of a GPU pod that is gone for its replacement, for at most
+  // From `now` on, reserves the place of a GPU pod that is gone for its replacement, for at most
   // `hold`, if others of its gang run (replacements.h). Reserve() gives it to the replacement.
-  // Zero, the default: reserves none.
+  // Zero, the default, reserves none.
   void ReserveForReplacements(Duration hold, Instant now);
   // Records the API server's answer about a pod that left its place. `is_awaited`: a replacement
-  // will come. Otherwise the pod has completed, and its place is released.
+  // will come. If not, the pod has completed, and its place is released.
   void SettleReplacement(const std::string& uid, bool is_awaited);
-  // The reservations of kind kReplacement for one gang.
+  // Returns the reservations of kind kReplacement for one gang.
   std::vector<Reservation> ReplacementsOf(const std::string& gang) const;
   // Returns the members of the gang (gang.h) without scheduling gates, by uid.
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops expectations past their deadline (their only harm is a worse ranking), the tuner's
-  // reservations until `wall` or earlier, and all others until `now` or earlier. Call it about once
-  // a second.
+  // Drops three kinds of entries: expectations past their deadline (they only make a ranking
+  // worse), the tuner's reservations until `wall` or earlier, and all others until `now` or
+  // earlier. Call it about once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
-  // Makes the call that the change describes: one of those above, or KeepNews(). Returns kConflict,
-  // with the call made, if its outcome or version is different: this state is not the one for which
-  // the journal was written.
+  // Makes the call that the change describes: one of those above, or KeepNews(). If the outcome or
+  // the version differs, makes the call and returns kConflict: the journal was not written for this
+  // state.
   Result<> Apply(const ClusterChange& change);
 
-  // Returns the pod as last seen by the watch, otherwise as expected; null if unknown.
+  // Returns the pod as the watch last saw it, otherwise as expected; null if unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
-  // Returns GPU pods as last seen that have no node, no scheduling gates, and are not being
+  // Returns GPU pods, as last seen, that have no node and no scheduling gates, and are not being
   // deleted.
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
-  // The same for pods with slices of GPUs, and no whole ones.
+  // Does the same for pods with slices of GPUs and no whole ones.
   std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
@@ -161,36 +163,36 @@ class ClusterState {
   // Returns the present state; the same pointer while nothing changes.
   std::shared_ptr<const ClusterSnapshot> Snapshot() const;
 
-  // From now on keeps news of pods for TakeNews, which one owner calls. The first news are all
+  // Starts to keep news of pods for TakeNews, which one owner calls. The first news contain all
   // known pods.
   void KeepNews();
   ClusterNews TakeNews();
   // Stops keeping news.
   void DropNews();
 
-  // Reports to `journal` every call above that may change something, whether it did or not. Call it
-  // once, before the others; `journal` outlives them.
+  // Reports to `journal` every call above that may change something, whether it does or not. Call
+  // it once, before the others; `journal` must outlive them.
   void SetJournal(ClusterJournal* journal);
 
  private:
   friend class PodList;
 
-  // Fair: a thread that waits is next, even if another one takes the mutex again and again.
+  // Is fair: a waiting thread is next, even if another one takes the mutex again and again.
   std::unique_lock<std::mutex> Lock() const;
   struct Maker;
   // Makes a change and reports it to the journal. Returns its outcome, if it has one.
   template <class Call>
   auto Make(Call call);
-  // Under the mutex:
+  // Call these under the mutex:
   template <class Call>
   auto MakeLocked(Call call);
   void PutListed(std::vector<Pod> pods, uint64_t observed_until);
   void Remove(const std::string& uid);
-  // Call it after every change, with the change for the journal; nullopt without a journal.
+  // Call it after every change, with the change for the journal, or nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
-  mutable std::mutex turn_;   // for the next thread to wait in
+  mutable std::mutex turn_;  // where the next thread waits
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
@@ -199,7 +201,7 @@ class ClusterState {
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();
   std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();
-  // Valid while nothing changes.
+  // Valid until the next change.
   mutable std::shared_ptr<const ClusterSnapshot> snapshot_;
   ClusterJournal* journal_ = nullptr;
 };

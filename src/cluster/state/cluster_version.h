@@ -11,7 +11,7 @@ namespace synergy {
 class ClusterVersion {
  public:
   uint64_t present() const { return present_; }
-  // The version to which the present change leads.
+  // The version that the present change leads to.
   uint64_t next() const { return present_ + 1; }
   void Advance() { ++present_; }
 

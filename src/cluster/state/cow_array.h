@@ -1,11 +1,11 @@
 #pragma once
 
-// An array whose copies share their elements until one is written: ClusterSnapshot consists of
-// these. Elements lie in chunks; a write copies one chunk, a shared copy costs one pointer per
+// An array whose copies share their elements until one is written; ClusterSnapshot consists of such
+// arrays. Elements lie in chunks: a write copies one chunk, and a shared copy costs one pointer per
 // chunk.
 //
-// Threading: the array itself has one owner at a time; what Share() returned is immutable and may
-// be read by any thread.
+// Threading: the array itself has one owner at a time; any thread may read what Share() returned,
+// which is immutable.
 
 #include <array>
 #include <cstddef>
@@ -43,7 +43,7 @@ class CowArray {
 
   // Returns a copy that later writes to this array do not affect.
   CowArray Share() {
-    // From now on these chunks belong to the copy too. Comparing epochs instead of use_count()
+    // From now on these chunks also belong to the copy. Comparing epochs instead of use_count()
     // avoids races with readers that release a copy.
     CowArray copy = *this;
     ++epoch_;

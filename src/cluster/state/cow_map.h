@@ -1,11 +1,11 @@
 #pragma once
 
-// A map by name whose copies share their entries until one is written, as cow_array.h does for
-// arrays: for thousands of entries of which few change between two snapshots. Entries lie in shards
-// by the hash of their names; a write copies one shard, a shared copy costs one pointer per shard.
+// A map by name whose copies share their entries until one is written, as in cow_array.h. It suits
+// thousands of entries, few of which change between two snapshots. Entries lie in shards by the
+// hash of their names: a write copies one shard, and a shared copy costs one pointer per shard.
 //
-// Threading: the map itself has one owner at a time; what Share() returned is immutable and may be
-// read by any thread.
+// Threading: the map itself has one owner at a time; any thread may read what Share() returned,
+// which is immutable.
 
 #include <array>
 #include <cstddef>
@@ -22,7 +22,8 @@ namespace synergy {
 template <class T>
 class CowMap {
  public:
-  // Returns null if there is none. Valid until the next write to that name's shard.
+  // Returns null if there is no entry. The result is valid until the next write to that name's
+  // shard.
   const T* Find(std::string_view name) const {
     const std::shared_ptr<Shard>& shard = shards_[PlaceOf(name)];
     if (!shard) return nullptr;

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Calls `report(name)` for every scalar resource that is short; stops when it returns false.
+// Calls `report(name)` for every scalar resource that is short; stops when `report` returns false.
 template <class Report>
 void ForEachShortScalar(const Resources& requests, const NodeState& node, Report report) {
   for (const auto& [name, amount] : requests.other.entries()) {
@@ -35,7 +35,8 @@ bool LacksScalars(const Resources& requests, const NodeState& node) {
   return lacks;
 }
 
-// Whether the node offers GPUs in the way in which the pod gets its own: by claim or by request.
+// Returns whether the node offers GPUs in the way that the pod gets its own: by claim or by
+// request.
 bool OffersGpus(const Pod& pod, const NodeState& node) {
   const Gpus claimed = pod.devices ? pod.devices->gpus : Gpus(0);
   if (!node.by_claim) return claimed <= Gpus(0);
@@ -91,7 +92,7 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
       failures.Has(FitFailures::kMisaligned)) {
     return true;
   }
-  // An unknown node may become known; whether eviction helps there is open.
+  // An unknown node may become known; whether eviction helps there is undecided.
   if (failures.Has(FitFailures::kUnknownNode)) return false;
   if (!requests.main.FitsWithin(node.allocatable)) return true;
   for (const auto& [name, amount] : requests.other.entries()) {

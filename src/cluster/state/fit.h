@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a pod's requests fit on a node: the same result as kube-scheduler's NodeResourcesFit
-// (docs/internals/accounting.md), plus what rules out a node altogether.
+// Decides whether a pod's requests fit on a node: the same result as kube-scheduler's
+// NodeResourcesFit (docs/internals/accounting.md), plus conditions that exclude a node altogether.
 //
 // Threading: pure.
 
@@ -46,28 +46,28 @@ class FitFailures {
   uint16_t bits_ = 0;
 };
 
-// Whether `pod` fits into what is free on `node`, and the node accepts new pods and this one in
-// particular.
+// Returns why `pod` does not fit into what is free on `node`, or why the node accepts no new pods
+// or not this one; empty if it can go there.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
-// The same if it is already known whether the node lacks a resource of ScalarResources.
+// Does the same if it is already known whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
 
-// Whether the node accepts new pods, and its labels, taints and the like allow `pod` there.
+// Returns whether the node accepts new pods, and its labels, taints and so on allow `pod` there.
 // REQUIRES: pod.waiting.
 bool MayGoTo(const Pod& pod, const NodeState& node);
 
-// Whether evicting pods from the node could never help: the pod needs more than the node has, or
-// fails for no resource at all.
+// Returns whether evicting pods from the node could never help: the pod needs more than the node
+// has, or no resource is the cause.
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node);
 
 // Describes failures in kube-scheduler's words ("Insufficient cpu, Too many pods"), without
-// figures, so that equal failures read equal on every node. `gpu_resource` is the managed
+// figures, so that equal failures read the same on every node. `gpu_resource` is the managed
 // resource's name.
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
 
-// Start of the message if a place reserved for a replacement (replacements.h) is in the way; the
-// key of the lost pod follows.
+// The start of the message if a place reserved for a replacement (replacements.h) is in the way;
+// the key of the lost pod follows.
 inline constexpr std::string_view kHeldForReplacement =
     "its room is reserved for the pod that replaces ";
 

@@ -1,5 +1,5 @@
-// The part of PodRecords for gangs: reservations for their members, and for the replacements of
-// members that they have lost.
+// Implements the part of PodRecords for gangs: reservations for their members, and for replacements
+// of lost members.
 
 #include <algorithm>
 #include <memory>
@@ -23,7 +23,7 @@ bool PodRecords::Reserve(const std::vector<GangPlace>& places, Instant deadline)
     Release(uids);
     return false;
   }
-  // The previous places of the members must not be in each other's way.
+  // The members' previous places must not block each other.
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
     record.of_gang.reset();

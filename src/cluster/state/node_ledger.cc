@@ -97,7 +97,7 @@ void NodeLedger::DropMisalignments(WallTime now) {
     const NodeIndex place = *next++;
     const std::vector<Misalignment>& all = nodes_[place].detail->misaligned;
     const auto is_over = [now](const Misalignment& one) { return one.until <= now; };
-    // All of them are dropped when the last one expires, because they describe the same free GPUs.
+    // Drop all of them when the last one expires, because they describe the same free GPUs.
     if (std::all_of(all.begin(), all.end(), is_over)) DropMisalignments(place);
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The nodes, each at its index, and what the pods counted there take: the part of ClusterState that
-// snapshots share.
+// Holds the nodes, each at its index, and what the pods counted there take: the part of
+// ClusterState that snapshots share.
 //
 // Threading: under ClusterState's mutex. Ownership: what Share() and names() return is immutable
 // and may be kept. Failures: none.
@@ -24,10 +24,10 @@ namespace synergy {
 
 class NodeLedger {
  public:
-  // `version` outlives this.
+  // `version` must outlive this object.
   explicit NodeLedger(ClusterVersion& version) : version_(version) {}
 
-  // Reports of the watch. Replace takes the complete list: what is not in it is gone.
+  // Take the reports of the watch. Replace takes the complete list: whatever it omits is gone.
   void Replace(std::vector<Node> nodes);
   void Put(Node node);
   void Remove(std::string_view name);
@@ -42,18 +42,17 @@ class NodeLedger {
   // Removes a pod that is counted at `place`. Neither function advances the version; the caller
   // does.
   void Uncount(const Pod& pod, NodeIndex place);
-  // The same for a waiting pod that is nominated to a node.
+  // Does the same for a waiting pod that is nominated to a node.
   NodeIndex Nominate(const std::shared_ptr<const Pod>& pod);
   void Denominate(const Pod& pod, NodeIndex place);
 
-  // Records what a node's kubelet could not align. Ignored if the node does not exist.
+  // Records that a node's kubelet could not align a pod. Does nothing if the node does not exist.
   void Misalign(const std::string& node, const Misalignment& misalignment);
-  // Drop what has expired by `now`, or everything at `place`, because something has become free
-  // there.
+  // Drop what has expired by `now`, or everything at `place` because something became free there.
   void DropMisalignments(WallTime now);
   void DropMisalignments(NodeIndex place);
 
-  // For a snapshot.
+  // Returns a copy for a snapshot.
   CowArray<NodeState> Share() { return nodes_.Share(); }
   std::shared_ptr<const NodeNames> ShareNames();
   std::shared_ptr<const ScalarColumns::Shared> ShareScalars() { return scalars_.Share(); }

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Returns the node on which the pod counts by its own fields; empty: none.
+// Returns the node on which the pod's own fields count it; empty if none.
 std::string NodeOf(const Pod& pod) {
   if (!pod.node.empty() || !pod.waiting) return pod.node;
   return pod.waiting->kept_node.empty() ? pod.waiting->nominated_node : pod.waiting->kept_node;
@@ -24,7 +24,7 @@ void MoveTo(std::vector<Pod>& to, std::vector<Pod>& from) {
 
 PodList::PodList(ClusterState& state, std::vector<Pod> pods, size_t pods_at_a_time)
     : state_(state), pods_at_a_time_(pods_at_a_time) {
-  // Sorted: the same list gives the same indices to the same nodes.
+  // Sorted, so that the same list gives the same indices to the same nodes.
   std::map<std::string, Pods> by_node;
   for (Pod& pod : pods) {
     observed_until_ = std::max(observed_until_, pod.resource_version);
@@ -68,7 +68,7 @@ void PodList::PutNodes() {
 
 void PodList::RemoveUnlisted() {
   if (buckets_ != state_.pods_.buckets()) {
-    // The table has been rebuilt, and processed pods may be anywhere in it.
+    // The table has been rebuilt, so processed pods may be anywhere in it.
     buckets_ = state_.pods_.buckets();
     next_bucket_ = 0;
   }

@@ -1,19 +1,20 @@
 #pragma once
 
-// Replaces the known pods by a complete list, in steps that hold the mutex for a short time each,
-// so that other threads get their turn in between.
+// Replaces the known pods by a complete list, in steps that hold the mutex only briefly, so that
+// other threads can run in between.
 //
-// Between steps, no node shows less use than before the list or after it, whichever is less:
-//   * All pods of a node in the list are put in one step: one of them may have shrunk so that
+// Between steps, each node shows at least the lower of its use before the list and its use after
+// it:
+//   * All listed pods of a node are put in one step, because one of them may have shrunk so that
 //     another could grow.
 //   * If a pod was counted on another node, its new node waits until all others are done.
-//   * Pods that no longer take anything, and those that are not in the list, go last.
+//   * Pods that no longer take anything, and pods missing from the list, go last.
 //
 // Only after the last step does the list count as received.
 //
 // Threading: one thread runs all steps, and reports no other news of pods meanwhile (a watch
-// continues after its list). Other calls of the ClusterState may come between. Ownership: `state`
-// outlives this. Failures: none.
+// continues after its list). Other calls to the ClusterState may come in between. Ownership:
+// `state` must outlive this object. Failures: none.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +32,10 @@ class PodList {
  public:
   static constexpr size_t kPodsAtATime = 128;
 
-  // A step takes `pods_at_a_time` pods, and the rest of a node's pods.
+  // A step takes `pods_at_a_time` pods, plus the rest of a node's pods.
   PodList(ClusterState& state, std::vector<Pod> pods, size_t pods_at_a_time = kPodsAtATime);
 
-  // Returns whether there is more to do.
+  // Returns whether steps remain.
   bool Step();
 
  private:
@@ -46,7 +47,7 @@ class PodList {
   ClusterState& state_;
   const size_t pods_at_a_time_;
   std::vector<std::pair<std::string, Pods>> by_node_;
-  Pods moving_;  // from by_node_: pods of nodes on which one of them was not counted before
+  Pods moving_;  // from by_node_: pods of nodes where one of them was not counted before
   std::vector<Pods> nowhere_;  // in parts
   size_t next_node_ = 0;
   size_t next_nowhere_ = 0;

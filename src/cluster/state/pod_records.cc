@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// How long a node is not tried again for pods that it could not align if nothing has left it.
+// How long to avoid a node for pods that it could not align, if nothing leaves it.
 constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
 
 bool Claims(const Pod& pod) {
@@ -14,7 +14,7 @@ bool Claims(const Pod& pod) {
          (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
 }
 
-// Whether its amounts show what pods need.
+// Returns whether its amounts show what pods need.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
 }  // namespace
@@ -26,7 +26,8 @@ void PodRecords::Put(Pod pod) {
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t observed_until) {
   for (Pod& pod : pods) Observe(std::move(pod));
-  // Not the larger of both: after a restore of the API server's store, versions start lower.
+  // Do not take the larger of both: after a restore of the API server's store, versions start
+  // lower.
   if (observed_until > 0) observed_until_ = observed_until;
 }
 
@@ -53,18 +54,18 @@ void PodRecords::Observe(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
-    // Only once: later reports of the pod say nothing about what is free then.
+    // Record it only once: later reports of the pod do not tell what is free then.
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }
     SettleReplacement(pod.uid, !pod.succeeded);
     return;
   }
-  // It is not gone after all.
+  // The pod is not gone after all.
   if (!replacements_.empty()) replacements_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.observed_in = list_;
-  // A pod never leaves its node while it lives, so such a report is older than what we have.
+  // A pod never leaves its node while it lives, so such a report is older than the record.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   pod = devices_.Observe(std::move(pod));
   LeaveGang(record);
@@ -80,10 +81,10 @@ void PodRecords::Observe(Pod pod) {
   if (!record.seen->node.empty() || record.standing == Standing::kWaiting || IsReserved(record)) {
     ApplyWatch(record);
   } else {
-    // The watch is behind our own decision: the pod stays placed, with its new properties.
+    // The watch is behind Synergy's own decision: the pod stays placed, with its new properties.
     auto placed = std::make_shared<Pod>(*record.seen);
     placed->node = record.pod->node;
-    // It counts what it is being given until the watch reports it as bound with that.
+    // The pod counts with its new amounts until the watch reports it as bound with them.
     if (record.standing == Standing::kAssumed) {
       placed->requests.main = LargerOf(placed->requests.main, record.pod->requests.main);
     }
@@ -93,7 +94,7 @@ void PodRecords::Observe(Pod pod) {
 }
 
 void PodRecords::CountDevices() {
-  // Each pass marks only pods whose part of what is shared has changed.
+  // Each pass marks only pods whose part of the shared devices has changed.
   for (std::vector<Pod> pods = devices_.TakePods(); !pods.empty(); pods = devices_.TakePods()) {
     for (Pod& pod : pods) {
       const auto record = records_.find(pod.uid);
@@ -141,7 +142,8 @@ void PodRecords::Refresh(Pod pod) {
 
 void PodRecords::Expect(Pod pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  // A reservation is certain. An expectation may fail, and meanwhile others could take the place.
+  // A reservation is certain. An expectation may fail, and other pods could take the place
+  // meanwhile.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
@@ -156,15 +158,15 @@ AssumeOutcome PodRecords::Assume(Pod pod, const std::string& node, Instant deadl
   }
   const auto place = nodes_.Find(node);
   NodeState state = place ? nodes_[*place] : NodeState{};
-  // Its own earlier share must not be in its way.
+  // The pod's own earlier share must not block it.
   if (record != nullptr && IsProvisional(*record) && record->place == place) {
     state = WithoutPod(state, *record->pod);
   }
   AssumeOutcome outcome;
   outcome.failures = CheckFit(pod, state);
   if (!outcome.failures.none() && place) {
-    // Nor must an expectation: kube-scheduler counts what it has assumed, and would not have made
-    // this call if the expectation were still valid.
+    // An expectation must not block it, either: kube-scheduler counts what it has assumed, and
+    // would not have made this call if the expectation were still valid.
     const auto expected = ExpectedOn(*place, pod.uid);
     for (const auto& other : expected) state = WithoutPod(state, *other);
     outcome.failures = CheckFit(pod, state);
@@ -319,7 +321,7 @@ bool PodRecords::IsNominated(const Record& record) {
 
 bool PodRecords::TakesGpus(const Record& record) {
   const Pod& pod = *record.pod;
-  // A gated pod, or one that is deleted before it was placed, waits for none.
+  // A gated pod waits for no GPUs, nor does a pod that is deleted before it is placed.
   return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// A record of each pod: as the watch reported it, and where our own decisions count it meanwhile.
-// This part of ClusterState carries out the transitions drawn in cluster_state.h.
+// Holds a record of each pod: as the watch reported it, and where Synergy's own decisions count it
+// meanwhile. This part of ClusterState makes the transitions drawn in cluster_state.h.
 //
-// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none
-// but the outcomes described.
+// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none,
+// apart from the outcomes described.
 
 #include <cstdint>
 #include <map>
@@ -32,14 +32,14 @@ namespace synergy {
 // Whether a pod got its place.
 struct AssumeOutcome {
   bool assumed = false;
-  FitFailures failures;                 // why not
-  std::optional<std::string> bound_to;  // the node that it is on already
+  FitFailures failures;  // why it did not
+  std::optional<std::string> bound_to;  // the node that it is already on
 
   bool operator==(const AssumeOutcome&) const = default;
 };
 
 struct AssumedPod {
-  std::shared_ptr<const Pod> pod;  // as last seen; its `node` is where we put it
+  std::shared_ptr<const Pod> pod;  // as last seen; its `node` is where Synergy put it
   Instant deadline;
 };
 
@@ -47,7 +47,7 @@ struct AssumedPod {
 struct Placement {
   NodeIndex node;
   std::shared_ptr<const Pod> pod;  // as it is counted there
-  // Deadline of an assumed pod: its bind is under way, or has an unknown outcome.
+  // Deadline of an assumed pod, whose bind is in progress or has an unknown outcome.
   std::optional<Instant> assumed_until;
 };
 
@@ -59,36 +59,36 @@ struct GangPlace {
   bool operator==(const GangPlace&) const = default;
 };
 
-// A pod of a gang that is neither gone nor being deleted, as the watch reported it.
+// A pod of a gang that the watch has reported, and that is neither gone nor being deleted.
 struct GangMember {
   std::shared_ptr<const Pod> pod;
   std::string node;     // where it is bound, being bound or has a reservation; empty: none
   bool placed = false;  // bound, or being bound
 };
 
-// The last report of a pod: as it is, or as it was when it went or ended.
+// The last report of a pod: its present state, or its state when it ended or was gone.
 struct PodNews {
   std::shared_ptr<const Pod> pod;
   bool gone = false;
 };
 
-// Members with the same names as in ClusterState are documented there.
+// ClusterState documents the members that have the same names there.
 class PodRecords {
  public:
-  // All outlive this. Every change advances `version`.
+  // All arguments must outlive this object. Every change advances `version`.
   PodRecords(NodeLedger& nodes, DeviceCatalog& devices, ClusterVersion& version)
       : nodes_(nodes), devices_(devices), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
-  // A list of all pods (pod_list.h), in parts. `observed_until`: set in the last part, 0 in those
-  // before.
+  // Take a list of all pods (pod_list.h) in parts. `observed_until`: set with the last part, 0
+  // before that.
   void BeginList() { ++list_; }
   void PutListed(std::vector<Pod> pods, uint64_t observed_until);
-  // Whether one of the pods is counted on a node other than `node`.
+  // Returns whether one of the pods is counted on a node other than `node`.
   bool AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const;
   size_t buckets() const { return records_.bucket_count(); }
   // Returns the pods in the buckets from `begin` to `end` that have not been reported since
-  // BeginList(). Pods that the watch has never reported are left out: they may be younger than the
+  // BeginList(). Omits pods that the watch has never reported, because they may be newer than the
   // list.
   std::vector<std::string> Unlisted(size_t begin, size_t end) const;
   void Remove(const std::string& uid);
@@ -109,7 +109,7 @@ class PodRecords {
     return replacements_.Of(gang);
   }
   void DropStaleExpectations(Instant now, WallTime wall);
-  // Call it when a node has changed: claims of pods may now fit, or no longer fit.
+  // Call it when a node changes, because pods' claims may now fit, or no longer fit.
   void LookAtClaims();
   // Call it after every change: recounts the pods that share devices with changed pods.
   void CountDevices();
@@ -121,7 +121,7 @@ class PodRecords {
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
   std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   std::vector<GangMember> GangMembers(const std::string& gang) const;
-  // For a snapshot.
+  // Returns a copy for a snapshot.
   std::shared_ptr<const GangsByName> ShareGangs();
 
   void KeepNews();
@@ -132,10 +132,10 @@ class PodRecords {
   size_t known() const { return records_.size(); }
   size_t assumed() const { return assumed_; }
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
-  // Returns what assumed pods are to get beyond the requests that the watch has reported, by
+  // Returns what assumed pods will get beyond the requests that the watch has reported, by
   // namespace.
   std::map<std::string, ResourceVector> BeingGiven() const;
-  // Over the pods that Synergy sizes; if there are none, over the others.
+  // Covers the pods that Synergy sizes; if there are none, the others.
   ResourceVector LeastPerGpuOfAll() const {
     return (least_per_managed_gpu_.empty() ? least_per_gpu_ : least_per_managed_gpu_).Get();
   }
@@ -157,10 +157,10 @@ class PodRecords {
     Standing standing = Standing::kWaiting;
     NodeIndex place = 0;  // valid unless kWaiting, or if the pod is nominated to a node
     Instant deadline{};   // kExpected, kAssumed
-    // As the watch reported it; null before that (expectations may come first).
+    // As the watch reported it; null until then (expectations may come first).
     std::shared_ptr<const Pod> seen;
     uint64_t observed_in = 0;  // value of list_ at the last report
-    // The reservation of a gang's member while it is not bound.
+    // The reservation of a gang member that is not bound.
     struct GangReservation {
       std::string node;
       Instant deadline{};
@@ -172,16 +172,17 @@ class PodRecords {
     return record.standing == Standing::kReservedByTuner ||
            record.standing == Standing::kReservedByGang;
   }
-  // Whether a gang may count on the member's place: it is bound, being bound, or reserved.
+  // Returns whether a gang can count on the member's place: it is bound, being bound, or reserved.
   static bool HasGangPlace(const Record& record) {
     return record.standing == Standing::kBound || record.standing == Standing::kAssumed ||
            record.standing == Standing::kReservedByGang;
   }
-  // Has a place but is not bound: listed in provisional_.
+  // Returns whether the pod has a place but is not bound, so that provisional_ lists it.
   static bool IsProvisional(const Record& record);
-  // Neither placed by us nor bound, but nominated to a node by kube-scheduler.
+  // Returns whether kube-scheduler nominated the pod to a node, and it is neither placed by Synergy
+  // nor bound.
   static bool IsNominated(const Record& record);
-  // Whether the pod has GPUs or waits for some.
+  // Returns whether the pod has GPUs or waits for some.
   static bool TakesGpus(const Record& record);
   LeastPerGpu& LeastOf(const Pod& pod);
 
@@ -190,10 +191,9 @@ class PodRecords {
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);
   void Place(Pod pod, const std::string& node, Standing standing, Instant deadline);
-  // Returns the pod to what the watch has reported. A pod that the watch has not reported is
-  // dropped.
+  // Resets the pod to what the watch has reported. Drops a pod that the watch has not reported.
   void Unplace(const std::string& uid);
-  // Whether a pod that is counted nowhere has room on the node `pod.node`.
+  // Returns whether a pod that is counted nowhere has room on the node `pod.node`.
   bool FitsNow(const Pod& pod) const;
   void LeaveGang(const Record& record);
   // Reserves the place of a bound pod that is gone, if the gang runs.
@@ -202,19 +202,20 @@ class PodRecords {
   // which members are about to get places.
   std::vector<Reservation> LimitReplacements(const Gang& gang,
                                              const std::vector<std::string>& filled = {});
-  // The same for members that are about to get these places.
+  // Does the same for members that are about to get these places.
   std::vector<Reservation> FillReplacements(const std::vector<GangPlace>& places);
-  // Marks that the members of its gang may be elsewhere from now on.
+  // Records that the members of its gang may be elsewhere from now on.
   void InvalidateGang(const Record& record);
   GangSites SitesOf(const std::set<std::string>& uids) const;
-  // How a pod counts by the watch's report and its reservations: bound, reserved or waiting.
+  // How a pod counts according to the watch's report and its reservations: bound, reserved or
+  // waiting.
   struct Counted {
     std::shared_ptr<const Pod> pod;
     Standing standing;
   };
   Counted FromWatch(const Record& record) const;
   void ApplyWatch(Record& record);
-  // Whether the pod, counted on the node `pod.node`, is no larger than that node.
+  // Returns whether the pod, counted on the node `pod.node`, is no larger than that node.
   bool FitsItsNode(const Pod& pod) const;
   void Set(Record& record, std::shared_ptr<const Pod> pod, Standing standing, Instant deadline);
   void Count(Record& record);
@@ -243,9 +244,9 @@ class PodRecords {
   Replacements replacements_;
   Duration replacement_hold_{};  // zero: nothing is reserved for replacements
   Instant now_{};                // as last passed in
-  WallTime wall_{};              // claims until then or earlier no longer count
+  WallTime wall_{};  // claims that end by then no longer count
   uint64_t observed_until_ = 0;
-  uint64_t list_ = 0;  // the last one begun
+  uint64_t list_ = 0;  // the last list that was begun
   bool keeps_news_ = false;
   std::vector<PodNews> news_;
 };

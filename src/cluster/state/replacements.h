@@ -2,9 +2,9 @@
 
 // Reservations for the pods that will replace lost members of running gangs.
 //
-// A place is reserved from the moment at which a bound GPU pod of a gang is gone while others of
-// the gang run, until its replacement has a place, no pod of the gang runs, or its time is over,
-// whichever is first. The watch does not report whether the pod has failed or completed, so a
+// A place is reserved when a bound GPU pod of a gang is gone while others of the gang run. The
+// reservation ends when the replacement has a place, no pod of the gang runs, or its time is over,
+// whichever comes first. The watch does not report whether the pod failed or completed, so a
 // reservation is unsettled until a request to the API server has found out.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none.
@@ -24,19 +24,19 @@ namespace synergy {
 
 class Replacements {
  public:
-  // Both outlive this. Every change advances `version`.
+  // Both arguments must outlive this object. Every change advances `version`.
   Replacements(NodeLedger& nodes, ClusterVersion& version) : nodes_(nodes), version_(version) {}
 
   bool empty() const { return places_.empty(); }
-  // By the uid of the pod that is gone; of all gangs, or of one.
+  // Return reservations by the uid of the pod that is gone, of all gangs or of one.
   std::vector<Reservation> All() const;
   std::vector<Reservation> Of(const std::string& gang) const;
   void Put(Reservation place);
   void Settle(const std::string& uid);
   void Drop(const std::string& uid);
   void DropUntil(Instant now);
-  // Drops places of a gang beyond `most`: first one on each of `nodes` that has any, then those
-  // that expire first. Returns the dropped ones.
+  // Drops a gang's places beyond `most`: first one on each of `nodes` that has any, then those that
+  // expire first. Returns the dropped places.
   std::vector<Reservation> Limit(const std::string& gang, size_t most,
                                  const std::vector<std::string>& nodes = {});
 

@@ -15,15 +15,15 @@
 namespace synergy {
 
 enum class ReservationKind : uint8_t {
-  kTuner,        // by the tuner, for a waiting pod: written on the pod (Waiting::kept_node)
-  kGang,         // by ClusterState::Reserve(): each member of a gang has one, or none has
+  kTuner,  // the tuner's, for a waiting pod: written on the pod (Waiting::kept_node)
+  kGang,  // from ClusterState::Reserve(): all members of a gang have one, or none
   kReplacement,  // for the pod that will replace a lost member of a gang (replacements.h)
 };
 
 struct Reservation {
   ReservationKind kind = ReservationKind::kTuner;
-  // As it is counted on its `node`. For a replacement: the lost pod, in no gang, and with nothing
-  // that may be changed.
+  // The pod as counted on its `node`. For a replacement it is the lost pod, in no gang and with
+  // nothing that may change.
   std::shared_ptr<const Pod> pod;
   std::string gang;  // for a member of this gang; empty: for a single pod
   Instant until{};

@@ -1,8 +1,8 @@
 #pragma once
 
-// The free amounts of each node of resources that are not divided (ScalarResources), one column for
-// each name that any node has offered. Pods on fast networks request some of these, and a placement
-// looks at every node.
+// The free amounts that each node has of undivided resources (ScalarResources), in one column per
+// name that any node has ever offered. Pods on fast networks request some of these, and a placement
+// examines every node.
 //
 // Threading: one owner at a time; what Share() returns is immutable. Failures: none.
 
@@ -21,7 +21,7 @@ namespace synergy {
 
 class ScalarColumn {
  public:
-  // By the node's index. 0 or less if nothing is free.
+  // Returns the amount by the node's index. The amount is 0 or less if nothing is free.
   int64_t Free(size_t place) const { return place < free_.size() ? free_[place] : 0; }
 
  private:
@@ -34,7 +34,7 @@ class ScalarColumns {
   // The columns at one moment.
   class Shared {
    public:
-    // Returns null if no node has ever offered any: none is free anywhere.
+    // Returns null if no node has ever offered any, so none is free anywhere.
     const ScalarColumn* Find(std::string_view name) const {
       const auto found = columns_.find(name);
       return found == columns_.end() ? nullptr : found->second.get();
@@ -45,7 +45,7 @@ class ScalarColumns {
     std::map<std::string, std::shared_ptr<const ScalarColumn>, std::less<>> columns_;
   };
 
-  // Sets what the node at `place` has, and what its pods request of it.
+  // Sets what the node at `place` has and what its pods request.
   void Update(size_t place, const ScalarResources& allocatable, const ScalarResources& requested);
   std::shared_ptr<const Shared> Share();
 

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1
                                                                         {"s", 1},
                                                                         {"m", 60},
                                                                         {"h", 3600}}};
-// An int64 of nanoseconds has no more.
+// An int64 of nanoseconds holds no more seconds.
 constexpr double kMostSeconds = 9e9;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parses durations as Go's programs write them, kubectl and Kubernetes among them.
+// Parses durations as Go programs, such as kubectl and Kubernetes, write them.
 //
 // Threading: pure.
 
@@ -11,8 +11,8 @@
 
 namespace synergy {
 
-// Parses "1m30s", "1.5h", "500ms": numbers with the units ns, us, ms, s, m and h. kInvalid, with
-// the valid forms; also for what is too long for a Duration.
+// Parses "1m30s", "1.5h", "500ms": numbers with the units ns, us, ms, s, m and h. Returns kInvalid,
+// with the valid forms, for other text and for values too long for a Duration.
 Result<Duration> ParseGoDuration(std::string_view text);
 
 }  // namespace synergy

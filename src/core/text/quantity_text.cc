@@ -13,7 +13,7 @@ struct Suffix {
   int64_t factor;
 };
 
-// Largest first, so that the first that divides is used.
+// Largest first, so that the first suffix that divides the value is used.
 constexpr Suffix kSuffixes[] = {{"Ei", int64_t{1} << 60}, {"E", 1'000'000'000'000'000'000},
                                 {"Pi", int64_t{1} << 50}, {"P", 1'000'000'000'000'000},
                                 {"Ti", int64_t{1} << 40}, {"T", 1'000'000'000'000},

@@ -1,7 +1,7 @@
 #pragma once
 
-// Amounts as Kubernetes writes them: whole cores or thousandths ("3", "1500m"), bytes with the
-// largest suffix that loses nothing ("62500M", "4Gi", "1023").
+// Formats amounts as Kubernetes writes them: whole cores or thousandths ("3", "1500m"), bytes with
+// the largest suffix that loses nothing ("62500M", "4Gi", "1023").
 //
 // Threading: pure. Failures: none.
 
@@ -14,7 +14,7 @@ namespace synergy {
 
 std::string ToQuantityText(MilliCpu cpu);
 std::string ToQuantityText(Bytes bytes);
-// Returns "cpu 1500m, memory 4Gi": the fungible amounts, without the GPUs.
+// Returns the fungible amounts without the GPUs, as in "cpu 1500m, memory 4Gi".
 std::string DescribeCpuAndMemory(const ResourceVector& amounts);
 
 }  // namespace synergy

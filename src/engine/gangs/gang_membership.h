@@ -1,6 +1,6 @@
 #pragma once
 
-// The members of a gang at one moment, counted.
+// Counts the members of a gang at one moment.
 //
 // Threading: values.
 
@@ -16,7 +16,7 @@
 namespace synergy {
 
 struct GangMembership {
-  // `succeeded`: how many members are known to have Succeeded.
+  // `succeeded`: how many members have Succeeded, as far as known.
   static GangMembership Read(const ClusterState& state, const Gang& gang, size_t succeeded);
 
   std::vector<GangMember> members;
@@ -24,7 +24,7 @@ struct GangMembership {
   std::vector<std::shared_ptr<const Pod>> launchers;  // without GPUs, and not bound
   size_t running = 0;  // members with GPUs that are bound or being bound
   size_t succeeded = 0;
-  std::string disagreement;  // between the members about their gang; empty: none
+  std::string disagreement;  // between the members about their gang; empty if none
 
   bool IsWhole(const Gang& gang) const {
     return running > 0 || members.size() == static_cast<size_t>(gang.size) ||

@@ -26,7 +26,7 @@ std::vector<PlannedPlace> PlacesOf(const ClusterSnapshot& snapshot, const Waitin
   return places;
 }
 
-// Returns the places of the members that still wait.
+// Returns the places of the members that are still waiting.
 std::vector<PlannedPlace> NotBound(const ClusterState& state,
                                    const std::vector<PlannedPlace>& members) {
   std::vector<PlannedPlace> places;
@@ -176,9 +176,9 @@ void GangPreemption::Finish(const Attempt& attempt, const ClusterState& state, I
     in_vain_.erase(NamespaceAndPriority(*attempt.gang));
     return;
   }
-  // If an eviction was refused, no pod has left, and other gangs of the namespace may succeed. If a
-  // higher priority took the room, the evictions were not wasted. In both cases only this gang
-  // backs off.
+  // If an eviction was refused, no pod has left, and other gangs of the namespace may still
+  // succeed. If a higher priority took the room, the evictions did help another gang. In both cases
+  // only this gang backs off.
   const bool is_own_rest = end == PreemptionEnd::kRefused || end == PreemptionEnd::kYielded;
   Rest& rest =
       is_own_rest ? looks_[attempt.gang->name] : in_vain_[NamespaceAndPriority(*attempt.gang)];

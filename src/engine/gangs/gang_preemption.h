@@ -1,8 +1,8 @@
 #pragma once
 
-// Preempts for waiting gangs: decides which gang may have pods of lower priority evicted, when, and
-// when to give up. preempting_gangs.h finds the gangs and chooses their victims. An attempt for a
-// gang has these phases:
+// Preempts for waiting gangs: it decides which gang may have pods of lower priority evicted, when,
+// and when to give up. preempting_gangs.h finds the gangs and chooses their victims. An attempt for
+// a gang has these phases:
 //
 //   places   a place is reserved for each member, recorded on the member's pod, so that no other
 //            pod takes the room
@@ -11,15 +11,14 @@
 //   leaving  until the last victim is gone, at most `leave`
 //   binding  for `keep`; then the reservations end, bound or not
 //
-// Several gangs preempt at once as long as they have no node in common, so that none waits for the
-// grace periods of another's victims. If they have one, a gang of higher priority gets its places
-// there, and the other's attempt ends unless its places fit beside them; a gang of equal or lower
-// priority waits.
+// Several gangs preempt at once if they share no node, so that none waits for the grace periods of
+// another's victims. If two share a node, the gang of higher priority gets its places there, and
+// the other's attempt ends unless its places also fit. A gang of equal or lower priority waits.
 //
-// A gang for which pods were evicted without success, or could not be evicted, backs off before the
-// next attempt; the backoff doubles each time.
+// A gang backs off before its next attempt if evictions for it failed or did not help; the backoff
+// doubles each time.
 //
-// The owner drives it in a loop, all at one moment:
+// The owner calls it in a loop, all at one moment:
 //
 //   Plan() --> carry out each action, OnResult() --> Plan() --> ...
 //
@@ -60,7 +59,7 @@ struct GangPreemptionSettings {
   // How soon to look again at a gang for which there was nothing to evict.
   Duration look_again = std::chrono::seconds(10);
   // How long victims may take to leave: this long, or their own grace periods plus `keep`,
-  // whichever is longer, but no longer than `most_leave`.
+  // whichever is longer, but at most `most_leave`.
   Duration leave = std::chrono::minutes(10);
   Duration most_leave = std::chrono::hours(1);
   Duration rest = std::chrono::minutes(1);
@@ -71,9 +70,9 @@ class GangPreemption {
  public:
   explicit GangPreemption(GangPreemptionSettings settings) : settings_(std::move(settings)) {}
 
-  // Forgets the attempts under way.
+  // Forgets the attempts in progress.
   void StartOver();
-  // `state` contains the results of the actions of earlier calls.
+  // `state` must contain the results of the actions of earlier calls.
   std::vector<PreemptionAction> Plan(const ClusterState& state, Moment at);
   void OnResult(const PreemptionAction& action, const PreemptionResult& result);
 
@@ -87,15 +86,15 @@ class GangPreemption {
     std::shared_ptr<const WaitingGang> gang;
     std::vector<PlannedPlace> members;
     std::set<std::string> nodes;                      // of the members' places and of the victims
-    std::vector<std::shared_ptr<const Pod>> asked;    // not known to be gone
-    std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted, at first or again
+    std::vector<std::shared_ptr<const Pod>> asked;  // not known to be gone
+    std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted, for the first time or again
     size_t victims = 0;
     Phase phase = Phase::kPlaces;
     Instant began{};
     Duration leave{};                     // how long the victims may take
-    Instant renewed{};                    // the reservations
-    Instant evicted{};                    // when the evictions were tried last
-    std::optional<Instant> room_since{};  // since the last victim is gone
+    Instant renewed{};  // when the reservations were renewed
+    Instant evicted{};  // when the evictions were last tried
+    std::optional<Instant> room_since{};  // when the last victim had left
     std::optional<Ended> ended{};
   };
   struct Rest {
@@ -105,10 +104,10 @@ class GangPreemption {
   using Rests = std::map<std::string, Rest>;
 
   std::vector<PreemptionAction> AdvanceAll(const ClusterState& state, Moment at);
-  // Appends what is due for the attempt, and sets `ended` if that is its end.
+  // Appends the actions that are due for the attempt, and sets `ended` if it is over.
   void Advance(Attempt& attempt, const ClusterState& state, Moment at,
                std::vector<PreemptionAction>& actions) const;
-  // The same once the evictions were requested.
+  // Does the same after the evictions were requested.
   void AdvanceLeaving(Attempt& attempt, const ClusterState& state, Moment at,
                       std::vector<PreemptionAction>& actions) const;
   void KeepPlaces(Attempt& attempt, Moment at, std::vector<PreemptionAction>& actions) const;
@@ -121,7 +120,7 @@ class GangPreemption {
   // attempts of lower priority there, unless there is room for both.
   bool Claim(const ClusterSnapshot& snapshot, const ClusterState& state, const WaitingGang& gang,
              const GangVictims& victims, const std::set<std::string>& nodes, WallTime wall);
-  // `snapshot`: the one in which the victims were chosen.
+  // `snapshot`: the snapshot in which the victims were chosen.
   Attempt Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                 const GangVictims& victims, std::set<std::string> nodes, Instant now) const;
 
@@ -129,7 +128,7 @@ class GangPreemption {
   std::vector<Attempt> attempts_;
   std::optional<Instant> looked_;
   Rests looks_;  // when to look for victims again, by the gang's name
-  // Failed attempts, by namespace and priority: a gang that is created again has another name, and
+  // Failed attempts, by namespace and priority. A gang that is created again has another name, and
   // the pods evicted for it come back.
   Rests in_vain_;
 };

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// Changes when anything besides the gang's own pods may make kube-scheduler judge the node
+// Changes when anything besides the gang's own pods could make kube-scheduler judge the node
 // differently.
 size_t Fingerprint(const ClusterSnapshot& snapshot, const std::string& name, const Gang& gang) {
   const auto place = snapshot.Find(name);

@@ -3,10 +3,11 @@
 // Keeps kube-scheduler's refusals of a gang's members. They reveal reasons that the extender cannot
 // see, such as volumes and other plugins. A refusal has one of two causes, which look the same: the
 // pod itself, or the other members that kube-scheduler counted when it refused. So both conclusions
-// are kept: this pod must not go to this node, and no more pods of its shape than were there.
+// are kept: this pod must not go to this node, and the node takes no more pods of its shape than
+// were there.
 //
-// Each refusal is kept while the node stays as it was, and until kube-scheduler allows it. Once
-// none of the counted members is where it was, the conclusion about the pod is in doubt.
+// Each refusal is kept while the node is unchanged and until kube-scheduler allows it. Once all the
+// counted members have moved, the conclusion about the pod is in doubt.
 //
 // Threading: one owner.
 
@@ -37,11 +38,10 @@ class GangRefusals {
   bool AnyDoubts() const;
   void Clear() { refusals_.clear(); }
 
-  // Records that kube-scheduler has refused `node` for the pod while it counted these fellow
-  // members.
+  // Records that kube-scheduler refused `node` for the pod while it counted these fellow members.
   void Note(std::shared_ptr<const Pod> pod, const std::string& node,
             const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
-  // Drops conclusions that the nodes in `allowed`, which kube-scheduler allows the pod, refute.
+  // Drops conclusions that `allowed`, the nodes that kube-scheduler allows the pod, refutes.
   void Unlearn(const Pod& pod, const std::set<std::string_view>& allowed,
                const std::vector<CountedMember>& fellows);
   // Drops refusals of nodes that have changed, and marks those that are now in doubt.
@@ -59,7 +59,7 @@ class GangRefusals {
     std::map<std::string, std::string> fellows;  // other members that may be the cause: uid to node
     bool forbids = true;                         // the pod must not go to the node
     bool in_doubt = false;
-    // Pods of the shape on the node at that time; 0: nothing known about the shape.
+    // Pods of the shape on the node at that time; 0: nothing is known about the shape.
     size_t alike = 0;
   };
 

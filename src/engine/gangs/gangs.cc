@@ -23,9 +23,9 @@ namespace {
 
 // Part of the server's 512 threads; the rest serve kube-scheduler's other calls.
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
-// How long after binds were let go the watch may take to report them.
+// How long the watch may take to report binds that were allowed to proceed.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
-// How often to look up which members have Succeeded, and how long a count remains valid: a new run
+// How often to look up which members have Succeeded, and how long a count stays valid; a new run
 // may create all members again.
 constexpr Duration kBetweenAsks = std::chrono::seconds(30);
 constexpr Duration kSucceeded = std::chrono::seconds(5);
@@ -52,15 +52,15 @@ bool MayGoByMessages(const Pod& pod, const NodeState& node) {
   return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
 }
 
-// Returns whether the pod still has room in the place that is held for it. Pods without GPUs, which
-// kube-scheduler places by itself, and growth by the tuner take room whether or not it is held.
+// Returns whether the pod still has room in the place that is held for it. Growth by the tuner, and
+// pods without GPUs, which kube-scheduler places on its own, take room whether or not it is held.
 bool HasRoom(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot) {
   const auto place = snapshot.Find(node);
   return place && CheckFit(pod, WithoutPod(snapshot.node(*place), pod.uid)).none();
 }
 
-// The cost of spreading the gang, as known from any member: all are of one template or at least of
-// one training.
+// Returns the cost of spreading the gang, as known from any member: all share one template, or at
+// least one training.
 SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
   for (const auto& member : members) {
     if (member->gang->spread != SpreadCost{}) return member->gang->spread;
@@ -68,7 +68,7 @@ SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
   return {};
 }
 
-// Nodes of the running members with GPUs.
+// Returns the nodes of the running members with GPUs.
 std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
                                      const ClusterSnapshot& snapshot) {
   std::vector<NodeIndex> nodes;
@@ -79,7 +79,7 @@ std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
   return nodes;
 }
 
-// The same text for each attempt, so that Kubernetes counts one event.
+// Returns the same text for each attempt, so that Kubernetes counts one event.
 std::string WaitsText(SpreadTier tier, WallTime until) {
   return fmt::format("{}{} until {}; after that it may be spread further", kWaitsForLocality,
                      ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
@@ -151,8 +151,8 @@ WallTime Gangs::FirstAsked(const GangMembership& membership, const Record& recor
   WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
   for (const auto& member : membership.to_place) {
     if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
-    // Only if that was before this process began: a pod that was gated, say, may have been marked
-    // before the first filter call.
+    // Use it only if that was before this process began: a gated pod, for example, may have been
+    // marked before the first filter call.
     if (member->waiting->since < began_) first = std::min(first, member->waiting->since);
   }
   return first;
@@ -244,7 +244,7 @@ GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allow
 
 Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
                                   const std::function<Planned(const Heed&)>& plan) {
-  // The bound for a shape may be wrong: the refusal may have been about one pod only.
+  // The bound for a shape may be wrong, because the refusal may have been about only one pod.
   Planned planned;
   for (const bool doubts : {true, false}) {
     if (!doubts && !refusals.AnyDoubts()) continue;
@@ -277,7 +277,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
         return !avoided.contains(snapshot->node(node).detail->name) && terms.may_go(member, node);
       };
       Planned planned = PlanAround(*snapshot, name, membership, elsewhere, waited);
-      // No other gang gives up its places for a mere preference.
+      // No other gang gives up its places for a preference.
       if (!planned.local.plan.places.empty() && planned.yielding.empty() &&
           planned.yielding_gangs.empty())
         return planned;
@@ -318,7 +318,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     return verdict;
   }
   if (heeds_nothing) {
-    // All other nodes have been refused. The reason may be gone: one more try shows it.
+    // kube-scheduler has refused all other nodes. The reasons may be gone, so one more try checks.
     record.refusals.Clear();
     if (std::exchange(record.started_over, true)) {
       GiveUp(name, membership, record);
@@ -373,7 +373,7 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
 bool Gangs::Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
                     const ClusterSnapshot& snapshot, Record& record) {
   state_.Release(std::exchange(record.launchers, {}));
-  // Longer than the gang is given, so that Look() ends the hold and logs it.
+  // The hold lasts longer here than the gang's limit, so that Look() ends it and logs that.
   const Instant until = clock_.Now() + 2 * times_.hold;
   const std::vector<GangPlace> launchers = KnownPlaces(snapshot, membership.launchers);
   if (!launchers.empty()) {
@@ -443,7 +443,7 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
 std::vector<std::string> Gangs::GangsBelow(int32_t priority, const std::string& but) const {
   std::vector<std::pair<int32_t, std::string>> lower;
   for (const auto& [name, record] : records_) {
-    // Gangs whose binds have been let go are about to run.
+    // Skip gangs whose binds were allowed to proceed: they are about to run.
     if (name == but || record.places.empty() || !record.let_go.empty()) continue;
     int32_t most = std::numeric_limits<int32_t>::min();
     for (const auto& [uid, node] : record.places) {
@@ -464,7 +464,7 @@ std::vector<std::string> Gangs::Fewest(
   for (const std::string& gang : gangs) {
     yielding.push_back(gang);
     if (!fits(yielding)) continue;
-    // Spares gangs whose places are not needed, those of the highest priority first.
+    // Keep gangs whose places are not needed, highest priority first.
     for (size_t i = yielding.size(); i-- > 0;) {
       std::vector<std::string> fewer = yielding;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
@@ -514,7 +514,7 @@ std::string Gangs::TooLarge(const Pod& pod, const GangMembership& membership,
                             const ClusterSnapshot& snapshot) const {
   Gpus needed;
   for (const auto& member : membership.to_place) needed += member->requests.main.gpus;
-  // Missing members are assumed to be like this one.
+  // Assume that missing members are like this one.
   const auto missing = static_cast<int64_t>(pod.gang->size) -
                        static_cast<int64_t>(membership.members.size() + membership.succeeded);
   if (membership.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
@@ -550,7 +550,8 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
   bind->uid = uid;
   bind->until = clock_.Now() + times_.wait;
   const auto pod = state_.FindPod(uid);
-  // kube-scheduler calls for every pod that names the GPU resource, even with an amount of zero.
+  // kube-scheduler calls the extender for every pod that names the GPU resource, even with an
+  // amount of zero.
   if (!pod || !pod->gang || !pod->UsesGpus()) {
     bind->outcome = GangBindOutcome();
     return bind;
@@ -594,14 +595,14 @@ std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
 
 void Gangs::LetGo(Record& record, const Gang& gang) {
   if (record.binds.empty()) return;
-  // Counts again: a member may have gone since.
+  // Count again: a member may have left since.
   const GangMembership membership = Read(gang, record);
   const bool all_wait =
       std::all_of(membership.to_place.begin(), membership.to_place.end(), [&](const auto& member) {
         return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
       });
   if (!all_wait || !membership.IsWhole(gang) || !membership.disagreement.empty()) return;
-  // kube-scheduler tries a member again whose bind has failed, and the others wait for it.
+  // kube-scheduler retries a member whose bind failed, and the others wait for it.
   const auto snapshot = state_.Snapshot();
   bool all_have_room = true;
   for (const auto& member : membership.to_place) {
@@ -692,7 +693,7 @@ void Gangs::Look() {
   std::erase_if(records_, [&](const auto& entry) {
     const auto& [name, record] = entry;
     if (!record.places.empty()) return false;
-    // If there was a filter call just now, the watch may be about to report its pods.
+    // After a recent filter call, the watch may be about to report the gang's pods.
     return now - record.last_asked > times_.creation && state_.GangMembers(name).empty();
   });
 }

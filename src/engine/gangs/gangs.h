@@ -1,8 +1,8 @@
 #pragma once
 
-// Places gangs for the extender. It finds and holds places for all members of a gang before it
-// answers the filter call of the first, and it binds no member before the bind calls of all of them
-// wait at the same time. docs/internals/gangs.md describes what users see of it.
+// Places gangs for the extender. Before it answers the filter call of the first member, it finds
+// and holds places for all members. It binds no member before the bind calls of all of them wait at
+// the same time. docs/internals/gangs.md describes what users see of it.
 //
 //   filter of a member  not all members exist        -> not yet; refused once they are late
 //                       they do not all fit          -> refused
@@ -14,16 +14,16 @@
 //   Look()              releases the places of a gang that lost a member, or whose pods did not all
 //                       arrive within `hold`; such a gang backs off before it is tried again
 //
-// A member that passed the filter is not certain to be bound: when its bind fails, kube-scheduler
-// no longer counts it and may place other pods where it was. If kube-scheduler keeps a member from
-// its place, or another pod has taken the room there, the member is placed again: beside the
-// members that kube-scheduler counts if possible, otherwise together with all of them
-// (gang_refusals.h keeps what such refusals reveal). None of this extends the hold.
+// A member that passed the filter may still not be bound: when its bind fails, kube-scheduler no
+// longer counts it and may place other pods where it was. If kube-scheduler keeps a member from its
+// place, or another pod has taken the room, the member is placed again: next to the members that
+// kube-scheduler counts if possible, otherwise together with all of them (gang_refusals.h keeps
+// what such refusals reveal). None of this extends the hold.
 //
-// A gang with a running member (because another one failed, or the extender was away) need not be
-// whole: the members that exist are placed together around the running ones, first in places that
-// are reserved for replacements (cluster/state/replacements.h). All state is in memory: after a
-// restart bound members count, and the others are planned again.
+// A gang with a running member need not be complete, because another member may have failed or the
+// extender may have been away. The members that exist are placed together around the running ones,
+// first in places that are reserved for replacements (cluster/state/replacements.h). All state is
+// in memory: after a restart, bound members count, and the others are planned again.
 //
 // Threading: one owner.
 
@@ -57,10 +57,10 @@ namespace synergy {
 struct GangTimes {
   // How long places are held for a gang whose pods do not all arrive to be bound.
   Duration hold = std::chrono::seconds(60);
-  // How long a bind waits for those of the other members. Longer than the backoff (10 s) after
-  // which kube-scheduler retries a member that failed.
+  // How long a bind waits for the binds of the other members. It is longer than the backoff (10 s)
+  // after which kube-scheduler retries a member that failed.
   Duration wait = std::chrono::seconds(12);
-  // How long the members of a gang may take to be created before it counts as late. Until then
+  // How long the creation of a gang's members may take before the gang counts as late. Until then
   // kube-scheduler gets an answer that makes it retry soon.
   Duration creation = std::chrono::seconds(10);
 };
@@ -73,7 +73,7 @@ struct GangVerdict {
   std::string text;            // the node, or the reason
   bool short_of_room = false;  // refused for lack of room: a change of the cluster may help
   bool incomplete = false;     // members are late; some may have Succeeded
-  // kNotYet: after this time the gang may be spread further.
+  // kNotYet: how long until the gang may be spread further.
   std::optional<Duration> waits_for = std::nullopt;
 };
 
@@ -87,10 +87,10 @@ struct GangCounts {
   std::array<uint64_t, kSpreadTiers> placed{};  // since the start, by tier
 };
 
-// The amounts that all members of a gang are given (gang_allocation.h), or why a bind failed.
+// The amounts that all members of a gang get (gang_allocation.h), or why a bind failed.
 using GangBindOutcome = Result<std::optional<ResourceVector>>;
 
-// A member's bind call that waits for those of the others.
+// A member's bind call that waits for those of the other members.
 struct GangBind {
   std::string gang;
   std::string uid;
@@ -100,26 +100,27 @@ struct GangBind {
 
 class Gangs {
  public:
-  // `state`, `clock` and `log` outlive this.
+  // `state`, `clock` and `log` must outlive this object.
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
         LocalityRules locality, const Clock& clock, Logger& log);
 
-  // From now on, plans heed the storage that members read from. `storage` outlives this.
+  // Makes plans take into account the storage that members read from. `storage` must outlive this
+  // object.
   void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
 
-  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows; `avoided`: of those, the
-  // names of nodes that no member gets if the gang fits without them.
+  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: names of
+  // those that no member gets if the gang fits without them.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {});
   // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
   // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
   // the same pod ends with an error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
-  // Gives up the places of gangs of lower priority, whole gangs only, if the pod then fits on one
-  // of `asked`. Returns whether it did. For a pod that fits nowhere.
+  // Gives up the places of whole gangs of lower priority if the pod then fits on one of `asked`.
+  // Returns whether it did. Call it for a pod that fits nowhere.
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
-  // Records that this number of members has Succeeded. That holds for a few seconds, and while
-  // places are held. Returns whether the gang is whole with them.
+  // Records that this number of members has Succeeded. The record expires after a few seconds, but
+  // not while places are held. Returns whether they make the gang complete.
   bool NoteSucceeded(const Pod& pod, size_t members);
   // Does the periodic work. Call it about once a second.
   void Look();
@@ -132,7 +133,7 @@ class Gangs {
   using Places = std::map<std::string, std::string>;
 
   struct Record {
-    Instant first_asked{};  // when the current wait began; zero: no filter call since it was bound
+    Instant first_asked{};  // when the current wait began; zero: no filter call since the bind
     Instant last_asked{};
     Instant held_since{};          // when the first places of this hold were taken
     Places places;                 // empty: nothing is held
@@ -144,8 +145,8 @@ class Gangs {
     // The amounts for all members, computed when the first may be bound.
     std::optional<std::optional<ResourceVector>> allocation;
     GangRefusals refusals;
-    // In this hold: all known refusals have been dropped once; members that kube-scheduler counted
-    // have been moved once, to bring all nearer together.
+    // In this hold: whether all known refusals were dropped once, and whether members that
+    // kube-scheduler counted were moved once to bring all members closer together.
     bool started_over = false;
     bool moved_nearer = false;
     Instant rests_until{};
@@ -161,24 +162,24 @@ class Gangs {
     std::vector<std::string> yielding;        // uids of lost pods whose places it takes
     std::vector<std::string> yielding_gangs;  // gangs that hold places
 
-    // Whether it neither places the gang nor waits for a better place.
+    // Returns whether the plan neither places the gang nor waits for a better place.
     bool IsNone() const { return local.plan.places.empty() && !local.waits_until; }
   };
-  // How far a plan respects what is known of kube-scheduler.
+  // How closely a plan follows what is known of kube-scheduler.
   struct Heed {
     bool counted = false;  // members that it counts stay where they are
-    bool pods = false;     // no pod goes to a node that kube-scheduler has refused it
+    bool pods = false;  // no pod goes to a node that kube-scheduler refused for it
     bool doubts = false;   // ... even if that refusal is in doubt
     bool shapes = false;   // no more pods of a shape go to a node than its bound allows
   };
 
-  // Returns when kube-scheduler first requested the gang: before this process began, from what
-  // kube-scheduler wrote on its pods.
+  // Returns when kube-scheduler first requested the gang. If that was before this process began,
+  // the time comes from what kube-scheduler wrote on the pods.
   WallTime FirstAsked(const GangMembership& membership, const Record& record) const;
-  // Counts the members, with those that are known to have Succeeded.
+  // Counts the members, including those that are known to have Succeeded.
   GangMembership Read(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
-  // Records that kube-scheduler allows the pod only `allowed` of the gang's nodes.
+  // Records that kube-scheduler allows the pod only `allowed` out of the gang's nodes.
   void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
                     const GangMembership& membership, Record& record) const;
   GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed,
@@ -189,8 +190,8 @@ class Gangs {
   static GangTerms TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
                            const GangMembership& membership, const Record& record,
                            const ClusterSnapshot& snapshot, Heed heed);
-  // Whether the refusal has a visible reason: the node has no room for the pod, or the separation
-  // of members forbids it, with the counted members on their nodes.
+  // Returns whether the refusal has a visible reason: the node has no room for the pod, or the
+  // members' rules of separation forbid it, given the counted members on their nodes.
   static bool KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
                       const ClusterSnapshot& snapshot, const GangMembership& membership,
                       const std::vector<CountedMember>& counted);
@@ -199,37 +200,37 @@ class Gangs {
   // Holds the planned places. Returns false if they are no longer free.
   bool Take(const Planned& planned, const GangMembership& membership,
             const ClusterSnapshot& snapshot, Record& record);
-  // Reserves these places, and room for the launchers whose node is known if there is enough.
+  // Reserves these places. If there is enough room, also reserves room for the launchers whose node
+  // is known.
   bool Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
                const ClusterSnapshot& snapshot, Record& record);
-  // Plans the gang first in the places that are reserved for its replacements, then anywhere that
-  // is allowed after waiting for `waited`, then also in places that are reserved for gangs of lower
-  // priority.
+  // Plans the gang first in the places reserved for its replacements, then anywhere that is allowed
+  // after waiting for `waited`, and then also in places reserved for gangs of lower priority.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                      const GangMembership& membership, const GangTerms& terms,
                      Duration waited) const;
-  // Gangs that hold places and yield to a pod of this priority, lowest first.
+  // Returns the gangs that hold places and yield to a pod of this priority, lowest first.
   std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
-  // Returns the fewest of `gangs` that have to yield so that it `fits`; empty if all of them are
-  // not enough.
+  // Returns the fewest of `gangs` that have to yield so that it `fits`; returns none if all of them
+  // are not enough.
   static std::vector<std::string> Fewest(
       const std::vector<std::string>& gangs,
       const std::function<bool(const std::vector<std::string>&)>& fits);
   void Yield(const std::vector<std::string>& gangs, const std::string& to);
   std::set<std::string> HeldFor(const std::vector<std::string>& gangs) const;
-  // Why the gang could not run even in an empty cluster; empty if it could.
+  // Returns why the gang could not run even in an empty cluster; empty if it could.
   std::string TooLarge(const Pod& pod, const GangMembership& membership,
                        const ClusterSnapshot& snapshot) const;
   std::string DescribeLack(const GangMembership& membership, const GangPlan& plan,
                            const ClusterSnapshot& snapshot) const;
-  // If all binds wait, lets them go on.
+  // Lets the binds proceed if all of them wait.
   void LetGo(Record& record, const Gang& gang);
   static void End(Record& record, const std::string& uid, Error error);
-  // How many binds wait or are about to.
+  // Returns how many binds wait or are about to.
   size_t ExpectedBinds() const;
-  // Releases the places.
+  // Releases the gang's places.
   void Release(Record& record);
-  // Releases the places, and backs off before the gang is tried again.
+  // Releases the places and starts a backoff before the gang is tried again.
   void GiveUp(const std::string& name, const GangMembership& membership, Record& record);
   void Look(const std::string& name, Record& record, Instant now);
 

@@ -16,10 +16,10 @@
 namespace synergy {
 namespace {
 
-// Whether the pod waits for something that no node and no eviction can provide. kube-scheduler
-// counts nodes for each reason, as in "0/8 nodes are available: 3 Insufficient nvidia.com/gpu". A
-// reason without a count is the pod's own, such as a claim that is not found. An empty message
-// proves nothing.
+// Returns whether the pod waits for something that no node and no eviction can provide.
+// kube-scheduler counts nodes for each reason, as in "0/8 nodes are available: 3 Insufficient
+// nvidia.com/gpu". A reason without a count concerns only the pod, such as a claim that is not
+// found. An empty message proves nothing.
 bool WaitsForNoNode(std::string_view message) {
   constexpr std::string_view kBefore = " nodes are available: ";
   const size_t begin = message.find(kBefore);
@@ -35,7 +35,7 @@ bool WaitsLongEnough(const Pod& pod, const GangPreemptionRules& rules, WallTime 
          waiting.since + rules.patience <= now;
 }
 
-// The lowest priority of any pod that may be evicted.
+// Returns the lowest priority of any pod that may be evicted.
 int32_t LowestPriority(const ClusterSnapshot& snapshot) {
   int32_t lowest = std::numeric_limits<int32_t>::max();
   for (NodeIndex node = 0; node < snapshot.size(); ++node) {
@@ -91,7 +91,7 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
 }
 
 bool MayBeEvicted(const Pod& pod) {
-  // Synergy does not manage a pod without GPUs; such a pod is evicted with its gang.
+  // Synergy does not manage a pod without GPUs, which is evicted with its gang.
   const bool may_go = pod.UsesGpus() ? pod.fungible != nullptr
                                      : FindLabel(pod.labels, annotations::kFungible) != "false";
   return may_go && !FindLabel(pod.labels, annotations::kKueuePod) &&

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds gangs that wait while gangs or pods of lower priority run, and the pods that each would
-// have to replace (docs/internals/gangs.md). kube-scheduler's own preemption looks at one pod at a
-// time, so it would evict pods for a gang that cannot run even then. The extender therefore rejects
+// Finds the gangs that wait while gangs or pods of lower priority run, and the pods that each would
+// have to replace (docs/internals/gangs.md). kube-scheduler's own preemption considers one pod at a
+// time, so it would evict pods for a gang that could still not run. The extender therefore rejects
 // such evictions, and the controller preempts for gangs as a whole.
 //
 // Threading: pure.
@@ -27,12 +27,12 @@ namespace synergy {
 
 struct GangPreemptionRules {
   std::string scheduler_name = kDefaultSchedulerName;
-  // How long all pods of a gang must have been Unschedulable. Until then room may become free
-  // without evictions, or by cuts.
+  // How long all pods of a gang must have been Unschedulable. Before that, room may become free
+  // without evictions, or through cuts.
   Duration patience = std::chrono::seconds(10);
 };
 
-// Whether all of the gang's pods exist, or one with GPUs runs.
+// Returns whether all of the gang's pods exist, or one with GPUs runs.
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang);
 
 // A gang for which pods may be evicted.
@@ -45,35 +45,35 @@ struct WaitingGang {
   bool operator==(const WaitingGang&) const = default;
 };
 
-// Returns the gangs to preempt for, highest priority first, and among equals the one that has
-// waited longest. `waiting`: the cluster's GPU pods without a node (ClusterState::WaitingPods).
-// Leaves out a gang
-//   * with members that do not exist yet, if none of it runs
-//   * with a member that our scheduler has not marked Unschedulable for `patience`
-//   * with a member that has preemptionPolicy: Never
-//   * if no pod of lower priority may be evicted
+// Returns the gangs to preempt for, highest priority first; among equals, the longest wait comes
+// first. `waiting`: the cluster's GPU pods without a node (ClusterState::WaitingPods). Leaves out a
+// gang if
+//   * some of its members do not exist yet and none of it runs
+//   * our scheduler has not marked a member Unschedulable for `patience`
+//   * a member has preemptionPolicy: Never
+//   * no pod of lower priority may be evicted
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
                                            const std::vector<std::shared_ptr<const Pod>>& waiting,
                                            const GangPreemptionRules& rules, WallTime now);
 
-// Whether Synergy manages the pod, or it is a pod without GPUs in a managed gang, and Kueue does
-// not manage it: jobs of Kueue keep their quota while their pods wait, and its queues preempt on
-// their own.
+// Returns whether the pod may be evicted: Synergy manages it, or it is a pod without GPUs in a
+// managed gang, and Kueue does not manage it. Kueue's jobs keep their quota while their pods wait,
+// and Kueue's queues preempt on their own.
 bool MayBeEvicted(const Pod& pod);
 
-// As SelectGangVictims(), with `headroom` kept free on every node.
+// Does what SelectGangVictims() does, with `headroom` kept free on every node.
 std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                                      const ResourceVector& headroom, WallTime now);
 
-// Planned node of a waiting pod.
+// The planned node of a waiting pod.
 struct PlannedPlace {
   std::shared_ptr<const Pod> pod;
   std::string node;
 };
 
-// Whether `places`, all of one gang, have room beside `taken` once the pods with the uids `leaving`
-// have left. Also counts as free what the gang need not wait for: pods that are being deleted, what
-// can be cut, and what is kept for lower priorities.
+// Returns whether `places`, all of one gang, have room beside `taken` once the pods with the uids
+// `leaving` have left. Also counts as free the room for which the gang need not wait: pods that are
+// being deleted, amounts that can be cut, and room kept for lower priorities.
 bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
                const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
                WallTime now);

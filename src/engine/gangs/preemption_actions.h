@@ -1,7 +1,7 @@
 #pragma once
 
-// The actions by which GangPreemption evicts pods for a gang. They are data, so that the controller
-// can carry them out through the API server and a test in a model of it.
+// Lists the actions by which GangPreemption evicts pods for a gang. They are data, so that the
+// controller can carry them out through the API server, and a test in a model of it.
 //
 // Threading: values.
 
@@ -22,7 +22,7 @@ namespace synergy {
 // How an attempt ended.
 enum class PreemptionEnd : uint8_t {
   kBound,     // all members have nodes
-  kInVain,    // victims did not leave, or the gang was not bound in the room
+  kInVain,  // victims did not leave, or the gang did not use the room
   kRefused,   // a reservation failed, or an eviction would be refused; no pod was evicted
   kGangGone,  // a member no longer exists
   kYielded,   // a gang of higher priority got the room
@@ -31,18 +31,18 @@ std::string_view ToString(PreemptionEnd end);  // "bound", "in_vain", "refused",
 
 namespace preemption_action {
 
-// Writes on each pod that its node is kept for it until `until`.
+// Writes on each pod that its node is kept for the pod until `until`.
 struct KeepPlaces {
   std::vector<PlannedPlace> places;
   WallTime until{};
 };
 
-// Removes what KeepPlaces has written. A failure needs no second attempt: the places expire.
+// Removes what KeepPlaces has written. A failure needs no retry, because the places expire.
 struct EndPlaces {
   std::vector<std::shared_ptr<const Pod>> pods;
 };
 
-// Dry-runs the eviction of each pod. A pod that is gone needs none.
+// Dry-runs the eviction of each pod. A pod that no longer exists needs no dry run.
 struct TryEvictions {
   std::vector<std::shared_ptr<const Pod>> pods;
 };

@@ -18,17 +18,17 @@ namespace {
 
 // Windows of one amount of CPU that must agree before it is judged.
 constexpr size_t kWindows = 3;
-// Amounts that differ by less count as the same.
+// Amounts that differ by less than this count as the same.
 constexpr double kSameAmount = 0.1;
 constexpr size_t kMostAmounts = 16;
-// Older amounts are no longer compared: trainings have phases.
+// Amounts older than this are no longer compared, because trainings have phases.
 constexpr Duration kFresh = std::chrono::hours(1);
 constexpr Duration kForgottenAfter = std::chrono::minutes(10);
 constexpr Duration kTidyUp = std::chrono::minutes(1);
 constexpr size_t kMostKept = 64;   // samples
 constexpr double kCachesFill = 2;  // epochs, counted from 0 or from 1
 
-// Labels of jobs whose pods may wait for each other without a known number of pods
+// Labels of jobs whose pods may wait for each other although the number of pods is unknown
 // (cluster/gang.h).
 constexpr std::array<std::string_view, 5> kMembers = {
     "batch.kubernetes.io/job-completion-index",
@@ -49,8 +49,8 @@ bool CachesAreFull(const JobProfile& curve, const PodProgress& progress) {
   return progress.epoch ? *progress.epoch >= kCachesFill : curve.memories().size() == 1;
 }
 
-// Returns the CPU that the container started with: an allocation at bind. After a later change it
-// is not recorded any more.
+// Returns the CPU that the container started with, from its allocation at bind. After a later
+// change it is no longer recorded.
 MilliCpu BeganWith(const Pod& pod) {
   const auto& change = pod.fungible->change;
   if (!change) return AmountOf(pod);
@@ -112,7 +112,7 @@ void TakeIn(Compared& compared, const Seen& seen, Instant now) {
   if (seen.high) KeepLast(found->highs, *seen.high);
 }
 
-// Returns the most lenient range of the last windows; nullopt if there are too few.
+// Returns the most lenient range of the latest windows; nullopt if there are too few.
 std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
   if (amount.lows.size() < kWindows) return std::nullopt;
   const bool bounded = amount.highs.size() == kWindows;
@@ -130,7 +130,8 @@ std::string MessageOf(const SeenAmount& less, const SeenAmount& more) {
       less.rate, more.claimed / less.claimed);
 }
 
-// Returns two amounts that no unit fits. Sets `comparable` if any two could be compared.
+// Returns two amounts whose unit ranges do not overlap. Sets `comparable` if any two amounts could
+// be compared.
 std::optional<std::pair<const SeenAmount*, const SeenAmount*>> FindApart(
     const std::vector<SeenAmount>& amounts, double drift, bool& comparable) {
   for (const SeenAmount& less : amounts) {

@@ -4,20 +4,20 @@
 // never changed; its author is notified.
 //
 // A profile's throughput may be in any unit, so only ratios can be compared. A steady window of a
-// pod (profile/measured/rate_window.h) has a rate in iterations per second. Divided by the
-// profile's throughput for the pod's CPU it gives the profile's unit. What a pod could have used is
-// not always known: without a limit its CPU lies between what it used and its node's CPU, and its
-// memory between what it requests and the most in the profile. So a window gives a range for the
+// pod (profile/measured/rate_window.h) has a rate in iterations per second. That rate divided by
+// the profile's throughput for the pod's CPU gives the profile's unit. What a pod could have used
+// is not always known. Without a limit, its CPU lies between what it used and its node's CPU, and
+// its memory between its request and the most in the profile. So a window gives a range for the
 // unit. A profile is contradicted if the ranges of two amounts of CPU are more than `drift` apart
 // for `drift_time`.
 //
-// There is no verdict
-//   * on a workload that was seen with only one amount of CPU
-//   * on more CPU than the container started with if the pod has no use for it: it may have too few
+// There is no verdict on
+//   * a workload that was seen with only one amount of CPU
+//   * more CPU than the container started with if the pod has no use for it: it may have too few
 //     data workers
-//   * on a pod of a gang, or of another job with several pods, because the slowest sets the pace
-//   * on the first two epochs, in which caches fill, or, if the log reports no epochs, on a profile
-//     in which memory matters
+//   * a pod of a gang, or of another job with several pods, because the slowest pod sets the pace
+//   * the first two epochs, in which caches fill; or a profile in which memory matters, if the log
+//     reports no epochs
 //
 // Threading: pure; one owner of the memory.
 
@@ -57,23 +57,23 @@ struct ProfileVerdict {
   bool operator==(const ProfileVerdict&) const = default;
 };
 
-// Iterations for one unit of the profile's throughput.
+// The range of iterations per unit of the profile's throughput.
 struct UnitRange {
   double low = 0;
   double high = 0;
 };
 
-// The last windows of a workload with one amount of CPU.
+// The latest windows of a workload with one amount of CPU.
 struct SeenAmount {
   MilliCpu cpu;
   double rate = 0;
   double claimed = 0;  // the profile's claim
   std::vector<double> lows;
-  std::vector<double> highs;  // only from windows in which the pod could not have been faster
+  std::vector<double> highs;  // only from windows in which the pod was as fast as it could be
   Instant at{};
 };
 
-// A profile and the pods that use it and do the same work in an iteration.
+// Identifies a profile and the pods that use it and do the same work per iteration.
 struct ComparedKey {
   std::string profile_namespace;
   std::string profile;
@@ -97,7 +97,7 @@ struct ComparedPod {
   WatchedPod watched;
   int64_t generation = 0;
   std::shared_ptr<const JobProfile> curve;  // for the pod's GPUs
-  MilliCpu began_with;                      // 0: not known
+  MilliCpu began_with;  // 0: unknown
   Instant observed{};
 };
 
@@ -112,8 +112,8 @@ class ContradictionFinder {
   explicit ContradictionFinder(ProfilerSettings settings) : settings_(settings) {}
 
   // Processes a report of the agent of the pod's node, which started at `since`, about a running
-  // managed pod with a given profile. `node_cpu` and `gpu_product` are the node's. Returns the
-  // verdict about the profile if this has changed it.
+  // managed pod with a given profile. `node_cpu` and `gpu_product` describe the node. Returns the
+  // verdict about the profile if this report changed it.
   std::optional<ProfileVerdict> Observe(ContradictionMemory& memory,
                                         const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
                                         const std::string& gpu_product, const GivenProfile& given,

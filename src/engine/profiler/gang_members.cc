@@ -119,7 +119,7 @@ void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const 
     if (AllAreThere(gang)) Begin(pass, name, gang);
     return;
   }
-  // Not found if it has no GPUs, or if other members are missing.
+  // The pod is not found if it has no GPUs, or if other members are missing.
   const auto known = memory.pods.find(pod->uid);
   if (known == memory.pods.end() || known->second.pod == pod) return;
   WatchedPod& watched = known->second;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Measures each gang (cluster/gang.h) as one: its pods wait for each other in every iteration, so
-// there is one speed, set by the slowest.
+// Measures each gang (cluster/gang.h) as a whole: its pods wait for each other in every iteration,
+// so the slowest pod sets one speed for all.
 //
-//   * The iterations are those in the log of one pod, the *head*. If the head's log has reported
+//   * The iterations come from the log of one pod, the *head*. If the head's log has reported
 //     nothing for minutes, another pod becomes the head.
-//   * A sample has the CPU time of all members, including those that report no progress.
-//   * A gang counts once all its pods run and its GPU pods are alike: of one workload, each with
-//     the same number of GPUs of the same product. It ends with the first pod that leaves.
+//   * A sample contains the CPU time of all members, including those that report no progress.
+//   * A gang counts once all its pods run and its GPU pods are alike: one workload, with equally
+//     many GPUs of one product. It stops counting when the first pod leaves.
 //
 // Threading: pure.
 
@@ -22,27 +22,27 @@
 
 namespace synergy {
 
-// Records that a pod of a gang is on that node. `key`: what to measure it as.
+// Records that a pod of a gang is on that node. `key`: the measurement that the pod counts for.
 void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key);
-// Records that the pod has left the node. Does nothing if it is not known there.
+// Records that the pod has left the node. Does nothing if the pod is not known there.
 void LoseMember(ProfilerPass& pass, NodeIndex index, const std::string& uid);
 
 // Processes a report about a member. Returns whether the member is the head and has reported its
 // progress.
 bool ObserveMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
                    const PodProgress& progress, Moment at);
-// Returns the CPU time of the other members, as last reported; nullopt if any is unknown.
+// Returns the last reported CPU time of the other members; nullopt if any is unknown.
 std::optional<std::vector<CpuUse>> CpuOfOthers(const ProfilerMemory& memory,
                                                const WatchedPod& head);
 
-// Visits the pod, and if it is the head of a gang, all other members after it.
+// Visits the pod and, if it is the head of a gang, then all other members.
 template <class Visit>
 void ForEachTogether(ProfilerMemory& memory, WatchedPod& head, const Visit& visit) {
   visit(head);
   for (const std::string& uid : head.others) visit(memory.pods.at(uid));
 }
-// Whether `predicate` holds for any of them.
+// Returns whether `predicate` is true for any of them.
 template <class Predicate>
 bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Predicate& predicate) {
   if (predicate(head)) return true;
@@ -50,8 +50,8 @@ bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Pre
                      [&](const std::string& uid) { return predicate(memory.pods.at(uid)); });
 }
 
-// Call it when the pod may use another amount of CPU or memory: drops the windows of it and of the
-// pods that train together with it.
+// Call it when the pod may use another amount of CPU or memory. Drops the windows of the pod and of
+// the pods that train together with it.
 void ForgetWindows(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod);
 
 }  // namespace synergy

@@ -14,12 +14,12 @@
 namespace synergy {
 namespace {
 
-// How long others wait after the leader was last about to be probed: longer than a probe and the
-// pause after one.
+// How long others wait after the last time the leader was about to be probed: longer than a probe
+// and the pause after it.
 constexpr Duration kLead = std::chrono::minutes(5);
-// Hints that one workload is compared with before it looks for no more.
+// The number of hints to compare a workload with before it stops looking.
 constexpr size_t kMostTried = 8;
-// The points of a curve that was taken over are for plenty of memory.
+// The points of an adopted curve are for plenty of memory.
 constexpr Bytes kAnyMemory = Bytes(int64_t{1} << 50);
 
 MeasurementKey LeadKeyOf(const MeasurementKey& key, const Measurement& measurement) {
@@ -33,7 +33,7 @@ enum class HintVerdict : uint8_t { kAgrees, kDiffers, kUnknown };
 HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, double tolerance) {
   const Result<JobProfile> curve = MakeJobProfile(hint);
   if (!curve) return HintVerdict::kDiffers;
-  // More CPU for an iteration: something else is done.
+  // An iteration costs more CPU, so the workload does something else.
   if (hint.cpu_seconds && measurement.least_cost < std::numeric_limits<double>::infinity() &&
       measurement.least_cost > *hint.cpu_seconds * (1 + tolerance)) {
     return HintVerdict::kDiffers;
@@ -44,8 +44,8 @@ HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, d
     const double expected = curve->ThroughputAt(point.cpu, kAnyMemory);
     const double off = point.throughput - expected;
     const bool close = std::abs(off) <= tolerance * expected;
-    // A lower bound, as of a pod that waits for storage or has few workers: it may be slower, or
-    // held back.
+    // A lower bound (for example of a pod that waits for storage or has few workers) allows a lower
+    // speed: the pod may also be held back.
     const bool held_back = !close && point.certainty == PointCertainty::kAtLeast && off < 0;
     if (!close && !held_back) return HintVerdict::kDiffers;
     any |= close;
@@ -59,7 +59,7 @@ void TakeOver(Measurement& measurement, const MeasuredProfile& hint, LooserIdent
   TakePoints(measurement, hint);
   measurement.confirmed = measurement.complete = true;
   measurement.taken = {MeasuredName(hint), by};
-  // Another run's memory is not known to have shown its peak.
+  // The other run's memory may not have shown its peak.
   if (!measurement.memory && hint.memory) {
     measurement.memory = hint.memory;
     measurement.memory->confirmed = false;

@@ -16,26 +16,27 @@
 namespace synergy {
 namespace {
 
-// A pod is CPU-bound if its threads wait for longer than this part of a window.
+// A pod is CPU-bound if its threads wait for more than this fraction of a window.
 constexpr double kWaited = 0.10;
-// To be CPU-bound, a pod must use at least this part of what it could have: while its threads wait,
-// while a quota throttles it, with a quota in any case, and if its threads' waits are unknown.
+// A CPU-bound pod uses at least this fraction of the CPU that it could have. This applies while its
+// threads wait, while a quota throttles it, with a quota in any case, and if its threads' waits are
+// unknown.
 constexpr double kUsesMost = 0.8;
 constexpr double kUsesQuota = 0.7;
 constexpr double kUsesAll = 0.93;
 constexpr double kUsesAllUnknown = 0.9;  // if the time its threads wait is unknown
 
-// Pods of a workload that are measured at a time.
+// Number of pods of a workload to measure at a time.
 constexpr size_t kMeasuredAtOnce = 4;
-// A pod has more CPU than any was measured with if it has this much more.
+// A pod has more CPU than any measured pod if it has this many times as much.
 constexpr double kUnexplored = 1.1;
 constexpr size_t kChecks = 5;
 // How long to leave a training alone if its windows contradict each other ...
 constexpr Duration kLeaveAlone = std::chrono::minutes(5);
-// ... and if they contradict what was already concluded: no probes for a while.
+// ... and if they contradict earlier conclusions: no probes for a while.
 constexpr Duration kLeaveAloneConcluded = std::chrono::hours(1);
 constexpr int32_t kSettledWindows = 3;  // windows that must agree before its points count again
-// From this GPU busy time on, more CPU makes no visible difference.
+// If the GPU is busy for at least this fraction of the time, more CPU makes no visible difference.
 constexpr double kAlwaysBusy = 0.95;
 constexpr std::string_view kNoCpu = "its CPU time cannot be read";
 
@@ -45,7 +46,7 @@ MilliCpu MostMeasured(const Measurement& measurement) {
   return measurement.points.empty() ? MilliCpu(0) : measurement.points.back().cpu;
 }
 
-// For a gang: whether all members have more.
+// For a gang, returns whether all members have more.
 bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
@@ -96,9 +97,9 @@ std::optional<double> Expected(const ProfilerMemory& memory, const Measurement& 
   return expected;
 }
 
-// Whether `seen` may differ from the curve for another reason: the pod has fewer workers; or it
-// waits for storage, as all do in their first epoch, and is slower; or it is of a gang whose
-// slowest pod is not the one that needs most.
+// Returns whether `seen` may differ from the curve for another reason. The pod may have fewer
+// workers. It may be slower because it waits for storage, as all do in their first epoch. Or the
+// slowest pod of its gang may not be the one that needs the most CPU.
 bool IsExplained(const Measurement& measurement, const WatchedPod& pod, const CurvePoint& seen,
                  double expected, double agreement) {
   return HasFewerWorkers(seen, measurement.points, agreement) ||
@@ -106,8 +107,8 @@ bool IsExplained(const Measurement& measurement, const WatchedPod& pod, const Cu
          (IsStarved(seen, pod) && seen.throughput < expected);
 }
 
-// Compares a settled window of a pod with the known curve. `seen`: the window; `point`: the same as
-// a point of the curve.
+// Compares a settled window of a pod with the known curve. `seen`: the window; `point`: the window
+// as a point of the curve.
 void Compare(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod,
              const CurvePoint& seen, const CurvePoint& point) {
   const auto expected = Expected(pass.memory, measurement, pod, seen.cpu);
@@ -142,13 +143,14 @@ void Compare(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod
   pod.off_since.reset();
 }
 
-// Whether the windows of a workload that did not settle, or contradicted each other, agree again.
+// Returns whether a workload's windows, which did not settle or contradicted each other, agree
+// again.
 bool SettledAgain(const Measurement& measurement) {
   return std::any_of(measurement.points.begin(), measurement.points.end(),
                      [](const CurvePoint& point) { return point.windows >= kSettledWindows; });
 }
 
-// Busy time proves less than iterations: the GPU may be busy waiting.
+// Busy time proves less than iterations do, because the GPU may be busy waiting.
 void MarkEstimate(CurvePoint& point) {
   point.certainty = PointCertainty::kAtLeast;
   point.throughput = std::min(point.throughput, 1.0);
@@ -190,7 +192,7 @@ void ReadPod(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod
   }
 }
 
-// Combines the points of two pods that train together, from the same time.
+// Combines the points of two pods that train together, both from the same time.
 CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   if (a.bound != b.bound) return a.bound ? a : b;
   const CurvePoint& less = b.cpu < a.cpu ? b : a;
@@ -203,7 +205,7 @@ CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   return both;
 }
 
-// Returns the use between two reports, at that speed; no CPU if no time lies between them.
+// Returns the use between two reports at that speed; without CPU if no time lies between them.
 WindowReading ReadStretch(const CpuUse& begin, const CpuUse& end, double rate) {
   WindowReading reading;
   reading.rate = rate;
@@ -296,7 +298,8 @@ void Add(Measurement& measurement, const CurvePoint& point, double agreement) {
   if (IsUninformative(measurement.points, point)) return;
   AddOfMost(measurement.points, point, agreement);
   if (measurement.estimate) return;
-  // Busy workers need what they use. If a pod with much less is as fast, they were busy waiting.
+  // Assume that busy workers need what they use. If a pod with much less is as fast, they were busy
+  // waiting.
   const double best = BestOf(measurement.points);
   const bool spins = std::any_of(
       measurement.points.begin(), measurement.points.end(), [&](const CurvePoint& less) {
@@ -315,7 +318,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at) {
   if (pod.samples.size() <= kChecks) return;
   pod.samples.erase(pod.samples.begin(), pod.samples.end() - kChecks - 1);
-  // Takes the median of the stretches in between: a stall affects only few.
+  // Takes the median of the stretches in between, because a stall affects only a few of them.
   std::array<std::pair<double, size_t>, kChecks> stretches;
   for (size_t i = 0; i < kChecks; ++i) {
     const ProgressSample& begin = pod.samples[i];
@@ -344,7 +347,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
 }
 
 void Measure(ProfilerPass& pass, Measurement& measurement) {
-  // Choose the pods that are measured closely.
+  // Choose the pods to measure closely.
   for (const std::string& uid : measurement.pods) {
     WatchedPod& pod = pass.memory.pods.at(uid);
     const bool wanted = WantsACloseLook(pass, measurement, pod);

@@ -16,34 +16,33 @@ namespace synergy {
 
 // A pod of a gang uses more CPU than another if its use is larger by this factor.
 inline constexpr double kUsesMore = 1.1;
-// A quota keeps a pod back if it stops the pod's threads for longer than this part of a window.
+// A quota holds a pod back if it stops the pod's threads for more than this fraction of a window.
 inline constexpr double kThrottled = 0.05;
 
-// Whether the CPU keeps back a training that could have `amount`, by a quota or otherwise.
+// Returns whether CPU limits a training that could have `amount`, through a quota or otherwise.
 bool IsBound(const WindowReading& reading, MilliCpu amount, bool by_quota);
-// Returns the CPU that the pod may use: its limit, otherwise its request ...
+// Returns the CPU that the pod may use: its limit, or its request if it has no limit ...
 MilliCpu AmountOf(const Pod& pod);
-// ... or that of its burst.
+// ... or the limit of its burst.
 MilliCpu AmountOf(const WatchedPod& pod);
 
-// Returns the most that the pod could get of a node whose other GPUs are in use.
+// Returns the most that the pod could get on a node whose other GPUs are in use.
 MilliCpu MostOf(const NodeState& node, const Pod& pod);
 
 // Returns a window without a probe as a point; nullopt if its CPU time is unknown.
 std::optional<CurvePoint> PointOf(const WatchedPod& pod, const WindowReading& reading);
-// The same for all pods that train together, in their order. REQUIRES: `windows` cover the same
-// time.
+// Does the same for all pods that train together, in their order. REQUIRES: `windows` cover the
+// same time.
 //
-// If the CPU keeps any of the pods back, the one with the least CPU of those sets the pace.
-// Otherwise the point is at the least that any of them could have, but no less than what the
-// busiest one uses.
+// If CPU limits any of the pods, the limited pod with the least CPU sets the pace. Otherwise the
+// point is at the least CPU that any of them could have, but not below what the busiest one uses.
 std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod& head,
                                   std::span<const WindowReading> windows);
-// Returns the same window of the head and of the pods that train together with it.
+// Returns the same window of the head and of the pods that train with it.
 std::vector<WindowReading> ReadWindows(const std::vector<ProgressSample>& samples,
                                        const WindowRules& rules);
 
-// Records what an iteration costs, from a settled window with or without a probe.
+// Records the cost of an iteration, from a settled window with or without a probe.
 void NoteCost(Measurement& measurement, const CurvePoint& point);
 
 // Adds the point to what is known of the pods with the most workers.

@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-// Times of the API are truncated to whole seconds.
+// The API truncates times to whole seconds.
 constexpr Duration kCutOff = std::chrono::seconds(1);
 
 std::optional<WallTime> MemoryChanged(const Pod& pod) {

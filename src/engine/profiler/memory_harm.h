@@ -18,11 +18,11 @@ namespace synergy {
 enum class MemoryHarm : uint8_t { kOomKilled, kEvicted };
 std::string_view ToString(MemoryHarm harm);  // "oom_killed", "evicted"
 
-// Whether the pod's memory was changed at most `watch` ago.
+// Returns whether the pod's memory was changed at most `watch` ago.
 bool MemoryChangedWithin(const Pod& pod, WallTime now, Duration watch);
 
 // Returns the harm to the pod at most `watch` after the last change of its memory. An eviction has
-// no time, and is assumed to have happened now.
+// no recorded time, so it counts as happening now.
 std::optional<MemoryHarm> HarmAfterChange(const Pod& pod, WallTime now, Duration watch);
 
 }  // namespace synergy

@@ -26,7 +26,7 @@ void LearnMemory(const ProfilerMemory& memory, Measurement& measurement) {
   }
   if (was_known || !measurement.memory || measurement.memory->data_set <= Bytes(0)) return;
   for (CurvePoint& point : std::exchange(measurement.points, {})) {
-    // A recalled lower bound goes too: storage may have been the cause.
+    // Drop a recalled lower bound, too: storage may have been the cause.
     if (point.starved || (point.certainty == PointCertainty::kAtLeast && point.used <= 0)) {
       CountAsBound(point);
       measurement.complete = measurement.confirmed = false;

@@ -1,28 +1,28 @@
 #pragma once
 
-// The part of the profiler that finds out what memory does for a workload
+// The part of the profiler that finds out how memory affects a workload
 // (profile/measured/memory_study.h).
 //
-// Threading: as ProfilerPass.
+// Threading: the same as ProfilerPass.
 
 #include "engine/profiler/profiler_memory.h"
 
 namespace synergy {
 
-// Records what the pods of the measurement have shown so far. Once the memory is known, points of
-// pods that waited for storage count for the CPU that an iteration takes, and the storage limit
+// Records what the pods of the measurement have shown so far. Once the memory is known, the points
+// of pods that waited for storage count for the CPU cost of an iteration, and the storage limit
 // covers the rest.
 void LearnMemory(const ProfilerMemory& memory, Measurement& measurement);
 
-// Whether storage, not the CPU, kept back a pod at `point`.
+// Returns whether storage, not CPU, limited the pod at `point`.
 bool IsStarved(const CurvePoint& point, const WatchedPod& pod);
 
-// Marks `point`, from a window of the pod, if the pod waited for storage: with the data in memory
-// it may be faster.
+// Marks `point`, from a window of the pod, if the pod waited for storage, because it may be faster
+// with the data in memory.
 void MarkStarved(const Measurement& measurement, const WatchedPod& pod, CurvePoint& point);
 
-// Whether `seen` is a lower bound below what is known already. Drops lower bounds that it shows to
-// be too low.
+// Returns whether `seen` is a lower bound below what is already known. Drops lower bounds that
+// `seen` shows to be too low.
 bool IsUninformative(CurvePoints& points, const CurvePoint& seen);
 
 }  // namespace synergy

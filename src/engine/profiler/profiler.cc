@@ -26,7 +26,7 @@ constexpr Duration kLookUp = std::chrono::minutes(1);
 constexpr Duration kProbeAgain = std::chrono::seconds(30);
 constexpr Duration kPublishAgain = std::chrono::seconds(10);
 
-// Returns the measurement that the pod is part of; nullopt if it is left alone.
+// Returns the measurement that the pod belongs to; nullopt if the profiler leaves the pod alone.
 std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
   if (!pod.fungible || pod.fungible->workload.empty() || pod.node.empty() || pod.waiting ||
       pod.deleting || pod.terminal || !pod.UsesGpus()) {
@@ -90,7 +90,7 @@ void SeeNode(ProfilerPass& pass, NodeIndex index) {
     if (!key && !pod->gang) continue;
     now.push_back(pod->uid);
     if (pod->gang) {
-      // It trained alone until now.
+      // The pod trained alone until now.
       const auto known = pass.memory.pods.find(pod->uid);
       if (known != pass.memory.pods.end() && known->second.gang.empty())
         Leave(pass.memory, pod->uid);
@@ -123,7 +123,7 @@ void SeeCluster(ProfilerPass& pass) {
   pass.memory.seen = pass.cluster.version();
 }
 
-// Whether the published profile was deleted, which makes its measurement start over.
+// Returns whether the published profile was deleted, which restarts its measurement.
 bool IsRemoved(const ProfilerPass& pass, const MeasurementKey& key,
                const Measurement& measurement) {
   return measurement.published && !measurement.publishing &&
@@ -182,7 +182,7 @@ void Profiler::Observe(ProfilerMemory& memory, const PodProgress& progress, Wall
   const auto found = memory.pods.find(progress.uid);
   if (found == memory.pods.end()) return;
   WatchedPod& pod = found->second;
-  // GPUs of a gang are busy with waiting for each other.
+  // The GPUs of a gang are also busy while they wait for each other.
   const auto estimated = pod.gang.empty() ? EstimatedProgress(progress) : std::nullopt;
   Observe(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
 }
@@ -235,7 +235,7 @@ ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memo
 
 void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done,
                         Moment at) const {
-  if (action.kind == ProfilerActionKind::kEndProbe) return;  // it also ends by itself
+  if (action.kind == ProfilerActionKind::kEndProbe) return;  // a probe also ends on its own
   if (action.kind == ProfilerActionKind::kPublish) {
     const MeasurementKey key{action.profile_namespace, action.measured.workload,
                              action.measured.gpus, action.measured.gpu_product,

@@ -2,8 +2,8 @@
 
 // Live optimistic profiling (Synergy, OSDI'22, section 3.1, on running pods;
 // docs/internals/profiling.md). From the progress and the CPU time of training pods it concludes
-// how fast their workload is with how much CPU, and requests probes that confirm or correct these
-// conclusions. It makes all decisions here and returns actions.
+// how fast their workload is with each amount of CPU, and requests probes that confirm or correct
+// these conclusions. It makes all decisions and returns actions.
 //
 //   progress of a pod -> windows: rate and CPU used, medians that agree -> points of its workload
 //   points -> a first curve -> published; probes where it is not sure -> published again
@@ -12,27 +12,27 @@
 // The pods of a gang are measured as one (gang_members.h).
 //
 // A probe never begins
-//   * on a node with another probe, or with enough free GPUs for a pod that waits
+//   * on a pod that is being changed, or that was changed by hand
 //   * on a pod with a change under way, or that was changed by hand
-//   * below half the pod's floor, unless that leaves the pod clearly more than it uses
+//   * below half the pod's floor, unless the pod still gets clearly more than it uses
 //   * if it would cost the workload more than `most_loss` of its first hour
 //
-// It ends as soon as a pod waits for the node.
+// A probe ends as soon as a pod waits for the node.
 //
-// Before there is any point above its limit, a pod may burst: it uses what its node's other pods
+// While there is no point above its limit, a pod may burst: it uses what its node's other pods
 // leave unused (probes/bursts.h).
 //
 // If a pod does not report iterations, the busy time of its GPUs is an estimate (BusyEstimate).
 // Some loops keep an idle GPU busy, so the estimate can only argue for more CPU: there are no
-// probes, all points are lower bounds, and no pod gets less than its fair share because of them.
+// probes, all points are lower bounds, and they never reduce a pod below its fair share.
 //
-// The owner of the memory drives it in a loop:
+// The owner of the memory calls it in a loop:
 //
 //   Observe() progress ... --> ObserveWaiting() pods --> Plan()
 //     --> carry out each action, OnResult() --> ...
 //
-// What runs where is read from the snapshot; a node that has not changed since the last plan costs
-// nothing but that check. The rest of a plan takes time for what is new or due.
+// The snapshot shows what runs where; a node that has not changed since the last plan costs only
+// that check. The rest of a plan takes time only for what is new or due.
 //
 // Threading: pure; one owner of the memory.
 
@@ -52,24 +52,26 @@
 namespace synergy {
 
 struct ProfilerSettings {
-  // Initial part of a pod's progress that does not count: it loads, compiles, fills queues.
+  // The initial part of a pod's progress does not count, because the pod loads, compiles and fills
+  // queues.
   Duration warm_up = std::chrono::seconds(20);
-  // The least length of a window without a probe, and of one with.
+  // The least length of a window without a probe, and of a window with one.
   Duration window = std::chrono::seconds(30);
   Duration probe_window = std::chrono::seconds(12);
-  // Time between the start of a probe and its window, in which batches prepared before are used up.
+  // Time between the start of a probe and its window, in which previously prepared batches are used
+  // up.
   Duration probe_lead = std::chrono::seconds(8);
-  // A window that has not settled after this time is given up.
+  // A window that has not settled by then is abandoned.
   Duration longest_window = std::chrono::minutes(2);
   // Largest difference between two halves of a window, and between a measurement and its
   // expectation.
   double agreement = 0.05;
-  // The most that probes may cost, as a part of the iterations of a workload's first hour.
+  // The most that probes may cost, as a fraction of the iterations of a workload's first hour.
   double most_loss = 0.02;
   int32_t most_probes = 8;     // for one workload, until it drifts
   size_t probes_at_once = 32;  // in the cluster, bursts included
   bool bursts = true;          // engine/profiler/probes/bursts.h
-  // How far off its curve, and for how long, a pod must be to have drifted.
+  // How far off its curve a pod must be, and for how long, to have drifted.
   double drift = 0.15;
   Duration drift_time = std::chrono::minutes(5);
 };
@@ -100,11 +102,11 @@ struct ProfilerPlan {
 class MeasuredCatalog {
  public:
   virtual ~MeasuredCatalog() = default;
-  // Null if there is none.
+  // Returns null if there is no such profile.
   virtual std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                                       const std::string& name) const = 0;
-  // Returns the best of those that may be hints (MayHint) for workloads that share this looser
-  // identity; null if there is none, or if the catalog does not look for any.
+  // Returns the best of the profiles that may be hints (MayHint) for workloads that share this
+  // looser identity. Returns null if there is none, or if the catalog does not search.
   virtual std::shared_ptr<const MeasuredProfile> FindHint(const std::string& /*profile_namespace*/,
                                                           const std::string& /*identity*/,
                                                           Gpus /*gpus*/,
@@ -116,7 +118,7 @@ class MeasuredCatalog {
 
 class Profiler {
  public:
-  // `catalog` outlives this.
+  // `catalog` must outlive this object.
   Profiler(ProfilerSettings settings, const MeasuredCatalog& catalog);
 
   // Processes a report about a managed pod from a node's agent that started at `since`. `at`: the

@@ -1,9 +1,9 @@
 #pragma once
 
 // The state that the profiler keeps between decisions: a plain value. It starts empty after a
-// restart; what was published is in the MeasuredCatalog, and a probe ends by itself.
+// restart: the MeasuredCatalog has what was published, and a probe ends on its own.
 //
-// Size: a few KiB for a pod that is being measured (a few per workload at a time), and a handful of
+// Size: a few KiB per pod that is being measured (a few per workload at a time), and a handful of
 // samples for each other pod of a workload.
 //
 // Threading: one owner.
@@ -34,8 +34,8 @@
 
 namespace synergy {
 
-// Pods with the same key are measured together. Gangs of different sizes are measured separately:
-// in larger ones pods wait for each other longer.
+// Pods with the same key are measured together. Gangs of different sizes are measured separately,
+// because pods of larger gangs wait for each other longer.
 struct MeasurementKey {
   std::string profile_namespace;
   std::string workload;
@@ -46,7 +46,7 @@ struct MeasurementKey {
   auto operator<=>(const MeasurementKey&) const = default;
 };
 
-// More CPU than a pod's limit for some time (engine/profiler/probes/bursts.h).
+// Allows a pod more CPU than its limit for some time (engine/profiler/probes/bursts.h).
 struct Burst {
   CpuProbe probe;
   MilliCpu limit;     // when it began
@@ -59,9 +59,9 @@ struct WatchedPod {
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   MeasurementKey key;
-  // Its gang (gang_members.h) by name; empty for a single pod. The head, whose log counts, stands
-  // for all members and has the uids of the others. All about samples below applies to the head
-  // only.
+  // The name of its gang (gang_members.h); empty for a single pod. The head, whose log counts,
+  // represents all members and holds the uids of the others. The members below about samples apply
+  // only to the head.
   std::string gang;
   std::vector<std::string> others;
   std::optional<CpuUse> cpu;  // as last reported
@@ -72,7 +72,7 @@ struct WatchedPod {
   bool estimates = false;  // reports GPU busy time; its iterations are busy seconds
   double iterations = 0;
   std::optional<WallTime> last;
-  // The first report since iterations have been counted like this.
+  // The first report that counted iterations in this way.
   double first_iterations = 0;
   WallTime first{};
   std::optional<ProbeReading> probe;
@@ -83,19 +83,19 @@ struct WatchedPod {
   std::vector<ProgressSample> samples;  // since the last break
   // The last settled window without a probe, with the pod's current amounts.
   std::optional<WindowReading> window;
-  double fastest = 0;  // iterations a second of the fastest of these windows
+  double fastest = 0;  // iterations per second in the fastest of these windows
   MemoryStudy memory;
   std::optional<Instant> off_since;  // since when its speed has not matched the curve
   Instant news_at{};                 // when its iterations last grew
 
-  // Its CPU time in the last 20 s or more, the oldest first; when the newest was reported; and
-  // since when its quota has been the same, by the agent's clock.
+  // Its CPU time over at least the last 20 s, oldest first; when the newest was reported; and how
+  // long its quota has been the same, by the agent's clock.
   std::vector<CpuUse> uses;
   Instant uses_at{};
   WallTime same_quota_since{};
   std::optional<Burst> burst;
   int32_t bursts = 0;    // how many it has had
-  Instant next_burst{};  // none begins before
+  Instant next_burst{};  // no burst begins before this
 
   bool ReportsProgress() const { return last.has_value(); }
   // Iterations a second over all reports; 0 if there are too few.
@@ -108,13 +108,13 @@ struct RunningProbe {
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   CpuProbe probe;
-  double expected = 0;   // throughput, at worst
-  double planned = 0;    // throughput by the points that are known
-  double most_loss = 0;  // iterations, if it lasts until its end
+  double expected = 0;  // throughput in the worst case
+  double planned = 0;  // throughput according to the known points
+  double most_loss = 0;  // iterations lost if it runs to its end
   double best = 0;       // fastest throughput ever seen without the probe
   double used = 0;       // cores that it used before and needed; 0: it had more than it needed
-  // The CPU use of the gang member that sets the pace, or else of the one that uses most, divided
-  // by the use of the probed pod: the quota stands for this much more.
+  // CPU use of the gang member that sets the pace (or else uses most), divided by the use of the
+  // probed pod. The quota stands for this many times as much.
   double scale = 1;
   double queue = 0;  // iterations that may have been prepared before
   bool written = false;
@@ -126,7 +126,7 @@ struct RunningProbe {
   std::optional<WallTime> begun_at;
 };
 
-// The possible cost of a probe: how far a pod has come in this number of seconds under it.
+// The possible cost of a probe: how far a pod has come in this number of seconds during the probe.
 struct ProbeCost {
   double best = 0;  // as in RunningProbe
   double used = 0;
@@ -141,36 +141,37 @@ struct Measurement {
   std::set<std::string> pods;            // uids; one pod for each gang
   std::set<std::string> closely;         // uids of the pods that are measured
   std::vector<RunningProbe> running;     // probes, each of another pod and another amount
-  MilliCpu node_cpu;  // the most that any one of the pods could get; for a gang, that all could
+  MilliCpu node_cpu;  // the most that any one pod could get; for a gang, that all could get
   MilliCpu fair_share;
   std::string node;                 // where most of it was measured
   LooserIdentities alike;           // of its pods
-  std::optional<TakenCurve> taken;  // its points are those of a similar workload
-  // Hints that its speed was compared with, once each: profile and revision.
+  std::optional<TakenCurve> taken;  // set if its points are those of a similar workload
+  // Hints that were already compared with its speed, once each: profile and revision.
   std::set<std::pair<std::string, int64_t>> tried_hints;
   bool complete = false;  // nothing more to probe
-  // Until then a speed off the curve counts at once: a curve that holds only for moments is none.
+  // Until then a speed off the curve counts at once, because a curve must hold for more than
+  // moments.
   Instant on_trial_until{};
   bool confirmed = false;
   bool drifted = false;
-  // Speeds are GPU busy seconds a second, because no pod reports iterations. The two are never
-  // mixed, and these are dropped as soon as a pod reports iterations.
+  // Speeds are GPU busy seconds per second, because no pod reports iterations. The two units are
+  // never mixed; busy seconds are dropped as soon as a pod reports iterations.
   bool estimate = false;
-  // The number of probes, and of those with a result, since the workload was first measured or has
-  // drifted.
+  // The number of probes, and of probes with a result, since the workload was first measured or
+  // last drifted.
   int32_t probes = 0;
   int32_t informative = 0;
-  // CPU seconds of an iteration in the settled window in which they were fewest: the cheapest that
-  // it was ever seen. A phase in which it takes more is thus not mistaken for its full potential.
+  // The lowest CPU cost of an iteration, in seconds, of any settled window. Comparing with the
+  // lowest avoids mistaking a more costly phase for the full potential.
   double least_cost = std::numeric_limits<double>::infinity();
-  // Upper bound of the iterations that probes cost: in the hour that began at `hour_from`, and
-  // before.
+  // Upper bound of the iterations that probes cost, in the hour that began at `hour_from` and
+  // before it.
   std::vector<ProbeCost> costs;
   std::optional<Instant> hour_from;
   double lost_before = 0;
   int32_t failures = 0;  // probes in a row without a result
   Instant next_probe{};
-  Instant let_be_until{};  // because its windows contradicted each other
+  Instant let_be_until{};  // set because its windows contradicted each other
   Instant next_publish{};
   std::string note;
   std::optional<MeasuredProfile> published;
@@ -178,18 +179,19 @@ struct Measurement {
   bool publishing = false;                  // requested, with no outcome yet
   std::optional<Instant> due;
 
-  // The iterations lost in this hour, by the current estimate of how fast the pods would have been.
+  // Returns the iterations lost in this hour, by the current estimate of the pods' speed without
+  // probes.
   double Lost() const;
   bool IsProbing(const std::string& uid) const;
 };
 
-// The one of several similar workloads that is probed, while the others wait for its result.
+// The one of several similar workloads that is probed while the others wait for its result.
 struct AlikeLead {
   MeasurementKey leader;
   Instant until{};
 };
 
-// The members of a gang that run.
+// The running members of a gang.
 struct GangRecord {
   struct Member {
     std::shared_ptr<const Pod> pod;
@@ -198,7 +200,7 @@ struct GangRecord {
   };
 
   std::map<std::string, Member> there;  // by uid
-  std::string head;  // stands for all; empty: some members are missing, or not alike
+  std::string head;  // represents all; empty if members are missing or not alike
 };
 
 struct ProfilerMemory {
@@ -208,9 +210,9 @@ struct ProfilerMemory {
   std::map<MeasurementKey, Measurement> measurements;
   std::unordered_map<NodeIndex, std::vector<std::string>> on_node;  // uids
   std::map<NodeIndex, MeasurementKey> probed;                       // nodes
-  std::set<std::string> kept_back;  // uids of the pods that their limit keeps back
+  std::set<std::string> kept_back;  // uids of the pods that their limits hold back
   std::set<std::string> bursting;   // uids
-  // By keys with the looser identity in place of the workload.
+  // By key, with the looser identity in place of the workload.
   std::map<MeasurementKey, AlikeLead> leads;
   std::vector<std::shared_ptr<const Pod>> waiting;  // Unschedulable
   std::set<MeasurementKey> news;                    // to be looked at

@@ -1,6 +1,6 @@
 #pragma once
 
-// The working state of one pass of the profiler: what its parts read, and what they write to.
+// Holds the working state of one pass of the profiler: what its parts read and write.
 //
 // Threading: one owner.
 
@@ -37,19 +37,19 @@ inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measure
   if (when) memory.due.insert({*when, key});
 }
 
-// Returns the name of the TrainingProfile in which it is published.
+// Returns the name of the TrainingProfile in which the measurement is published.
 inline std::string NameOf(const MeasurementKey& key) {
   return MeasuredName(key.workload, key.gpus, key.gpu_product, key.gang_size);
 }
 
-// Whether the pod is being changed, or has been changed by hand.
+// Returns whether the pod is being changed, or was changed by hand.
 inline bool IsBeingChanged(const Pod& pod) {
   const ManagedContainer& fungible = *pod.fungible;
   return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
          fungible.resize != ResizeState::kNone;
 }
 
-// Whether the agent reports that the pod may use more than its limit.
+// Returns whether the agent reports that the pod may use more than its limit.
 inline bool IsBursting(const WatchedPod& pod) {
   return pod.probe && !pod.probe->wiped && pod.pod->fungible->cpu_limit &&
          pod.probe->cpu > *pod.pod->fungible->cpu_limit;

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// A rarely flushed log reports its first iterations when many have been done already.
+// A log that is rarely flushed reports its first iterations only after many were done.
 Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progress) {
   if (!progress.rate || *progress.rate <= 0) return settings.warm_up;
   const Seconds trained(progress.iterations / *progress.rate);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Processes the reports of agents about a pod, and decides which parts count
+// Processes agents' reports about a pod, and decides which parts count
 // (engine/profiler/profiler.h).
 //
 // Threading: pure.
@@ -13,18 +13,19 @@
 
 namespace synergy {
 
-// Whether the pod may still use the same CPU and memory.
+// Returns whether the pod may still use the same CPU and memory.
 bool SameAmounts(const Pod& a, const Pod& b);
 
-// Returns the pod's GPU busy time as if it were iterations (BusyEstimate); nullopt if it is
-// unknown, or there is something better.
+// Returns the pod's GPU busy time as if it were iterations (BusyEstimate); nullopt if it is unknown
+// or better data exists.
 std::optional<PodProgress> EstimatedProgress(const PodProgress& progress);
 
-// Whether samples of the pod count for its measurement, which uses either iterations or busy time.
-// Iterations win: the first pod that reports them makes the measurement drop all estimates.
+// Returns whether samples of the pod count for its measurement, which uses either iterations or
+// busy time. Iterations win: the first pod that reports them makes the measurement drop all
+// estimates.
 bool Counts(ProfilerMemory& memory, const WatchedPod& pod);
 
-// Records the report in `pod`. Returns nullopt if nothing is new, or nothing counts yet. REQUIRES:
+// Records the report in `pod`. Returns nullopt if nothing is new or nothing counts yet. REQUIRES:
 // the progress has a format and a `last`.
 std::optional<ProgressSample> Listen(const ProfilerSettings& settings, WatchedPod& pod,
                                      const PodProgress& progress, WallTime since);

@@ -21,7 +21,7 @@ std::shared_ptr<const JobProfile> CurveOf(const MeasuredProfile& measured) {
 // More than any training needs.
 constexpr Bytes kPlenty = Bytes(int64_t{1} << 50);
 
-// The largest difference between two curves at the amounts of either, as a fraction.
+// Returns the largest difference between two curves at the amounts of either, as a fraction.
 double Difference(const JobProfile& a, const JobProfile& b) {
   double most = 0;
   for (const JobProfile* const profile : {&a, &b}) {
@@ -50,7 +50,7 @@ bool IsNews(const Measurement& known, const MeasuredProfile& now, const JobProfi
   return Difference(*known.curve, curve) > agreement;
 }
 
-// A GPU cannot be busy for more than all of the time, so more CPU is not expected to help an
+// A GPU cannot be busy for more than 100% of the time, so more CPU is not expected to help an
 // estimate.
 MilliCpu MostThatHelps(const Measurement& measurement) {
   if (!measurement.estimate || measurement.points.empty()) return measurement.node_cpu;
@@ -75,7 +75,7 @@ void Ask(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement
 void Recall(Measurement& measurement, const MeasuredProfile& published, Instant now) {
   Published(measurement, published);
   measurement.probes = published.probes;
-  // The time of that is unknown; it counts as if it had just happened.
+  // The time of the loss is unknown, so it counts as recent.
   if (published.lost_iterations > 0) {
     measurement.costs.push_back({.best = published.lost_iterations, .seconds = 1});
     measurement.hour_from = now;
@@ -151,7 +151,7 @@ void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measure
     return;
   }
   if (measurement.note == kUnsettledNote) {
-    // It allows no conclusion; mark what was published before.
+    // The measurement allows no conclusion, so mark what was published before.
     if (!measurement.published || measurement.published->note == measurement.note) return;
     MeasuredProfile marked = *measurement.published;
     marked.note = measurement.note;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Publishes the profile of a workload, and recalls it in a new leader (engine/profiler/profiler.h).
+// Publishes the profile of a workload, and reads it back in a new leader
+// (engine/profiler/profiler.h).
 //
 // Threading: pure.
 
@@ -11,21 +12,22 @@
 
 namespace synergy {
 
-// Nothing is published and no probe begins with this note.
+// A measurement with this note publishes nothing and begins no probe.
 inline constexpr std::string_view kUnsettledNote = "its speed changes too much to be measured";
 
-// Whether its last point is a guess: it may gain from more than any pod was seen with.
+// Returns whether its last point is a guess: the workload may gain from more CPU than any pod was
+// seen with.
 bool HasGuessAbove(const MeasuredProfile& measured);
 
 // Returns the measurement for `key`. A new one starts from what was published.
 Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
-// Records that it has been published as `measured`.
+// Records that the measurement was published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
-// Continues from points that were published, its own or those of a similar workload.
+// Continues from published points, its own or those of a similar workload.
 void TakePoints(Measurement& measurement, const MeasuredProfile& published);
 
-// Publishes what is known if it is news.
+// Publishes what is known if that is new.
 void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 }  // namespace synergy

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Estimates below and above these are of the first and the last scale.
+// Estimates below this, and above the next, belong to the first and the last scale.
 constexpr double kShortestHours = 1. / 64;
 constexpr double kLongestHours = 1024;
 

@@ -22,16 +22,16 @@ struct Supply {
   Gpus free;
   std::vector<End> ends;  // by likely end
 
-  // Returns the GPUs that are free at that time, if nothing else takes them.
+  // Returns the GPUs that are free at that time if nothing else takes them.
   Gpus At(Instant time) const {
     Gpus gpus = free;
     for (const End& end : ends) gpus += end.likely <= time ? end.gpus : Gpus(0);
     return gpus;
   }
 
-  // Takes GPUs that are free at `time`: those of the jobs that end last before those that are free
-  // now, which others can use until then. Adds the jobs to `waits_for`.
-  // REQUIRES: gpus <= At(time).
+  // Takes GPUs that are free at `time`. It prefers those of the jobs that end last, so that others
+  // can use the GPUs that are free now until then. Adds the jobs to `waits_for`. REQUIRES: gpus <=
+  // At(time).
   void Take(Gpus gpus, Instant time, std::set<size_t>& waits_for) {
     for (auto end = ends.rbegin(); end != ends.rend() && gpus > Gpus(0); ++end) {
       if (end->likely > time || end->gpus <= Gpus(0)) continue;
@@ -133,7 +133,7 @@ class Planner {
     if (given_[product] >= settings->most) return ReservationOutcome::kOthersHaveAll;
     std::vector<Gpus> pods = job.pods;
     std::sort(pods.rbegin(), pods.rend());
-    // If one job finds nothing, one that is alike finds nothing after it.
+    // If a job finds nothing, a job of the same kind finds nothing after it.
     const auto failed = failed_.find({product, job.nodes, pods});
     if (failed != failed_.end()) return failed->second;
     if (tried_ >= kMostTriedJobs) return ReservationOutcome::kNotTried;
@@ -153,7 +153,7 @@ class Planner {
     return ReservationOutcome::kReserved;
   }
 
-  // Replaces `found` with the nodes that the job has now, unless those of `found` save enough.
+  // Replaces `found` with the job's present nodes, unless the nodes in `found` save enough time.
   void Stay(const WaitingGpuJob& job, size_t product, const ReservationSettings& settings,
             const std::vector<Gpus>& pods, const std::vector<bool>& allowed, Found& found) const {
     const auto last =
@@ -175,7 +175,7 @@ class Planner {
     if (there->likely - found.likely < least) found = *std::move(there);
   }
 
-  // Returns where and when the pods, largest first, have their GPUs soonest.
+  // Returns where and when the pods, largest first, can have their GPUs soonest.
   std::optional<Found> Find(const std::vector<Gpus>& pods, const Nodes& nodes,
                             const std::vector<Supply>& supplies) const {
     Found found{.likely = now_, .left = {}, .taken = {}, .waits_for = {}};
@@ -196,7 +196,7 @@ class Planner {
       const auto left = found.left.find(node);
       return left == found.left.end() ? supplies[node] : left->second;
     };
-    std::vector<Instant> slots;  // when there is room for one pod more
+    std::vector<Instant> slots;  // when there is room for one more pod
     for (const size_t node : nodes) {
       const Supply& supply = supply_of(node);
       Gpus sum = supply.free;
@@ -218,7 +218,7 @@ class Planner {
 
     struct Site {
       size_t room = 0;  // for pods, up to `count`
-      Gpus over;        // beyond these
+      Gpus over;  // GPUs left beyond these
       size_t node = 0;
     };
     std::vector<Site> sites;
@@ -228,7 +228,7 @@ class Planner {
           std::min(static_cast<size_t>(std::max<int64_t>(free.count() / gpus.count(), 0)), count);
       if (room > 0) sites.push_back({room, free - gpus * static_cast<int64_t>(room), node});
     }
-    // The fewest nodes; of those with equal room the ones that are left with the fewest GPUs.
+    // Prefer the fewest nodes, and among nodes with equal room those that keep the fewest GPUs.
     std::sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) {
       return std::tie(b.room, a.over, a.node) < std::tie(a.room, b.over, b.node);
     });
@@ -341,8 +341,8 @@ PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> re
   std::stable_sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
     return a.reservation->starts.likely < b.reservation->starts.likely;
   });
-  // At each start there have to be enough GPUs for it and those before it, once the jobs that they
-  // wait for have ended.
+  // At each start there must be enough GPUs for this reservation and those before it, once the jobs
+  // that they wait for have ended.
   Gpus needed;
   std::set<std::string_view> awaited;
   for (const Claim& claim : claims) {

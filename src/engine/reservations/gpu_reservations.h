@@ -1,18 +1,17 @@
 #pragma once
 
 // Plans when and where jobs that have waited long get their GPUs, and which pods may run there
-// until then. A job with many GPUs would otherwise wait as long as smaller ones keep every node
-// partly busy. It gets a GPU reservation: nodes, and a start that follows from when the jobs there
-// end. The start is an estimate, not a promise to the second: it moves with the estimates that it
-// follows from.
+// until then. Without this, a job with many GPUs would wait as long as smaller jobs keep every node
+// partly busy. The job gets a GPU reservation: nodes, and a start that follows from when the jobs
+// there end. The start is an estimate that moves with the jobs' expected ends.
 //
 //   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
 //                       soonest; GPUs of jobs without a known end are not counted on
 //   MayTake()           a pod may go to reserved GPUs if it ends before the earliest start
 //                       (backfill); GPUs that the start does not need stay open to everybody
 //
-// Source: EASY backfilling (Lifka, 1995), here by nodes, and with intervals in place of the limits
-// that users give.
+// Source: EASY backfilling (Lifka, 1995), here per node, and with intervals in place of users' time
+// limits.
 //
 // Threading: pure.
 
@@ -30,13 +29,13 @@
 
 namespace synergy {
 
-// The settings of one GPU product.
+// The settings for one GPU product.
 struct ReservationSettings {
-  Duration after = std::chrono::minutes(10);  // a job that waits this long gets a reservation
+  Duration after = std::chrono::minutes(10);  // a job that has waited this long gets a reservation
   size_t most = 1;                            // reservations at a time
   Gpus least_gpus;                            // jobs with fewer get none
-  // A reservation goes to other nodes only if that saves at least this part of the remaining wait,
-  // and this time.
+  // A reservation moves to other nodes only if that saves at least this fraction of the remaining
+  // wait, and at least this time.
   double least_gain = 0.2;
   Duration least_saving = std::chrono::minutes(5);
 };
@@ -104,17 +103,17 @@ struct GpuReservation {
   bool operator==(const GpuReservation&) const = default;
 };
 
-// Says why a waiting job has no reservation, or that it has one. If a job may go to several
+// Tells why a waiting job has no reservation, or that it has one. If a job may use several
 // products, the last of their outcomes in this order counts.
 enum class ReservationOutcome : uint8_t {
   kOff,            // its nodes' products have no reservations
   kFewGpus,        // it asks for fewer than ReservationSettings::least_gpus
   kNotYet,         // it has not waited for long enough
-  kExpectsNodes,   // an autoscaler makes nodes for it
-  kOthersHaveAll,  // jobs before it have all the reservations allowed
-  kNotTried,       // too many jobs before it got none
+  kExpectsNodes,  // an autoscaler creates nodes for it
+  kOthersHaveAll,  // jobs ahead of it have all the reservations allowed
+  kNotTried,  // too many jobs ahead of it got none
   kNeverFits,      // not even if all of its nodes were empty
-  kNoDates,        // no nodes get enough GPUs from jobs whose ends are known
+  kNoDates,  // the jobs with known ends free too few GPUs on any nodes
   kReserved,
 };
 
@@ -123,8 +122,8 @@ struct ReservationPlan {
   std::vector<ReservationOutcome> outcomes;  // of GpuCluster::waiting
 };
 
-// Plans the reservations of now. A job keeps its places in `before` unless other nodes save enough.
-// The search tries at most kMostTriedJobs different jobs.
+// Plans the current reservations. A job keeps its places in `before` unless other nodes save enough
+// time. The search tries at most kMostTriedJobs different jobs.
 inline constexpr size_t kMostTriedJobs = 32;
 ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuReservation> before,
                                  Instant now);
@@ -132,7 +131,7 @@ ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuR
 // Returns whether a pod that was refused under `before` may pass under `after`.
 bool LetsMorePass(std::span<const GpuReservation> before, std::span<const GpuReservation> after);
 
-// A pod that may go to a node with reserved GPUs.
+// A pod that is a candidate for a node with reserved GPUs.
 struct PassingPod {
   std::string_view job;
   int32_t priority = 0;
@@ -152,7 +151,7 @@ enum class Passing : uint8_t {
   kNoOtherNode,
   kHigherPriority,
   kEndsInTime,
-  kLeavesEnough,  // GPUs that the reservations here do not need are enough for it
+  kLeavesEnough,  // enough GPUs remain that the reservations here do not need
   kRefused,
 };
 
@@ -161,8 +160,8 @@ struct PassingVerdict {
   const GpuReservation* by = nullptr;  // kRefused: the first one that the pod would delay
 };
 
-// Returns whether the pod may go to `node`, where `free` GPUs are free and running jobs have those
-// in `held`. The answer is right between two plans, too: jobs may have ended or begun since.
+// Returns whether the pod may go to `node`, where `free` GPUs are free and running jobs hold those
+// in `held`. The answer is also right between two plans, when jobs have ended or begun since.
 PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> reservations,
                        std::string_view node, Gpus free, std::span<const HeldGpus> held,
                        Instant now);

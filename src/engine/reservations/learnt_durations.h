@@ -1,8 +1,8 @@
 #pragma once
 
-// Says how long trainings take, by the last ones of the same workload that have ended
-// (prediction_bound.h). Running trainings that already take longer count at once, so that a
-// workload that changes for the worse is noticed at its first long run, not at the end of it.
+// Predicts how long trainings take from the latest ended trainings of the same workload
+// (prediction_bound.h). Running trainings that already take longer count at once, so that a change
+// for the worse shows during the first long run, not at its end.
 //
 // Threading: one owner. Memory: kMostEnded durations for each workload, kMostWorkloads workloads.
 
@@ -22,14 +22,14 @@ class LearntDurations {
   static constexpr size_t kMostEnded = 40;
   static constexpr size_t kMostWorkloads = 1000;
 
-  // `confidence`: the part of trainings that end in the time that LongestOf() says. REQUIRES: 0 <
-  // it < 1.
+  // `confidence`: the fraction of trainings that end within the time that LongestOf() returns.
+  // REQUIRES: 0 < confidence < 1.
   explicit LearntDurations(double confidence) : confidence_(confidence) {}
 
-  // A training of that workload has ended by itself after `ran`.
+  // Records that a training of that workload ended on its own after `ran`.
   void Ended(const std::string& workload, Duration ran);
-  // Returns the time in which the next training of that workload ends with the confidence; nullopt:
-  // too few have ended. `running`: how long its running trainings have run.
+  // Returns the time in which the next training of that workload ends with the confidence; nullopt
+  // if too few have ended. `running`: how long its running trainings have run.
   std::optional<Duration> LongestOf(const std::string& workload,
                                     std::span<const Duration> running) const;
 

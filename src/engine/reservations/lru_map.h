@@ -28,7 +28,7 @@ class LruMap {
     }
     return entry.value;
   }
-  // Returns null if the key has no value. Does not count as a use.
+  // Returns the key's value, or null if there is none. Does not count as a use.
   const Value* Find(const std::string& key) const {
     const auto found = entries_.find(key);
     return found == entries_.end() ? nullptr : &found->second.value;

@@ -52,13 +52,13 @@ const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
                   });
   if (!is_reserved) return nullptr;
   Gpus free = node.allocatable.gpus;
-  std::deque<std::string> jobs;  // whose elements do not move
+  std::deque<std::string> jobs;  // a deque, because its elements do not move
   std::vector<HeldGpus> held;
   for (const auto& other : node.detail->pods) {
     if (!other->UsesGpus()) continue;
     std::string job = JobOf(*other);
     if (job == job_) {
-      // Places that a gang has, or holds, stay open to it.
+      // Places that a gang has or holds stay open to it.
       if (pod_.IsOfGang()) return nullptr;
       continue;
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a pod that asks for nodes may go to those with reserved GPUs (MayTake() of
-// gpu_reservations.h), by what the cluster is known to be.
+// Decides whether a pod that requests certain nodes may use those with reserved GPUs (MayTake() of
+// gpu_reservations.h), from the known state of the cluster.
 //
 // Threading: pure; a PassingCheck has one owner.
 
@@ -19,36 +19,36 @@
 
 namespace synergy {
 
-// Returns the name by which reservations know the pod's job: "team/train", of a gang "gang
-// team/train". The space keeps the two apart.
+// Returns the name by which reservations identify the pod's job: "team/train", or "gang team/train"
+// for a gang. The space keeps the two apart.
 std::string JobOf(const Pod& pod);
 
-// Whether reservations matter for the pod: it has none, and none holds it back, if Kueue admits it.
-// Kueue evicts an admitted pod that stays without a node.
+// Returns whether reservations concern the pod. A pod that Kueue admits has no reservation, and
+// none holds it back. Kueue evicts an admitted pod that stays without a node.
 bool IsSubjectToReservations(const Pod& pod);
 
-// Whether the pod's own rules allow it on the node, now or later.
+// Returns whether the pod's own rules allow it on the node, now or later.
 bool MayEverGo(const Pod& pod, const NodeState& node);
 
-// Whether at most one node could ever take such a pod with `gpus`.
+// Returns whether at most one node could ever take such a pod with `gpus`.
 bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus);
 
-// Describes a pod that asks, and the reservations at that moment.
+// Describes a requesting pod, and the reservations at that moment.
 struct PassingTerms {
   std::vector<GpuReservation> reservations;
   Gpus gpus;                        // of all waiting pods of its job
-  Gpus largest;                     // of the largest of them
-  std::optional<Duration> longest;  // all of them have ended by then; none: unknown
+  Gpus largest;  // of the largest of these pods
+  std::optional<Duration> longest;  // by then all of them have ended; absent: unknown
   Instant now{};
 };
 
 class PassingCheck {
  public:
-  // All arguments outlive this.
+  // All arguments must outlive this object.
   PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms);
 
-  // Returns the reservation that keeps the pod off the node; null: it may go there. `node`: without
-  // the pod itself.
+  // Returns the reservation that keeps the pod off the node; null if the pod may go there. `node`:
+  // the node without the pod itself.
   const GpuReservation* RefusedBy(const NodeState& node);
 
  private:
@@ -63,11 +63,12 @@ class PassingCheck {
 void DropReserved(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms,
                   std::vector<NodeVictims>& chosen);
 
-// Part of the reason for which a node is refused. kube-scheduler puts reasons into a pod's
-// condition, by which the controller finds refused pods.
+// Part of the reason that refuses a node. kube-scheduler copies reasons into a pod's condition,
+// where the controller finds refused pods.
 inline constexpr std::string_view kReservedFor = " are reserved for ";
 
-// Returns "GPUs of gpu-3 are reserved for team/big until 14:20 UTC; this pod has no known end".
+// Returns text such as "GPUs of gpu-3 are reserved for team/big until 14:20 UTC; this pod has no
+// known end".
 std::string DescribeRefusal(const GpuReservation& by, const PassingTerms& terms, WallTime wall);
 
 }  // namespace synergy

@@ -1,10 +1,10 @@
 #pragma once
 
-// Bounds the next one of a row of values, by those before it.
+// Bounds the next value of a sequence by the values before it.
 //
-// Source: order statistics as prediction bounds (Wilks, 1941): if n values are known, the next one
-// is within the k-th smallest of them with probability k / (n + 1), whatever the distribution, if
-// none of them is special.
+// Source: order statistics as prediction bounds (Wilks, 1941). With n known values, the next one is
+// at most the k-th smallest of them with probability k / (n + 1), whatever the distribution, if no
+// value is special.
 //
 // Threading: pure.
 
@@ -17,9 +17,9 @@
 
 namespace synergy {
 
-// Returns the least of the `known` values that the next one does not exceed with that confidence;
-// nullopt: too few are known. `growing`: values that are not complete yet; those that already
-// exceed the bound count as larger than all that are known. REQUIRES: 0 < confidence < 1.
+// Returns the least `known` value that the next one does not exceed with that confidence; nullopt
+// if too few are known. `growing`: values that are not complete yet. Those that already exceed the
+// bound count as larger than all known values. REQUIRES: 0 < confidence < 1.
 template <class Value>
 std::optional<Value> BoundOfNext(std::vector<Value> known, std::span<const Value> growing,
                                  double confidence) {
@@ -27,13 +27,13 @@ std::optional<Value> BoundOfNext(std::vector<Value> known, std::span<const Value
   size_t larger = 0;
   for (;;) {
     const auto all = static_cast<double>(known.size() + larger + 1);
-    // Rounding must not make 4 of 5 a fifth of 5.
+    // Without this, rounding could turn 4 of 5 into 5 of 5.
     const auto rank = static_cast<size_t>(std::ceil(confidence * all - 1e-9));
     if (rank > known.size()) return std::nullopt;
     const Value bound = known[rank - 1];
     const auto now_larger = static_cast<size_t>(std::count_if(
         growing.begin(), growing.end(), [&](const Value& value) { return value > bound; }));
-    // A larger bound has fewer above it: what was counted stays counted.
+    // A larger bound has fewer values above it, so those already counted stay counted.
     if (now_larger <= larger) return bound;
     larger = now_larger;
   }

@@ -18,8 +18,8 @@ Duration Scaled(Duration duration, double factor) {
   return Duration(static_cast<int64_t>(std::clamp(product, 0.0, kMostTime)));
 }
 
-// Returns the least value that at least this part of the values, and of one more value above them
-// all, does not exceed.
+// Returns the least value that is not exceeded by at least this fraction of the values and one more
+// value above them all.
 double UpperQuantile(std::vector<double>& values, double part) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(values.size() + 1)));
@@ -47,7 +47,7 @@ void RemainingTimes::Ended(const std::string& training, Instant now) {
   EndedTraining ended;
   double sum = 0;
   for (const Estimate& estimate : running.estimates) {
-    // A training that ends within a minute of an estimate counts as a minute.
+    // A training that ends within a minute of an estimate counts as having taken a minute.
     const Duration took = std::max<Duration>(now - estimate.at, kLeastEstimate);
     const double ratio =
         static_cast<double>(took.count()) / static_cast<double>(estimate.remaining.count());
@@ -101,7 +101,7 @@ void RemainingTimes::Add(const EndedTraining& ended, History& history) const {
   Ratios& ratios = history.ratios;
   ratios = {1 / UpperQuantile(least, part), UpperQuantile(likely, 0.5), UpperQuantile(most, part)};
   ratios.likely = std::clamp(ratios.likely, ratios.least, ratios.most);
-  // Three standard deviations below what the confidence says, so that chance hardly ever does it.
+  // Three standard deviations below the confidence, so that chance hardly ever causes it.
   const auto count = static_cast<double>(history.trainings.size());
   history.holds =
       held >= count * confidence_ - 3 * std::sqrt(count * confidence_ * (1 - confidence_));

@@ -1,17 +1,17 @@
 #pragma once
 
-// Says when trainings end, as intervals that are calibrated by the trainings that have ended. The
-// estimate of a running training (its remaining iterations at the present rate) is wrong in ways
-// that its workload repeats: early stopping, unknown epochs, evaluation, slow phases.
+// Predicts when trainings end, as intervals calibrated by trainings that have ended. The estimate
+// for a running training (its remaining iterations at the present rate) is wrong in ways that its
+// workload repeats: early stopping, unknown epochs, evaluation, slow phases.
 //
 //   EstimateMade()  records estimates of a running training, at growing distances
 //   Ended()         how wrong each was: true / estimated remaining time
 //   EndOf()         the estimate, times the quantiles of these ratios: first those of its workload,
 //                   while that has too few those of all workloads, and at first a prior
 //
-// An interval holds for a training if it holds at each of its recorded estimates. A workload whose
-// intervals held for clearly fewer of its last trainings than the confidence says is unknown: it
-// gets no interval until they hold again.
+// An interval holds for a training if it holds at each of its recorded estimates. A workload is
+// unknown if clearly fewer of its latest trainings stayed within their intervals than the
+// confidence states; it gets no interval until they do again.
 //
 // Source: split conformal prediction (Vovk et al., 2005), with a training as the unit.
 //
@@ -39,21 +39,23 @@ class RemainingTimes {
   static constexpr size_t kMostEstimates = 16;
   static constexpr size_t kMostWorkloads = 1000;
 
-  // `confidence`: the part of trainings that end within their intervals. REQUIRES: 0 < it < 1.
+  // `confidence`: the fraction of trainings that end within their intervals. REQUIRES: 0 <
+  // confidence < 1.
   explicit RemainingTimes(double confidence) : confidence_(confidence) {}
 
-  // Estimates below a minute are not recorded. A training keeps its first workload.
+  // Ignores estimates below a minute. A training keeps its first workload.
   void EstimateMade(const std::string& training, const std::string& workload, Duration remaining,
                     Instant now);
-  // The training has ended by itself, whether or not as early as its log said it would.
+  // Records that the training ended on its own, whether or not at the time that its log predicted.
   void Ended(const std::string& training, Instant now);
-  // The training was interrupted, or runs for unknown reasons: it says nothing about others.
+  // Forgets a training that was interrupted, or runs for unknown reasons: it does not predict
+  // others.
   void Forget(const std::string& training) { running_.erase(training); }
 
-  // Returns when a training ends whose estimate is `remaining`; nullopt: unknown.
+  // Returns when a training whose estimate is `remaining` ends; nullopt if unknown.
   std::optional<TimeRange> EndOf(const std::string& workload, Duration remaining,
                                  Instant now) const;
-  // Whether the intervals of that workload hold.
+  // Returns whether the intervals of that workload hold.
   bool Holds(const std::string& workload) const;
 
  private:
@@ -74,12 +76,12 @@ class RemainingTimes {
   };
   struct EndedTraining {
     Ratios ratios;
-    bool held = false;  // the interval of that time contained the ratios
+    bool held = false;  // the interval at that time contained the ratios
   };
   struct History {
     std::deque<EndedTraining> trainings;
-    Ratios ratios;      // of kLeastEnded trainings and more
-    bool holds = true;  // so do the intervals of enough of them
+    Ratios ratios;  // of at least kLeastEnded trainings
+    bool holds = true;  // the intervals of enough of them hold
   };
 
   const Ratios& RatiosFor(const std::string& workload) const;

@@ -14,13 +14,14 @@
 namespace synergy {
 namespace {
 
-// Whether the pod has room on the node beside what Synergy does not size, once all else has ended.
+// Returns whether the pod has room on the node beside the pods that Synergy does not size, once all
+// else has ended.
 bool HasRoomBesideOthers(const Pod& pod, const NodeState& node) {
   const ResourceVector room = node.allocatable - node.of_others;
   return pod.requests.main.cpu <= room.cpu && pod.requests.main.memory <= room.memory;
 }
 
-// A node without GPU products in its labels has those of the empty name.
+// A node without GPU products in its labels has the product with the empty name.
 const std::string& ProductOf(const NodeState& node) {
   static const std::string kUnknown;
   const std::vector<std::string>& products = node.detail->gpu_kinds.products;
@@ -88,7 +89,7 @@ std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot) {
     const NodeState& node = snapshot.node(index);
     if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
     for (const auto& pod : node.detail->pods) {
-      // For a waiting pod, only a place is kept there.
+      // A waiting pod does not run there; a place is only kept for it.
       if (!pod->UsesGpus() || pod->waiting) continue;
       std::string name = JobOf(*pod);
       RunningJob& job = jobs[name];
@@ -108,7 +109,7 @@ GpuCluster ToGpuCluster(
     const std::function<std::optional<TimeRange>(const RunningJob& job)>& end_of) {
   GpuCluster cluster;
   std::map<std::string_view, size_t> products;
-  std::map<std::string_view, size_t> node_of;  // in cluster.nodes
+  std::map<std::string_view, size_t> node_of;  // index in cluster.nodes
   std::vector<NodeIndex> indices;              // of cluster.nodes
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& state = snapshot.node(index);
@@ -132,7 +133,7 @@ GpuCluster ToGpuCluster(
     }
     cluster.running.push_back({job.name, end_of(job)});
   }
-  std::vector<const Pod*> selecting;  // a pod for each of node_sets
+  std::vector<const Pod*> selecting;  // one pod for each of node_sets
   for (const JobInLine& job : in_line) {
     const Pod& first = *job.pods.front();
     const auto alike = std::find_if(selecting.begin(), selecting.end(), [&](const Pod* other) {

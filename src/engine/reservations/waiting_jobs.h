@@ -1,6 +1,6 @@
 #pragma once
 
-// The cluster as PlanReservations() needs it: which jobs wait for GPUs, which run on which nodes,
+// Describes the cluster for PlanReservations(): which jobs wait for GPUs, which run on which nodes,
 // and when those end.
 //
 // Threading: pure.
@@ -21,24 +21,25 @@
 
 namespace synergy {
 
-// Whether two waiting pods have the same conditions on nodes.
+// Returns whether two waiting pods have the same conditions on nodes.
 bool SelectsAlike(const Pod& a, const Pod& b);
 
-// A job without its GPUs.
+// A job that has no GPUs yet.
 struct JobInLine {
   std::string name;  // JobOf()
   int32_t priority = 0;
-  Instant since{};                               // when the last of its pods began to wait
+  Instant since{};  // when its last pod began to wait
   std::vector<std::shared_ptr<const Pod>> pods;  // by name
 };
 
-// Bounds the jobs that a plan looks at, each with its own conditions on nodes.
+// Bounds the number of jobs that a plan considers, each with its own conditions on nodes.
 inline constexpr size_t kMostJobsInLine = 128;
 
-// Returns the jobs that may get a reservation by these settings, by priority, then by waiting time:
-// those that kube-scheduler has found unschedulable, and those of `before`, which it may find
-// faulty meanwhile. Leaves out those that Kueue admits, gangs that are not whole, and gangs whose
-// pods ask for different nodes. `waiting`: as from ClusterState::WaitingPods().
+// Returns the jobs that may get a reservation under these settings, by priority, then by waiting
+// time. These are the jobs that kube-scheduler found unschedulable, and the jobs of `before`, for
+// which it may meanwhile report another problem. Leaves out jobs that Kueue admits, incomplete
+// gangs, and gangs whose pods request different nodes. `waiting`: the pods returned by
+// ClusterState::WaitingPods().
 std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
                                   const std::vector<std::shared_ptr<const Pod>>& waiting,
                                   const std::string& scheduler_name,
@@ -52,7 +53,8 @@ struct RunningJob {
 };
 std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot);
 
-// `end_of` returns when a running job ends; none: unknown. Every GPU product has these settings.
+// `end_of` returns when a running job ends; absent: unknown. These settings apply to every GPU
+// product.
 GpuCluster ToGpuCluster(
     const ClusterSnapshot& snapshot, const std::vector<JobInLine>& in_line,
     const std::vector<RunningJob>& running, const ReservationSettings& settings,

@@ -1,10 +1,10 @@
 #pragma once
 
-// The nodes to which the next pods of a workload go only if no others have room, after failures of
-// the infrastructure (retries.h: elsewhere). The controller publishes them for the extender.
+// Lists the nodes that a workload's next pods use only if no others have room, after infrastructure
+// failures (retries.h: elsewhere). The controller publishes them for the extender.
 //
-// Bounds: kMost entries. Beyond that, the namespace with the most of them gives up the one that
-// lapses first.
+// Bounds: kMost entries. At the limit, the namespace with the most entries gives up the one that
+// expires first.
 //
 // Threading: values.
 
@@ -20,7 +20,7 @@ namespace synergy {
 
 struct AvoidedNode {
   std::string of_namespace;
-  std::string workload;  // of its pods (ManagedContainer)
+  std::string workload;  // the workload of its pods (ManagedContainer)
   std::string node;
   WallTime until{};
 
@@ -29,10 +29,10 @@ struct AvoidedNode {
 
 class AvoidedNodes {
  public:
-  // With names of the greatest length, they fit into a ConfigMap.
+  // Even with names of maximum length, this many fit into a ConfigMap.
   static constexpr size_t kMost = 1000;
 
-  // Adds an entry, or lets a known one last longer. Returns whether it did.
+  // Adds an entry, or extends a known one. Returns whether it did either.
   bool Add(AvoidedNode entry);
   void DropLapsed(WallTime now);
 
@@ -50,9 +50,9 @@ class AvoidedNodes {
   std::map<Key, WallTime> until_;
 };
 
-// The same, as kept in a ConfigMap.
+// The same list, as kept in a ConfigMap.
 struct PublishedAvoidedNodes {
-  std::string resource_version;  // the ConfigMap's; empty: there is none yet
+  std::string resource_version;  // of the ConfigMap; empty: there is none yet
   AvoidedNodes nodes;
 };
 

@@ -32,7 +32,7 @@ size_t FailuresToStop(StopsAfter stops) {
   return 0;
 }
 
-// Returns whether the failure alone is one that repetitions of it may stop.
+// Returns whether repetitions of this failure may stop the job.
 bool MayStop(const FailedAttempt& attempt) {
   if (attempt.outcome.cause != Cause::kUser ||
       attempt.outcome.behaviour != Behaviour::kDeterministic)
@@ -59,7 +59,7 @@ bool AreAlike(const FailedAttempt& one, const FailedAttempt& other) {
          one.image_id == other.image_id;
 }
 
-// Returns the last attempts in a row that failed alike, and whose repetition may stop the job.
+// Returns the latest consecutive attempts that failed alike and whose repetition may stop the job.
 std::span<const FailedAttempt> AlikeInARow(const FailingJob& job) {
   const std::span<const FailedAttempt> all(job.attempts);
   size_t first = all.size();
@@ -110,7 +110,7 @@ RetryDecision GoElsewhere(const FailingJob& job, WallTime now) {
   RetryDecision decision;
   std::vector<std::string>& nodes = decision.nodes;
   size_t failures = 0;
-  // The last one first.
+  // Start with the latest.
   for (const FailedAttempt& attempt : std::views::reverse(job.attempts)) {
     const WallTime until = attempt.failed + kElsewhereLasts;
     if (attempt.outcome.cause != Cause::kInfrastructure || until <= now || attempt.nodes.empty())

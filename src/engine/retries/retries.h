@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides what follows from the failures of a job: nothing, or one of the actions that its owner
+// Decides how to react to a job's failures: not at all, or with one of the actions that its owner
 // opted into (docs/internals/simulated-failures.md).
 //
 //   stop-futile  suspends a job that failed alike as often as its category says
@@ -8,8 +8,8 @@
 //   elsewhere    the next attempt prefers other nodes than those of infrastructure failures
 //   larger       the next attempt gets more memory, if Synergy chose the amount that was too small
 //
-// Philly's lessons (Jeon et al., ATC 2019): retries of deterministic failures are wasted, and those
-// of transient ones are not.
+// Philly's lessons (Jeon et al., ATC 2019): retries are wasted after deterministic failures, but
+// not after transient ones.
 //
 // Threading: DecideRetry() is pure; a SuspensionLimit has one owner.
 
@@ -29,15 +29,15 @@
 
 namespace synergy {
 
-// A failure counts for stop-futile only if it follows the attempt's start within this time.
+// A failure counts for stop-futile only if it happens within this time after the attempt's start.
 inline constexpr Duration kSoonAfterStart = std::chrono::minutes(10);
-// StopsAfter::kThreeApart: failures nearer to each other count as one.
+// StopsAfter::kThreeApart: failures closer together than this count as one.
 inline constexpr Duration kFailuresApart = std::chrono::minutes(5);
-// A preference for other nodes lapses after this time.
+// A preference for other nodes expires after this time.
 inline constexpr Duration kElsewhereLasts = std::chrono::hours(1);
-// A job prefers other nodes than those of at most this many failures, the last ones.
+// A job avoids the nodes of at most this many failures, the latest ones.
 inline constexpr size_t kMostAvoidedFailures = 4;
-// How often the memory of a job is raised by half.
+// How often a job's memory may be raised by half.
 inline constexpr int32_t kMostEnlargements = 2;
 
 struct RetryActions {
@@ -48,22 +48,22 @@ struct RetryActions {
   bool operator==(const RetryActions&) const = default;
 };
 
-// Parses "stop-futile,elsewhere,larger" or some of these; empty: none of them. kInvalid names the
-// unknown word.
+// Parses "stop-futile,elsewhere,larger" or a subset; an empty text means no action. Returns
+// kInvalid, which names the unknown word.
 Result<RetryActions> ParseRetryActions(std::string_view text);
 
-// A failed attempt of a job: all pods of one run of it.
+// A failed attempt of a job: all pods of one of its runs.
 struct FailedAttempt {
   Category category = Category::kUnknown;
-  Outcome outcome;  // as classified: the situation may change that of the category
+  Outcome outcome;  // as classified: the situation may change the category's outcome
   WallTime started{};
   WallTime failed{};
   std::string template_hash;          // of the pods' template; empty: unknown
   std::string image_id;               // which the failed container ran; empty: unknown
   std::vector<std::string> nodes;     // of the pods that failed
-  std::optional<int64_t> iterations;  // that the training made; none: unknown
+  std::optional<int64_t> iterations;  // the training's iterations; absent: unknown
   bool shared_gpu = false;            // another pod was on the GPU
-  // The memory request or limit, if Synergy chose it; none: the author wrote it.
+  // The memory request or limit if Synergy chose it; absent if the author wrote it.
   std::optional<Bytes> chosen_memory;
 };
 
@@ -71,17 +71,17 @@ struct FailingJob {
   std::string job_namespace;
   std::vector<FailedAttempt> attempts;   // by time; no attempt between them succeeded
   bool independent_completions = false;  // an array: other completions may succeed
-  // When its owner resumed it after a suspension: earlier attempts no longer count.
+  // When its owner resumed it after a suspension; earlier attempts no longer count.
   std::optional<WallTime> resumed;
-  int32_t enlarged = 0;              // how often its memory was raised
-  std::optional<Bytes> memory_room;  // what the quota still allows in addition; none: no quota
+  int32_t enlarged = 0;  // how often its memory has been raised
+  std::optional<Bytes> memory_room;  // what the quota still allows beyond it; absent: no quota
 };
 
 struct RetryDecision {
   enum class Kind : uint8_t {
-    kNothing,           // `reason`, if set, says why an action that was opted into is not taken
+    kNothing,  // `reason`, if set, tells why a chosen action is not taken
     kSuspend,           // suspends the job; deletes nothing
-    kPreferOtherNodes,  // than `nodes`, until `until`; a preference, never a requirement
+    kPreferOtherNodes,  // avoids `nodes` until `until`; only a preference
     kEnlargeMemory,     // to `memory`
   };
 
@@ -109,13 +109,13 @@ class SuspensionLimit {
 
  private:
   Rates rates_;
-  std::vector<std::pair<std::string, WallTime>> suspended_;  // in which namespace, and when
+  std::vector<std::pair<std::string, WallTime>> suspended_;  // namespace and time
 };
 
-// Decides after the last of the job's attempts. Only failures that a user's template causes
-// (Cause::kUser, Behaviour::kDeterministic) suspend a job: never those of `synergy`, `engine`,
-// `infrastructure` or unknown cause, never a job with independent completions, and never if the
-// image or the template is unknown or differs between the attempts.
+// Decides how to react after the last of the job's attempts. Suspends a job only for failures that
+// a user's template causes (Cause::kUser, Behaviour::kDeterministic). Never suspends it for
+// failures with the cause `synergy`, `engine`, `infrastructure` or unknown, if it has independent
+// completions, or if the image or the template is unknown or differs between the attempts.
 RetryDecision DecideRetry(const FailingJob& job, const RetryActions& actions,
                           const SuspensionLimit& limit, WallTime now);
 

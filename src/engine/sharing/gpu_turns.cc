@@ -26,8 +26,8 @@ struct GpuTurns::Vertex {
 
 namespace {
 
-// Slots are whole milliseconds, so that a group keeps its phase when it is planned again. Rounds
-// down, so that no suspension is too long.
+// Slots are whole milliseconds, so that a group keeps its phase when planned again. Rounds down, so
+// that no suspension is too long.
 Duration ToSlotLength(Seconds length) {
   return std::chrono::milliseconds(std::llround(std::floor(length.count() * 1000 + 1e-6)));
 }
@@ -65,7 +65,7 @@ Instant TurnGroup::SlotEnds(Instant now) const {
 
 std::vector<GpuTurns::Vertex> GpuTurns::VerticesOf(std::span<const GpuSharer> sharers,
                                                    std::span<const GpuPack> packs) {
-  std::map<std::string, std::vector<const GpuSharer*>> by_first;  // by the first of a pack
+  std::map<std::string, std::vector<const GpuSharer*>> by_first;  // by the first sharer of a pack
   std::map<std::string, std::string> first_of;
   std::set<std::string> active;
   for (const GpuSharer& sharer : sharers) {
@@ -161,9 +161,9 @@ void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const Slots& slot
   const double suspended = Seconds(kMostSuspended).count();
   const double least = Seconds(kLeastSlot).count();
   const double whole = count * Seconds(quantum_).count();
-  // The least part of a cycle with which its slot is long enough, and no suspension too long.
+  // The least fraction of a cycle that makes its slot long enough and no suspension too long.
   const double least_part = std::min(1 / count, least / std::min(whole, suspended + least));
-  // Raises small parts to that; the others share the rest by weight.
+  // Raise small fractions to that; the others share the rest by weight.
   std::vector<double> parts(weights.size(), least_part);
   std::vector<bool> raised(weights.size(), false);
   for (bool again = true; again;) {
@@ -194,7 +194,7 @@ void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const Slots& slot
 
 TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
                             const std::vector<size_t>& component) const {
-  // The groups of which its vertices come, and how many come of each.
+  // The groups that its vertices come from, with the number of vertices from each.
   std::map<size_t, size_t> old_groups;
   for (const size_t vertex : component) {
     for (const std::string& name : vertices[vertex].names) {
@@ -210,7 +210,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
   };
   Slots slots;
   std::set<size_t> placed;
-  bool goes_on = false;  // the first slot is that of the moment
+  bool goes_on = false;  // the first slot is the current one
   Instant began = now;
   std::vector<size_t> order;
   for (const auto& [group, members] : old_groups) order.push_back(group);
@@ -266,7 +266,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
   });
   size_t next = slots.empty() ? 0 : (goes_on ? 1 : 0);  // where a newcomer's slot goes
   for (const size_t vertex : fresh) {
-    // The slot of the moment comes last: the others begin sooner.
+    // The current slot comes last, because the others begin sooner.
     std::optional<size_t> free;
     for (size_t step = 0; step < slots.size() && !free; ++step) {
       const size_t slot = (step + 1) % slots.size();
@@ -282,7 +282,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
       slots.push_back({vertex});
     }
   }
-  // Members that left may have made slots needless.
+  // Slots may be unneeded because members left.
   std::vector<size_t> sorted = component;
   std::stable_sort(sorted.begin(), sorted.end(), by_size);
   Slots anew;
@@ -310,7 +310,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
     std::sort(group.slots[at].holders.begin(), group.slots[at].holders.end());
   }
   SetLengths(vertices, slots, group);
-  // Blocks that are idle in a slot go to the vertices that have had the least for their weight.
+  // Give blocks that are idle in a slot to the vertices that had the least time for their weight.
   std::map<size_t, double> time;
   for (size_t at = 0; at < slots.size(); ++at) {
     for (const size_t vertex : slots[at]) time[vertex] += Seconds(group.slots[at].length).count();

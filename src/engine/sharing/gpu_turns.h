@@ -3,22 +3,22 @@
 // Plans whose turn it is on GPUs that several pods share in turns (suspend-resume of Gandiva,
 // OSDI'18).
 //
-// A node's GPUs are cut into fixed blocks, and a pod has one block as a whole. Pods that share a
-// block take turns; a gang is one vertex, which runs on all of its blocks at once or not at all.
-// Vertices that are connected by blocks are a group, and a group has a rotation of slots:
+// A node's GPUs are divided into fixed blocks, and each pod has one whole block. Pods that share a
+// block take turns. A gang is one vertex, which runs on all of its blocks at once or not at all.
+// Vertices that blocks connect form a group, and each group has a rotation of slots:
 //
 //   block 0   | A        | B        | A        | ...      slot 1: A, C     slot 2: B, C
 //   block 1   | C        | C        | C        |          (C shares block 1 with no active pod)
 //
 // Slots are a greedy colouring of the group by decreasing number of blocks. A vertex also runs in
 // any other slot where its blocks are idle. With k slots a cycle takes at most k quanta, and no
-// member is suspended for longer than kMostSuspended at a time: the quantum is
-// min(60 s, 110 s / (k - 1)). Lengths are in proportion to weights, but at least kLeastSlot. A
-// group of more than kMostSlots slots takes no turns: all of its members run.
+// member is suspended for longer than kMostSuspended at a time: the quantum is min(60 s, 110 s / (k
+// - 1)). Slot lengths are proportional to weights, but at least kLeastSlot. A group that needs more
+// than kMostSlots slots takes no turns: all its members run.
 //
-// Changes disturb as little as possible: vertices keep their slots and their order, the present
-// slot continues to its end, and other groups are not touched. A newcomer has the next slot, so
-// that its first iterations come soon.
+// Changes disturb as little as possible: vertices keep their slots and order, the present slot runs
+// to its end, and other groups are untouched. A newcomer gets the next slot, so that its first
+// iterations come soon.
 //
 // Threading: one owner.
 
@@ -45,15 +45,15 @@ struct GpuBlock {
   auto operator<=>(const GpuBlock&) const = default;
 };
 
-// A pod, or a gang with all of its pods, that shares GPUs.
+// A pod that shares GPUs, or a gang with all its pods.
 struct GpuSharer {
   std::string name;              // unique
   std::vector<GpuBlock> blocks;  // distinct; not empty
   double weight = 1;             // above 0
   int64_t priority = 0;
-  // False while it starts up or idles: it holds no slot, and nothing suspends it.
+  // False while it starts up or idles; then it holds no slot, and nothing suspends it.
   bool active = true;
-  // It has not done its first iterations yet. Counts when it becomes active.
+  // True until its first iterations are done. It matters when the sharer becomes active.
   bool newcomer = false;
 };
 
@@ -62,19 +62,19 @@ using GpuPack = std::pair<std::string, std::string>;
 
 struct TurnSlot {
   Duration length{};
-  std::vector<std::string> holders;  // whose slot it is; sorted
-  std::vector<std::string> runs;     // these, and others whose blocks are idle; sorted
+  std::vector<std::string> holders;  // the sharers whose slot it is; sorted
+  std::vector<std::string> runs;  // the holders and others whose blocks are idle; sorted
 };
 
-// A rotation: its slots follow each other from `epoch` on, again and again.
+// A rotation: its slots repeat in order from `epoch` on.
 struct TurnGroup {
   std::vector<TurnSlot> slots;  // at least two
   Instant epoch{};
 
   Duration Cycle() const;
-  // Returns the slot of the moment. REQUIRES: `now` is not before `epoch`.
+  // Returns the current slot. REQUIRES: `now` is not before `epoch`.
   size_t SlotAt(Instant now) const;
-  // Returns when the slot of the moment ends.
+  // Returns when the current slot ends.
   Instant SlotEnds(Instant now) const;
 };
 
@@ -83,50 +83,51 @@ class GpuTurns {
   static constexpr size_t kMostSlots = 4;
   static constexpr Duration kLeastSlot = std::chrono::seconds(30);
 
-  // `quantum`: the length of a slot among equals, where kMostSuspended allows it. REQUIRES: it is
-  // at least kLeastSlot.
+  // `quantum`: the length of a slot among equals, if kMostSuspended allows it. REQUIRES: quantum >=
+  // kLeastSlot.
   explicit GpuTurns(Duration quantum = std::chrono::seconds(60)) : quantum_(quantum) {}
 
-  // Plans the turns from `now` on. The plan holds until the next call, which is due when a sharer,
-  // or a pack, changes. Names in `packs` that are not active sharers are ignored; a sharer is in
-  // one pack at most. REQUIRES: `now` does not decrease.
+  // Plans the turns from `now` on. The plan is valid until the next call, which is due when a
+  // sharer or a pack changes. Ignores names in `packs` that are not active sharers. A sharer is in
+  // at most one pack. REQUIRES: `now` does not decrease.
   void Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs = {});
 
-  // Goes on with groups of two slots or more that another object has planned. Slots may be without
-  // holders, where they have left. Call it before the first Plan(). REQUIRES: no sharer holds slots
-  // of two groups; epochs are not later than the time of that call.
+  // Continues groups of at least two slots that another object planned. Slots may have no holders
+  // if those have left. Call it before the first Plan(). REQUIRES: no sharer holds slots of two
+  // groups; epochs are not later than the time of that call.
   void Adopt(std::vector<TurnGroup> groups) { SetGroups(std::move(groups)); }
 
-  // Returns whether the sharer runs. True for one that shares with no active one.
+  // Returns whether the sharer runs. Returns true for a sharer that shares with no active sharer.
   bool Runs(const std::string& name, Instant now) const;
   // Returns when the next slot begins; nullopt if no group takes turns.
   std::optional<Instant> NextSwitch(Instant now) const;
 
   // Returns the groups that take turns, in a fixed order.
   std::vector<TurnGroup> groups() const;
-  // Returns the sharers without a slot, because a sharer of higher priority is active on one of
-  // their blocks; sorted.
+  // Returns the sharers without a slot, sorted: a sharer of higher priority is active on one of
+  // their blocks.
   const std::vector<std::string>& held() const { return held_; }
-  // Returns the sharers of groups that would need more than kMostSlots slots: all run; sorted.
+  // Returns the sharers of groups that would need more than kMostSlots slots, sorted; all of these
+  // run.
   const std::vector<std::string>& without_turns() const { return without_turns_; }
 
  private:
   struct Vertex;
-  // A slot before its length is known, by indexes of vertices.
+  // A slot before its length is known, as indexes of vertices.
   using Slots = std::vector<std::vector<size_t>>;
 
   static std::vector<Vertex> VerticesOf(std::span<const GpuSharer> sharers,
                                         std::span<const GpuPack> packs);
   void Hold(std::vector<Vertex>& vertices);
   static std::vector<std::vector<size_t>> ComponentsOf(const std::vector<Vertex>& vertices);
-  // Returns the group of the component: one slot if it is one vertex.
+  // Returns the component's group; a component of one vertex has one slot.
   TurnGroup GroupOf(Instant now, const std::vector<Vertex>& vertices,
                     const std::vector<size_t>& component) const;
   void SetGroups(std::vector<TurnGroup> groups);
   void SetLengths(const std::vector<Vertex>& vertices, const Slots& slots, TurnGroup& group) const;
 
   Duration quantum_;
-  std::vector<TurnGroup> groups_;                     // those of one slot included
+  std::vector<TurnGroup> groups_;  // including those of one slot
   std::unordered_map<std::string, size_t> group_of_;  // by sharer
   std::vector<std::string> held_;
   std::vector<std::string> without_turns_;

@@ -10,8 +10,8 @@ double GpuSeconds(Duration time, Gpus pod_gpus, size_t pods) {
   return Seconds(time).count() * static_cast<double>(pod_gpus.count()) * static_cast<double>(pods);
 }
 
-// Takes GPUs for that many pods, the fullest nodes first, so that little is broken up. Returns the
-// node of each; empty, and takes nothing, if there is no room.
+// Takes GPUs for that many pods, from the fullest nodes first, so that large free blocks stay
+// whole. Returns the node of each pod; returns none and takes nothing if there is no room.
 std::vector<std::string> Fill(std::map<std::string, int64_t>& free, int64_t pod_gpus, size_t pods) {
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [node, gpus] : free) {
@@ -60,7 +60,7 @@ std::optional<GpuMove> GpuMoves::ForWaiter(std::span<const MoveNode> nodes,
     const double gain = GpuSeconds(*waiter.waits, waiter.pod_gpus, waiter.pods);
     if (gain <= kLeastGain * cost) continue;
     if (best && best_cost <= std::tuple(cost, job.name)) continue;
-    // The waiter has the room that the job leaves, and the job goes into the rest.
+    // The waiter gets the room that the job leaves, and the job uses the rest.
     Free rest = free;
     for (const std::string& node : job.nodes) rest[node] += job.pod_gpus.count();
     if (Fill(rest, waiter.pod_gpus.count(), waiter.pods).empty()) continue;
@@ -91,7 +91,7 @@ std::optional<GpuMove> GpuMoves::Together(std::span<const MoveNode> nodes,
         kLeastGain * cost;
     if (gain <= best_gain) continue;
     const int64_t wanted = job.pod_gpus.count() * static_cast<int64_t>(job.nodes.size());
-    const MoveNode* target = nullptr;  // the fullest that has room
+    const MoveNode* target = nullptr;  // the fullest node that has room
     int64_t least = 0;
     for (const MoveNode& node : nodes) {
       if (worse_.contains({job.workload, node.kind})) continue;

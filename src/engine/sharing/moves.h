@@ -1,20 +1,20 @@
 #pragma once
 
-// Chooses a running job to move to other GPUs, so that a waiting one fits or its own pods come
-// together (migration of Gandiva, OSDI'18).
+// Chooses a running job to move to other GPUs, so that a waiting job fits or the running job's own
+// pods come together (migration of Gandiva, OSDI'18).
 //
-// Only on demand, and only of jobs that checkpoint:
+// Moves happen only on demand, and only for jobs that checkpoint:
 //
 //   for a waiter   a job that waits for more GPUs of one node, or of several, than are free there,
 //                  although enough are free in all. One move makes room for it: another job's pods
 //                  go to free GPUs elsewhere. The freed room is held for the waiter.
 //   together       a job whose pods are on several nodes, for which one node has room.
 //
-// A move has to gain more than twice what it costs, in GPU-seconds: its cost is the measured time
-// of a restart, for all GPUs of the job that moves; its gain is the time that the waiter would wait
-// without it, for all of the waiter's GPUs, or what the job gains in the rest of its run. One move
-// is under way at a time. A job moves once. After it, its rate over kCompared iterations is
-// compared with that before: where it is worse by 5 %, the workload does not move to such nodes
+// A move must gain more than twice its cost, in GPU-seconds. Its cost is the measured time of a
+// restart, for all GPUs of the moving job. Its gain is the time that the waiter would wait without
+// it, for all of the waiter's GPUs, or what the job gains in the rest of its run. Only one move is
+// in progress at a time. A job moves only once. Afterwards its rate over kCompared iterations is
+// compared with its rate before; if it is worse by 5 %, the workload does not move to such nodes
 // again.
 //
 // Threading: one owner.
@@ -36,61 +36,63 @@ namespace synergy {
 
 struct MoveNode {
   std::string name;
-  std::string kind;  // nodes of one kind are alike: product and shape
+  std::string kind;  // nodes of one kind are alike in product and shape
   Gpus free;         // neither in use nor held
 };
 
-// A running job. All of its pods have equally many GPUs.
+// A running job. All its pods have equally many GPUs.
 struct MovableJob {
   std::string name;
   std::string workload;
   Gpus pod_gpus;
-  std::vector<std::string> nodes;  // of its pods, one entry for each
+  std::vector<std::string> nodes;  // the node of each of its pods
   bool checkpoints = false;
-  std::optional<Duration> restart;    // measured; none: unknown, and it does not move
-  std::optional<Duration> remaining;  // none: unknown
-  // Its speed on one node over that where it is; 1 if it is on one, or if that is unknown.
+  std::optional<Duration> restart;  // measured; absent: unknown, so it does not move
+  std::optional<Duration> remaining;  // absent: unknown
+  // Its speed on one node relative to its present speed; 1 if it is on one node already, or if that
+  // is unknown.
   double faster_together = 1;
 };
 
-// A job that waits only for GPUs. All of its pods have equally many, each of one node.
+// A job that waits only for GPUs. All its pods need equally many, each on one node.
 struct MoveWaiter {
   std::string name;
   Gpus pod_gpus;
   size_t pods = 1;
-  // How long it would wait otherwise, by what remains of the jobs that run; none: unknown.
+  // How long it would otherwise wait, judging by the remaining time of running jobs; absent:
+  // unknown.
   std::optional<Duration> waits;
 };
 
 struct GpuMove {
   std::string job;
   std::vector<std::string> to;  // a node for each of its pods
-  std::string waiter;           // for which the room is held; empty: the job comes together
+  std::string waiter;  // gets the freed room; empty: the job's own pods come together
 
   bool operator==(const GpuMove&) const = default;
 };
 
 class GpuMoves {
  public:
-  static constexpr double kLeastGain = 2;   // times the cost
+  static constexpr double kLeastGain = 2;  // factor on the cost
   static constexpr double kCompared = 100;  // iterations
-  static constexpr double kWorse = 0.95;    // of the rate before
+  static constexpr double kWorse = 0.95;  // factor on the rate before
 
-  // Returns the move to begin now, for the first waiter for which there is one; nullopt if there is
-  // none, or one is under way.
+  // Returns the move to begin now, for the first waiter that a move helps; nullopt if there is
+  // none, or a move is in progress.
   std::optional<GpuMove> Plan(std::span<const MoveNode> nodes, std::span<const MovableJob> jobs,
                               std::span<const MoveWaiter> waiters);
 
-  // The move of the job has ended: its pods run where they were to go, or it was given up.
+  // Records the end of the job's move: its pods run at their new places, or it was abandoned.
   void OnResult(const std::string& job, bool moved);
-  // The job's rate over kCompared iterations after its move, over that before it.
+  // Takes the job's rate over kCompared iterations after its move, relative to the rate before.
   void OnCompared(const std::string& workload, const std::string& kind, double rate);
-  // The job is gone.
+  // Forgets a job that is gone.
   void Forget(const std::string& job) { moved_.erase(job); }
 
-  // The placements that were worse: workload and kind of node.
+  // Returns the placements that were worse: workload and kind of node.
   const std::set<std::pair<std::string, std::string>>& worse() const { return worse_; }
-  // Returns the number of moves that were made.
+  // Returns how many moves were made.
   uint64_t moves() const { return moves_; }
 
  private:

@@ -25,7 +25,7 @@ bool HaveTheirSlices(const PackCandidate& candidate, const std::array<double, 2>
          speeds[1] >= Packing::kOfSlice * candidate.second.slice;
 }
 
-// Unknown counts as always busy.
+// An unknown value counts as always busy.
 double BusyOf(const PackCandidate& candidate) {
   return candidate.first.busy.value_or(1) + candidate.second.busy.value_or(1);
 }
@@ -66,7 +66,7 @@ std::vector<GpuPack> Packing::Plan(Instant now, std::span<const PackCandidate> c
   std::sort(others.begin(), others.end(), [](const PackCandidate* a, const PackCandidate* b) {
     return std::tuple(BusyOf(*a), NamesOf(*a)) < std::tuple(BusyOf(*b), NamesOf(*b));
   });
-  // Packs that are known to be good come first: they need no trial.
+  // Packs that are known to work come first, because they need no trial.
   for (const bool is_known : {true, false}) {
     for (const PackCandidate* candidate : others) {
       const auto result = results_.find(WorkloadsOf(*candidate));

@@ -1,26 +1,26 @@
 #pragma once
 
-// Chooses sharers of a GPU that run at the same time instead of taking turns: packing, measured and
-// undone (introspection of Gandiva, OSDI'18).
+// Chooses sharers of a GPU that run at the same time instead of in turns: packing, which is
+// measured and undone if it does not help (introspection of Gandiva, OSDI'18).
 //
 //   unknown --> on trial --> kept ------> undone, refused for a while
 //                  |                          ^
 //                  '--- aborted, refused -----'
 //
-// A pair is tried where both take turns on the same GPUs, both fit into the memory together, and
-// the rate of each alone is known; the pair that keeps the GPU least busy first, one trial at a
-// time on a node. A trial is kTrialWindows windows of at least kLeastWindow and kLeastIterations of
-// each. With r the rate of a sharer in the trial over its rate alone, and s the part of the time
-// that is its slot:
+// A pair is tried if both take turns on the same GPUs, both fit into the memory together, and the
+// rate of each alone is known. The pair that keeps the GPU least busy comes first, and a node has
+// one trial at a time. A trial consists of kTrialWindows windows, each of at least kLeastWindow and
+// with at least kLeastIterations of each sharer. Let r be a sharer's rate in the trial relative to
+// its rate alone, and s the fraction of the time that is its slot:
 //
 //   aborted   at once, if r < 0.3 of either
 //   kept      if the sum of both r is above 1.05, and each r is at least 0.9 s
 //   undone    once kept, if in two windows, one after the other, the sum is below 1.0 or an r is
 //             below 0.9 s
 //
-// What is refused is not tried again for ten minutes, doubled each time up to four hours. This
-// holds for the pair of workloads on the GPU product, wherever its pods are, and so does what was
-// kept: two other pods of the pair are packed without a trial.
+// A refused pair is not tried again for ten minutes; the time doubles with each refusal, up to four
+// hours. A result, whether refused or kept, applies to the pair of workloads on the GPU product,
+// wherever its pods are: two other pods of a kept pair are packed without a trial.
 //
 // Threading: one owner.
 
@@ -49,38 +49,38 @@ struct WorkloadPair {
   auto operator<=>(const WorkloadPair&) const = default;
 };
 
-// Returns the pair of workloads in its order.
+// Returns the pair of workloads in canonical order.
 WorkloadPair PairOf(std::string workload, std::string other, std::string gpu_product);
 
 struct PackMember {
-  std::string name;                           // as GpuSharer::name
+  std::string name;  // same as GpuSharer::name
   std::string workload;                       // pods that are alike
-  std::optional<double> alone;                // iterations per second; none: not known yet
-  std::optional<double> busy = std::nullopt;  // part of the time that it alone keeps the GPU busy
-  double slice = 0.5;                         // part of the time that is its slot in turns
+  std::optional<double> alone;  // iterations per second; absent: unknown
+  std::optional<double> busy = std::nullopt;  // fraction of time that it alone keeps the GPU busy
+  double slice = 0.5;  // fraction of the time that is its slot in turns
 };
 
-// Two active sharers of the same blocks, which take turns or run packed.
+// Two active sharers of the same blocks that take turns or run packed.
 struct PackCandidate {
-  std::string node;  // the trials of a node follow each other
+  std::string node;  // a node has one trial at a time
   std::string gpu_product;
   PackMember first;
   PackMember second;
-  bool fits = false;  // into the GPU's memory together, with what is kept free
+  bool fits = false;  // together into the GPU's memory, with the reserve
 };
 
-// The work of both members of a pack in a stretch of time in which both ran.
+// The work of both members of a pack while both ran.
 struct PackWindow {
   Duration length{};
-  std::array<double, 2> iterations{};  // of the first and the second, as in GpuPack
+  std::array<double, 2> iterations{};  // of the first and the second sharer, as in GpuPack
 };
 
 // The result of measuring a pair of workloads on a product; in the order of WorkloadPair.
 struct PackResult {
-  std::array<double, 2> speeds{};  // as parts of those alone, as last measured
+  std::array<double, 2> speeds{};  // relative to those alone, as last measured
   bool good = false;
-  uint32_t refusals = 0;    // one after the other
-  Instant refused_until{};  // not tried before
+  uint32_t refusals = 0;  // consecutive
+  Instant refused_until{};  // not tried before then
 };
 
 class Packing {
@@ -95,12 +95,12 @@ class Packing {
   static constexpr Duration kFirstRest = std::chrono::minutes(10);
   static constexpr Duration kMostRest = std::chrono::hours(4);
 
-  // Returns the packs from now on, trials included; in a fixed order. A pack ends when it is no
-  // candidate any more. REQUIRES: `now` does not decrease, and names are unique.
+  // Returns the packs from now on, including trials, in a fixed order. A pack ends when it is no
+  // longer a candidate. REQUIRES: `now` does not decrease, and names are unique.
   std::vector<GpuPack> Plan(Instant now, std::span<const PackCandidate> candidates);
 
-  // Records what a pack has done since the last call for it. Returns whether that ends the pack: it
-  // is refused, or undone. Ignored, if there is no such pack.
+  // Records what a pack did since the last call for it. Returns whether that ends the pack by
+  // refusing or undoing it. Does nothing if there is no such pack.
   bool Observe(Instant now, const GpuPack& pack, const PackWindow& window);
 
   // Returns whether the pack is on trial.
@@ -113,7 +113,7 @@ class Packing {
   struct Counts {
     uint64_t tried = 0;
     uint64_t kept = 0;    // after a trial
-    uint64_t undone = 0;  // trials that were refused or aborted, and packs that were undone
+    uint64_t undone = 0;  // refused or aborted trials, and packs that were undone
   };
   const Counts& counts() const { return counts_; }
 
@@ -124,7 +124,7 @@ class Packing {
     PackWindow window;       // the present one, so far
     size_t windows = 0;      // of the trial
     PackWindow all;          // of the trial
-    size_t bad_windows = 0;  // one after the other, of a kept pack
+    size_t bad_windows = 0;  // consecutive, of a kept pack
   };
 
   bool MayPack(Instant now, const PackCandidate& candidate) const;

@@ -7,14 +7,14 @@
 namespace synergy {
 namespace {
 
-// Weight of a pod below the highest priority: it has the shortest turns.
+// Weight of a pod below the highest priority, which has the shortest turns.
 constexpr double kLowerWeight = 0.01;
 
-// Turns are planned in the time of the wall clock.
+// Turns are planned in wall-clock time.
 Instant ToInstant(WallTime time) { return Instant(time.time_since_epoch()); }
 WallTime ToWallTime(Instant time) { return WallTime(time.time_since_epoch()); }
 
-// The parts of a cycle in which the pod runs, counted from a multiple of the cycle.
+// Returns the parts of a cycle in which the pod runs, counted from a multiple of the cycle.
 std::vector<std::pair<Duration, Duration>> PartsOf(const GpuTurn& turn) {
   std::vector<std::pair<Duration, Duration>> parts;
   for (const GpuTurn::Part& part : turn.runs) {
@@ -29,7 +29,7 @@ const TurnReading* ReadingOf(const TurnPod& pod) {
   return pod.report && pod.report->pod.turn ? &*pod.report->pod.turn : nullptr;
 }
 
-// Whether it may be suspended, as far as its turns on one GPU go.
+// Returns whether the pod may be suspended, judging by its turns on one GPU.
 bool MayShare(const TurnPod& pod) {
   const TurnReading* const reading = ReadingOf(pod);
   return reading != nullptr && pod.report->age <= TurnPlanner::kOldReport && pod.pod->fungible &&
@@ -37,8 +37,8 @@ bool MayShare(const TurnPod& pod) {
          reading->refusal.empty();
 }
 
-// Returns the rotation of the GPU that the annotations of its pods describe together; nullopt if
-// they do not fit together.
+// Returns the rotation of the GPU that its pods' annotations describe together; nullopt if they are
+// inconsistent.
 std::optional<TurnGroup> RotationOf(const std::vector<const Pod*>& pods, Instant now) {
   const GpuTurn& first = *pods.front()->fungible->turn;
   const Instant base = ToInstant(first.epoch + first.runs.front().begin);
@@ -81,7 +81,7 @@ std::vector<TurnGroup> RotationsOf(std::span<const TurnPod> pods, Instant now) {
   return groups;
 }
 
-// Returns the turns of the holders of slots of the group, by uid.
+// Returns the turns of the pods that hold slots of the group, by uid.
 std::map<std::string, GpuTurn> TurnsOf(const TurnGroup& group) {
   std::map<std::string, GpuTurn> turns;
   Duration at{};

@@ -8,9 +8,9 @@
 namespace synergy {
 namespace {
 
-constexpr double kNoise = 0.1;  // of a bandwidth
+constexpr double kNoise = 0.1;  // fraction of a bandwidth
 
-// Reads of a node's pods from one of its disks.
+// What a node's pods read from one of its disks.
 struct DiskReads {
   double read = 0;       // bytes per second
   double bandwidth = 0;  // 0: unknown
@@ -30,8 +30,7 @@ std::map<std::string, std::map<std::string, DiskReads>> DisksIn(
   return disks;
 }
 
-// Returns the disk of a node from these; a name that is empty if none of them has a known
-// bandwidth.
+// Returns the node's disk among these; its name is empty if none has a known bandwidth.
 StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   StorageFacts::Disk most;
   double read = -1;
@@ -43,8 +42,7 @@ StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   return most;
 }
 
-// Returns the profile of the training where it has a storage of this bandwidth to itself; null if
-// that is none.
+// Returns the training's profile with a storage of this bandwidth to itself; null if there is none.
 std::shared_ptr<const JobProfile> WithStorage(TrainingProfile training, double bandwidth) {
   training.cached->model.storage_bandwidth = Bytes(std::llround(bandwidth));
   Result<JobProfile> profile = MakeJobProfile(training);
@@ -69,7 +67,7 @@ StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgre
     }
     const auto disk = disks.find(known->second.name);
     if (disk == disks.end()) {
-      // Pods read from another disk now, and from this one no more.
+      // Pods now read from another disk, and no longer from this one.
       if (!most.name.empty()) known->second = std::move(most);
       continue;
     }

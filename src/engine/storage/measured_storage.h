@@ -1,11 +1,11 @@
 #pragma once
 
 // Tells the tuner which storage pods share, as node agents have measured it
-// (profile/pod_progress.h), and what pods read, by their profiles.
+// (profile/pod_progress.h), and what pods read, according to their profiles.
 //
-// Agents report a disk's bandwidth only once it has been short, and a pod's disk only while the pod
-// reads. A pod that has got so much memory that it reads nothing any more must not lose it for that
-// reason. So what has been seen counts until its pod is gone.
+// Agents report a disk's bandwidth only after it has been short, and a pod's disk only while the
+// pod reads. A pod may have got so much memory that it no longer reads; it must not lose that
+// memory because it no longer reads. So an observation counts until its pod is gone.
 //
 // Threading: values; one owner of a MeasuredStorage.
 
@@ -31,8 +31,8 @@ struct StorageFacts {
     bool operator==(const Disk&) const = default;
   };
 
-  std::map<std::string, Disk> disks;           // by node: the one from which most is read
-  std::map<std::string, std::string> readers;  // of these disks: the nodes of pods, by uid
+  std::map<std::string, Disk> disks;  // by node: the disk that its pods read from most
+  std::map<std::string, std::string> readers;  // pods that read from these disks: uid to node
 
   bool operator==(const StorageFacts&) const = default;
 };
@@ -40,22 +40,22 @@ struct StorageFacts {
 // Whether the pod of this uid is on that node.
 using PodIsThere = std::function<bool(const std::string& uid, const std::string& node)>;
 
-// Returns `before` with the latest reports. A bandwidth that has changed by less than a tenth stays
-// as it was, so that noise causes no change of pods. A node's disk stays its disk while any pod
-// reads from it.
+// Returns `before` updated with the latest reports. A bandwidth that changed by less than a tenth
+// keeps its value, so that noise changes no pods. A node keeps its disk while any pod reads from
+// it.
 StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgress> reports,
                          const PodIsThere& is_there);
 
-// The storage by these facts, and the reads of pods by their profiles' models of the cache
-// (cache_model.h). A profile that was measured beside other readers has the bandwidth that these
-// left; here it has the whole disk's. Unknown: the reads of members of gangs, and of pods with
-// other numbers of GPUs than their profile's.
+// Derives the storage from these facts, and pods' reads from the cache models of their profiles
+// (cache_model.h). A profile that was measured beside other readers contains the bandwidth that
+// they left; here it gets the whole disk's. The reads of members of gangs are unknown, as are those
+// of pods whose number of GPUs differs from their profile's.
 class MeasuredStorage final : public StorageCatalog {
  public:
-  // The profiles outlive this.
+  // The profiles must outlive this object.
   explicit MeasuredStorage(const ProfileCatalog& profiles) : profiles_(profiles) {}
 
-  // Returns the nodes of whose storage something else is known now.
+  // Returns the nodes whose storage is now known differently.
   std::set<std::string> Hold(StorageFacts facts);
   const StorageFacts& facts() const { return facts_; }
 
@@ -64,7 +64,7 @@ class MeasuredStorage final : public StorageCatalog {
   std::optional<PodReads> ReadsOf(const Pod& pod) const override;
 
  private:
-  // A profile where the pod has the storage of its node to itself.
+  // A profile for a pod that has its node's storage to itself.
   struct Alone {
     double bandwidth = 0;
     std::shared_ptr<const JobProfile> profile;
@@ -72,7 +72,7 @@ class MeasuredStorage final : public StorageCatalog {
 
   const ProfileCatalog& profiles_;
   StorageFacts facts_;
-  // Each for the last node that it was needed for.
+  // Cached per training, for the last node that needed it.
   mutable std::map<std::weak_ptr<const TrainingProfile>, Alone, std::owner_less<>> alone_;
 };
 

@@ -47,7 +47,7 @@ class SitesBuilder {
     return found->second;
   }
 
-  // Whether every member exists and may be changed.
+  // Returns whether every member exists and may be changed.
   bool MayBeDivided(const std::string& gang) {
     const GangSites* const sites = cluster_.GangOf(gang);
     if (sites == nullptr || sites->waiting > 0) {

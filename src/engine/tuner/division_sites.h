@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the nodes that have to be divided together: a node, and all nodes with members of the gangs
-// that have members on this one, because all members of a gang are given the same.
+// Finds the nodes that must be divided together: a node, and all nodes with members of its gangs,
+// because all members of a gang get the same.
 //
 // Threading: pure.
 
@@ -16,14 +16,14 @@
 
 namespace synergy {
 
-// State of a node.
+// The state of a node.
 enum class NodeUse {
   kIdle,
   kBusy,      // nothing there can be divided now
-  kDividing,  // a division is under way, whose end has to be awaited
+  kDividing,  // a division is in progress and must end first
 };
 
-// The nodes to divide together. Pods of a gang keep what they have if the gang is not whole, if a
+// The nodes to divide together. Pods of a gang keep their amounts if the gang is incomplete, if a
 // member cannot be changed now, or if a member is on a busy node.
 struct DivisionSites {
   struct Site {
@@ -32,18 +32,19 @@ struct DivisionSites {
   };
   std::vector<Site> sites;         // the node itself first
   std::vector<std::string> gangs;  // gangs to divide; a gang's number is its index here
-  bool has_to_wait = false;        // for a division on another node; ignore all other members
-  // A gang here has a waiting pod. If that pod goes, no node changes.
+  bool has_to_wait = false;  // for a division on another node; then ignore all other members
+  // A gang here has a waiting pod. The departure of that pod changes no node.
   bool has_incomplete_gang = false;
 
   // The shares of all sites, one site after the other.
   std::vector<PodShare> Shares() const;
-  // Returns new amounts for the shares, and what levelling alone makes of them (gang_division.h).
+  // Returns the new amounts of the shares, and those that levelling alone would give them
+  // (gang_division.h).
   std::vector<ResourceVector> Regrown(const ResourceVector& headroom) const;
   std::vector<ResourceVector> Levelled() const;
 };
 
-// `settled`: gangs that are not to be considered again.
+// `settled`: gangs that should not be considered again.
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
                       const ShareRules& rules, const std::set<std::string>& settled,
                       const std::function<NodeUse(const std::string&)>& use);

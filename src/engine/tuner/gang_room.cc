@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The most plans that are made to spare other pods.
+// The maximum number of plans made to spare other pods.
 constexpr int kMostTries = 24;
 
 using Members = std::vector<std::shared_ptr<const Pod>>;
@@ -73,8 +73,8 @@ class GangRoomSearch {
     return cuts;
   }
 
-  // Takes as few cuts as possible. A plan fills node after node; of nodes with cuts this takes as
-  // little as it can, most members first.
+  // Makes as few cuts as possible. A plan fills one node after another; this uses the nodes with
+  // cuts as little as possible, those with the most members first.
   void SpareOthers(std::vector<NodeIndex>& places) {
     std::vector<NodeIndex> dear;
     for (const auto& [node, lacking] : CutsFor(places)) dear.push_back(node);
@@ -105,7 +105,7 @@ class GangRoomSearch {
     }
   }
 
-  // Returns the node without the pods to leave out, and without places that the members hold there.
+  // Returns the node without the excluded pods, and without the places that members hold there.
   NodeState AsMembersFindIt(NodeIndex index) const {
     NodeState node = snapshot_.node(index);
     if (!node.exists) return node;
@@ -131,8 +131,7 @@ class GangRoomSearch {
     return known->second;
   }
 
-  // Returns the CPU and memory that the node lacks for `amounts`, with the pods that are nominated
-  // there.
+  // Returns the CPU and memory that the node lacks for `amounts` plus the pods nominated there.
   ResourceVector Lacking(NodeIndex index, const ResourceVector& amounts) const {
     const NodeState node = AsMembersFindIt(index);
     ResourceVector asked = amounts;
@@ -148,7 +147,7 @@ class GangRoomSearch {
   const Members& members_;
   const ShareRules& rules_;
   const std::set<std::string>& but_;
-  std::set<std::string> left_out_;  // `but_` and the members
+  std::set<std::string> left_out_;  // `but_` plus the members
   ReserveRule reserve_;
   GangTerms terms_;
   Gpus fewest_gpus_ = Gpus(std::numeric_limits<int64_t>::max());

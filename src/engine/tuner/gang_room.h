@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds room for all pods of a waiting gang by cuts: on any number of nodes, for all pods or for
-// none (docs/internals/tuner.md).
+// Makes room for all pods of a waiting gang by cuts on any number of nodes, or for none of them
+// (docs/internals/tuner.md).
 //
 // Threading: pure.
 
@@ -22,12 +22,12 @@ namespace synergy {
 
 struct GangRoom {
   std::vector<NodeIndex> places;  // in the order of the members
-  // The nodes on which shares have to be cut, each once. Empty if there is room already.
+  // The nodes on which shares must be cut, each once. Empty if there is room already.
   std::vector<RoomPlan> cuts;
 };
 
 // Finds room for the members of a gang that have no node. `may_go`: a condition in addition to the
-// pods' own selectors. `but`: uids of pods to ignore. Returns nullopt if no cuts above the floors
+// pods' own selectors. `but`: UIDs of pods to ignore. Returns nullopt if no cuts above the floors
 // make room for all members.
 std::optional<GangRoom> RoomForGang(const ClusterSnapshot& snapshot,
                                     const std::vector<std::shared_ptr<const Pod>>& members,

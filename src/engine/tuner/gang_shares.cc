@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Returns the throughput per GPU of a member on another node, whose amounts are not changed here.
+// Returns the throughput per GPU of a member on another node whose amounts do not change here.
 double SpeedOf(const Pod& pod, const ResourceVector& needs, const ShareRules& rules) {
   const ManagedContainer& fungible = *pod.fungible;
   const TunedProfile known =

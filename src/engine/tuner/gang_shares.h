@@ -1,8 +1,7 @@
 #pragma once
 
-// Adds to shares that are members of gangs what depends on the gang (InGang of
-// allocation/pod_share.h): how many GPUs wait for the slowest member, and how fast the members on
-// other nodes are.
+// Adds the gang-dependent values (InGang of allocation/pod_share.h) to shares of gang members: how
+// many GPUs wait for the slowest member, and how fast the members on other nodes are.
 //
 // Threading: pure.
 
@@ -27,7 +26,7 @@ ResourceVector LeastOfGang(std::span<const std::shared_ptr<const Pod>> members, 
 // Returns the number of GPUs of all members.
 double GpusOfGang(std::span<const std::shared_ptr<const Pod>> members);
 
-// Marks those of a node's shares that are members of gangs. Does nothing if `rules` has no
+// Marks the shares of a node that belong to members of gangs. Does nothing if `rules` has no
 // cluster.
 void JoinGangs(const ShareRules& rules, NodeShares& node_shares);
 

@@ -23,15 +23,15 @@ namespace synergy {
 namespace {
 
 constexpr Duration kLookForLoans = std::chrono::seconds(10);
-// How often reports are looked at while there are loans.
+// How often to look at reports while there are loans.
 constexpr Duration kLookForBusy = std::chrono::milliseconds(500);
-// The CPU that an idle pod keeps at least, and the least loan that is worth two changes.
+// The CPU that an idle pod keeps at least; also the smallest loan that is worth two changes.
 constexpr MilliCpu kKept(1000);
 constexpr MilliCpu kLeastLoan(500);
 
 bool Lends(const Pod& pod) { return pod.fungible && pod.fungible->Lends() > MilliCpu(0); }
 
-// Whether the pod's agent reports it idle for long enough.
+// Returns whether the agent has reported the pod idle for long enough.
 bool IsIdle(const TunerPass& pass, const std::string& uid) {
   if (pass.settings.idle_after <= Duration::zero()) return false;
   const auto found = pass.memory.idle.find(uid);
@@ -39,7 +39,8 @@ bool IsIdle(const TunerPass& pass, const std::string& uid) {
          found->second.idle >= pass.settings.idle_after;
 }
 
-// The same for a pod that lends already: a new process gives the agents time to report it.
+// Does the same for a pod that already lends, but gives the agents time to report it to a new
+// process.
 bool StaysIdle(const TunerPass& pass, const std::string& uid) {
   if (pass.settings.idle_after <= Duration::zero()) return false;
   const auto found = pass.memory.idle.find(uid);
@@ -54,7 +55,7 @@ bool IsResting(const TunerPass& pass, const std::string& uid) {
   return resting != pass.memory.resting.end() && resting->second > pass.at.now;
 }
 
-// Whether no change of the pod is under way.
+// Returns whether no change of the pod is in progress.
 bool IsAtRest(const TunerPass& pass, const Pod& pod) {
   return !pass.memory.changes.contains(pod.uid) && !pass.memory.asked.contains(pod.uid) &&
          IsSettled(pod);
@@ -69,12 +70,12 @@ bool MayStep(const TunerPass& pass, const Pod& pod, const NodeState& node) {
   return retry == pass.memory.loan_retries.end() || retry->second <= pass.at.now;
 }
 
-// A pod that borrows or may, and what is lent to it.
+// A pod that borrows or may borrow, and what it is lent.
 struct Borrower {
   std::shared_ptr<const Pod> pod;  // null: gone
-  MilliCpu lent;                   // in all
-  MilliCpu goes_on;                // of that, by loans that are not to end
-  MilliCpu ready;                  // of that, no longer in use by the lenders
+  MilliCpu lent;  // in total
+  MilliCpu goes_on;  // the part from loans that continue
+  MilliCpu ready;  // the part that lenders no longer use
 };
 
 struct Loan {
@@ -88,7 +89,7 @@ struct NodeLoans {
   std::map<std::string, Borrower> borrowers;  // by uid
 };
 
-// Whether the loan need not end, as far as its two pods are concerned.
+// Returns whether the loan may continue, as far as its two pods are concerned.
 bool GoesOn(const TunerPass& pass, const Pod& lender, const Borrower& borrower,
             const NodeState& node) {
   const Pod* const pod = borrower.pod.get();
@@ -124,7 +125,7 @@ NodeLoans LoansOn(const TunerPass& pass, const NodeState& node, bool all_end) {
   return found;
 }
 
-// Writes on the pod that it borrows no more than this: the lenders of the rest are gone.
+// Records on the pod that it borrows no more than this, because the lenders of the rest are gone.
 void Keep(TunerPass& pass, const std::shared_ptr<const Pod>& pod, MilliCpu borrowed) {
   const ManagedContainer& fungible = *pod->fungible;
   tuner_action::Record record;
@@ -162,7 +163,7 @@ bool HasChanges(const TunerMemory& memory, const std::string& node) {
          std::any_of(memory.asked.begin(), memory.asked.end(), is_there);
 }
 
-// Another scheduler has given away what was lent.
+// Another scheduler has given away the CPU that was lent.
 void CutPeers(TunerPass& pass, const Pod& lender, const NodeState& node) {
   if (HasChanges(pass.memory, node.detail->name)) return;
   const MilliCpu lacking = MilliCpu(0) - WithNominated(node).Free().cpu;
@@ -225,7 +226,7 @@ MilliCpu MayLend(const TunerPass& pass, const Pod& pod, const NodeState& node) {
   return fungible.requested.cpu - kept;
 }
 
-// Lends up to `most` of the pod's CPU to the neighbour that gains most by it.
+// Lends up to `most` of the pod's CPU to the neighbour that gains most from it.
 void Lend(TunerPass& pass, const std::shared_ptr<const Pod>& lender, MilliCpu most,
           Neighbours& neighbours) {
   std::optional<size_t> best;

@@ -1,25 +1,25 @@
 #pragma once
 
-// Loans of CPU: a pod whose GPUs and CPU have been idle for long lends the CPU that it does not use
-// to a pod of its node that trains faster with it, and has it back as soon as it is busy.
+// Loans of CPU: a pod whose GPUs and CPU have long been idle lends its unused CPU to a pod on its
+// node that trains faster with it, and gets it back as soon as it is busy.
 //
 //   lender:    kLent (cut, in force) ------------------------------> kReturned (grown)
 //   borrower:          kBorrowed (grown) --> kGivenBack (cut, in force)
 //
-// Cuts come first, so the node is never over-allocated. Each step is announced on the pod before it
-// is made, so ManagedContainer::Lends() and Borrows() of the pods are the whole state, and a loan
-// outlives the controller. What is lent and not borrowed counts as taken
-// (ManagedContainer::LoanBalance()): our own extender gives it to no other pod. Another scheduler
-// may, in the moment between two steps or after the borrower has gone. Then the lender's CPU comes
-// from the surplus of its neighbours, or from what becomes free.
+// Cuts come first, so the node is never over-committed. Each step is announced on the pod before it
+// is made. So ManagedContainer::Lends() and Borrows() of the pods are the whole state, and a loan
+// outlives the controller. CPU that is lent but not borrowed counts as taken
+// (ManagedContainer::LoanBalance()), so our own extender gives it to no other pod. Another
+// scheduler may take it between two steps or after the borrower has left. Then the lender's CPU
+// comes from its neighbours' surplus, or from what becomes free.
 //
-// A loan ends when its lender is busy, is not reported to be idle any more, or when a pod waits
-// that could have a place on the node then (NodesToPlaceOn of reclaim.h); also when the borrower is
+// A loan ends when its lender is busy or no longer reported idle, or when a waiting pod could have
+// a place on the node without the loan (NodesToPlaceOn of reclaim.h); also when the borrower is
 // gone or cannot take it. If the lender is gone, the borrower keeps the CPU, as surplus.
 //
-// Members of gangs, and pods that may not be resized, neither lend nor borrow. Pods whose limits
-// are their requests (`strict`), or whose namespace has a quota of CPU, do not lend: others could
-// use up the quota meanwhile. Memory is not lent.
+// Members of gangs, and pods that must not be resized, neither lend nor borrow. Pods whose limits
+// equal their requests (`strict`), or whose namespace has a CPU quota, do not lend, because others
+// could use up the quota meanwhile. Memory is not lent.
 //
 // Threading: pure.
 
@@ -27,7 +27,7 @@
 
 namespace synergy {
 
-// How long a report that a pod is idle counts.
+// How long a report of an idle pod stays valid.
 inline constexpr Duration kIdleIsFresh = std::chrono::seconds(15);
 
 // Continues the existing loans, and ends those that must end.

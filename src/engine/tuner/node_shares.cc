@@ -20,7 +20,7 @@ namespace {
 // How long after a bind the node agent may take to report the pod's devices.
 constexpr Duration kTimeToLook = std::chrono::minutes(2);
 
-// Returns the time until the pod may have its next change of a round; nullopt if it may be changed.
+// Returns how long until the pod may have its next change of a round; nullopt if it may change now.
 std::optional<Duration> RestOfRound(const Pod& pod, const ShareRules& rules) {
   const std::optional<ChangeRecord>& change = pod.fungible->change;
   if (!change || change->kind == ChangeKind::kAllocated) return std::nullopt;
@@ -29,14 +29,16 @@ std::optional<Duration> RestOfRound(const Pod& pod, const ShareRules& rules) {
   return std::min(rest, rules.round);
 }
 
-// Returns how long growth is still blocked because one failed in this round; nullopt if it is not.
+// Returns how long growth stays blocked because one failed in this round; nullopt if it is not
+// blocked.
 std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
   const auto resting = rules.memory.resting.find(pod.uid);
   if (resting == rules.memory.resting.end() || resting->second <= rules.at.now) return std::nullopt;
   return resting->second - rules.at.now;
 }
 
-// Not while probed: a resize may wipe the probe's quota, and would spoil the measurement.
+// Change no pod that is being probed: a resize may remove the probe's quota and would spoil the
+// measurement.
 bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && IsSettled(pod) && pod.fungible->Lends() == MilliCpu(0) &&
@@ -44,8 +46,8 @@ bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
          !rules.memory.asked.contains(pod.uid);
 }
 
-// Returns the kubelet's report that it can never make this change to such a pod; null if it may be
-// tried.
+// Returns the kubelet's report that it can never make this change to such a pod; null if the change
+// may be tried.
 const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimension dimension,
                                  const ShareRules& rules) {
   const auto& known = rules.memory.infeasible;
@@ -55,7 +57,8 @@ const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimensio
   return found->second.node == NodeMark::Of(node) ? &found->second : nullptr;
 }
 
-// Returns what the tuner is giving to the namespace's pods and the API server may not know yet.
+// Returns what the tuner is giving to the namespace's pods while the API server may not have
+// recorded it yet.
 ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& memory) {
   ResourceVector given;
   for (const auto& [uid, change] : memory.changes) {
@@ -81,17 +84,17 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
   const ResourceVector demand =
       profile->Demand(0, CredibleThroughput(*profile, share.fair, rules.max_speed_up));
   share.most.cpu = demand.cpu;
-  // Without that it is not known which part of the memory is cache.
+  // Without the process memory it is unknown which part of the memory is cache.
   if (profile->process_memory() && !fungible.memory_let_be) {
     share.most.memory = demand.memory;
-    // The demand is that of a pod whose neighbors leave the storage to it.
+    // The demand assumes that the pod's neighbours leave the storage to it.
     if (reads != nullptr) share.most.memory = std::max(share.most.memory, reads->Enough());
   }
   share.most = fungible.WithinBounds(share.most);
   return share;
 }
 
-// The storage of a node, and what its pods read, as far as that is known.
+// What is known of a node's storage and of what its pods read.
 struct NodeReads {
   double bandwidth = 0;                     // 0: unknown
   std::map<std::string, PodReads> of_pods;  // by uid
@@ -114,7 +117,7 @@ NodeReads ReadsOn(const NodeState& node, const ShareRules& rules) {
   return reads;
 }
 
-// Divides the storage among the shares, beside the needs of the node's other pods.
+// Divides the storage among the shares, after the needs of the node's other pods.
 void JoinStorage(const NodeState& node, const NodeReads& reads, NodeShares& node_shares) {
   if (reads.of_pods.empty()) return;
   std::vector<double> needs;
@@ -146,18 +149,18 @@ void JoinStorage(const NodeState& node, const NodeReads& reads, NodeShares& node
   node_shares.shares = WithStorageLeft(node_shares.shares, CurrentOf(node_shares.shares));
 }
 
-// Returns the amounts that Kueue has counted of the pod's quota, by admission; it counts no resize.
+// Returns the amounts that Kueue counted against the pod's quota at admission; it counts no resize.
 ResourceVector MostCounted(const Pod& pod, const ShareRules& rules) {
   if (!rules.within_counted || !FindLabel(pod.labels, annotations::kKueuePodSet)) return kUnlimited;
   return pod.fungible->floor;
 }
 
-// Whether the node agent has reported the pod's devices, or its time to do so is over.
+// Returns whether the node agent has reported the pod's devices, or its time to do so is over.
 bool IsReported(const ManagedContainer& fungible, WallTime now) {
   return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
 }
 
-// Limits the share to `allowed`. Returns whether that is less than it has a use for.
+// Limits the share to `allowed`. Returns whether that is less than the share could use.
 bool KeepWithin(const ResourceVector& allowed, PodShare& share) {
   const ResourceVector most = LesserOf(share.most, LargerOf(allowed, share.current));
   const bool held = most != share.most;
@@ -187,8 +190,8 @@ NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& r
   for (const auto& pod : node.detail->pods) {
     if (MayChange(*pod, node, rules)) pods.push_back(&pod);
   }
-  // Sorted, so that neither the order of the watch nor the chance of a UID matters: among equals a
-  // simulation must always choose the same.
+  // Sorted, so that neither the order of the watch nor a random UID matters: among equals a
+  // simulation must always choose the same pod.
   std::sort(pods.begin(), pods.end(), [](const auto* a, const auto* b) {
     return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <
            std::tie((*b)->pod_namespace, (*b)->name, (*b)->uid);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Lists the pods of a node whose CPU and memory may be changed now, and their bounds, in the form
-// that the algorithms of allocation/surplus.h take.
+// Lists the pods of a node whose CPU and memory may be changed now, with their bounds, in the form
+// that the algorithms of allocation/surplus.h expect.
 //
 // Threading: pure.
 
@@ -27,7 +27,7 @@ struct NodeShares {
   std::vector<std::shared_ptr<const JobProfile>> profiles;
   std::vector<PodShare> shares;
   std::vector<bool> keeps;      // by share: must not be changed yet
-  bool held_by_limits = false;  // a share would be given more if its namespace allowed it
+  bool held_by_limits = false;  // a share would get more if its namespace allowed it
 };
 
 // The purpose for which shares are listed.
@@ -44,28 +44,28 @@ struct ShareRules {
   double max_speed_up = kDefaultMaxSpeedUp;
   const NamespaceLimits* limits = nullptr;   // null: no limits
   const ClusterSnapshot* cluster = nullptr;  // for other members of gangs; null: leave gangs out
-  bool within_counted = false;               // pods in Kueue's queues keep to their floors
-  const StorageCatalog* storage = nullptr;   // null: nothing is known of it
+  bool within_counted = false;  // pods in Kueue's queues get no more than their floors
+  const StorageCatalog* storage = nullptr;  // null: the storage is unknown
 };
 
-// Returns the most that the namespace and the pod's queue allow for the pod now, given what other
-// pods of the namespace are being given.
+// Returns the most that the namespace and the pod's queue allow the pod now, given what the
+// namespace's other pods are about to get.
 ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules);
 
-// The same for each of `count` pods like this one, if each wants `wanted`.
+// Does the same for each of `count` pods like this one, if each wants `wanted`.
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                                   const ShareRules& rules);
 
-// For a reclaim, shares also carry what depends on their gangs (gang_shares.h).
+// For a reclaim, shares also carry the gang-dependent values (gang_shares.h).
 NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules);
 
-// Returns when the first pod of the node that is blocked from changes for a limited time can be
-// changed again; nullopt if no pod is.
+// Returns when the first pod on the node that is temporarily blocked from changes can be changed
+// again; nullopt if there is no such pod.
 std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules);
 
-// Returns a notice for the pod's owner: the pod is left alone, or is served by other figures than
-// it was admitted with. Returns nullopt if there is nothing to report. `node`: labels of the pod's
-// node.
+// Returns a notice for the pod's owner if the tuner leaves the pod alone, or uses other figures
+// than those at its admission. Returns nullopt if there is nothing to report. `node`: the labels of
+// the pod's node.
 std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
                                               const ProfileCatalog& profiles, WallTime now);
 

@@ -29,7 +29,7 @@
 namespace synergy {
 namespace {
 
-// Returns the pod's requests at its floor, if these would be less than it requests now.
+// Returns the pod's requests at its floor, if those are less than its present requests.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   if (!pod.fungible) return std::nullopt;
   const ResourceVector least =
@@ -38,13 +38,13 @@ std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   return least;
 }
 
-// Returns the pod as it is once it has been cut to that.
+// Returns the pod as it is after a cut to those amounts.
 std::shared_ptr<const Pod> AtLeast(const std::shared_ptr<const Pod>& pod) {
   const std::optional<ResourceVector> least = LessThanItAsksFor(*pod);
   return least ? std::make_shared<const Pod>(WithAllocation(*pod, *least)) : pod;
 }
 
-// Returns the time from which others may be cut for the pod. No pod is cut for one that waits for
+// Returns the time from which others may be cut for the pod. No pod is cut for a pod that waits for
 // something else. But a hint may be wrong, so it expires.
 Instant MayCutFrom(const TunerPass& pass, const WaitingPod& waiting) {
   return waiting.unnamed_since ? *waiting.unnamed_since + pass.settings.unnamed : Instant{};
@@ -57,8 +57,8 @@ bool Refuses(const TunerPass& pass, const NodeState& node, const WaitingPod& wai
          refusal->second.node == NodeMark::Of(node);
 }
 
-// Remembers that the pod has had room on the node since `room_since` and is not bound there:
-// something that we cannot see keeps it away. If kube-scheduler has shown no activity meanwhile, it
+// Records that the pod has had room on the node since `room_since` but is not bound there, so a
+// reason that cannot be seen here keeps it away. If kube-scheduler showed no activity meanwhile, it
 // may be down: then the pod tries other nodes first, and this node again soon.
 void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node,
                      Instant room_since) {
@@ -81,7 +81,7 @@ void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node
   refused.insert_or_assign(node.detail->name, std::move(refusal));
 }
 
-// Remembers that kube-scheduler did not use the place in time, if the pod fits there.
+// Records that kube-scheduler did not use the place in time, if the pod fits there.
 void RememberUnusedRoom(TunerPass& pass, const KeptPlace& place) {
   const auto waiting = pass.memory.waiting.find(place.pod->uid);
   const auto index = pass.cluster.Find(place.node);
@@ -91,7 +91,7 @@ void RememberUnusedRoom(TunerPass& pass, const KeptPlace& place) {
   RememberRefusal(pass, waiting->second, node, *place.room_since);
 }
 
-// A gang has all of its places, or none.
+// A gang has all of its places or none.
 void BreakPlaces(TunerMemory& memory, const Pod& pod) {
   if (!pod.gang) return;
   for (auto& [uid, place] : memory.places)
@@ -102,7 +102,7 @@ void EndPlace(TunerPass& pass, const std::string& uid, PlaceEnd end) {
   const auto it = pass.memory.places.find(uid);
   KeptPlace& place = it->second;
   pass.Do({place.pod, tuner_action::EndPlace{place.node, end}});
-  // The room that was cut free may serve other pods.
+  // Other pods may use the room that the cuts made.
   pass.memory.touched.insert(place.node);
   const std::shared_ptr<const Pod> pod = place.pod;
   pass.memory.places.erase(it);
@@ -117,7 +117,7 @@ void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   if (pass.memory.asked.contains(waiting.pod->uid)) return;
   if (!waiting.next_reminder) waiting.next_reminder = now + pass.settings.remind;
   if (now >= *waiting.next_reminder) {
-    // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
+    // After an extender rejects a pod, any change of the pod makes kube-scheduler retry it.
     pass.Do({waiting.pod, tuner_action::Remind{}});
     ++waiting.reminders;
     waiting.next_reminder =
@@ -126,7 +126,7 @@ void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   pass.WakeAt(*waiting.next_reminder);
 }
 
-// Returns the planned pod as it is now; null if anything has changed it since.
+// Returns the planned pod in its present state; null if anything has changed it since.
 std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
   const auto index = pass.cluster.Find(cut.pod->node);
   if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;
@@ -139,8 +139,8 @@ std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCu
   return nullptr;
 }
 
-// Requests the cuts for a place that has been written on its pod. If a peer has changed, the place
-// ends.
+// Requests the cuts for a place that has been written on its pod. Ends the place if a peer has
+// changed.
 void AskForCuts(TunerPass& pass, KeptPlace& place) {
   for (const PlannedCut& cut : std::exchange(place.planned, {})) {
     const std::shared_ptr<const Pod> pod = StillAsPlanned(pass, cut);
@@ -168,7 +168,7 @@ void FreePlaceFor(TunerPass& pass, const Pod& pod) {
   }
 }
 
-// `cuts`: the cuts that make the room; null: those of another member, or none.
+// `cuts`: the cuts that make the room; null if they belong to another member, or there are none.
 void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
   const std::string& node = pass.cluster.node(index).detail->name;
   KeptPlace place{.pod = waiting.pod, .node = node, .until = pass.at.now + pass.settings.keep};
@@ -186,7 +186,7 @@ void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, cons
 }
 
 enum class Attempt {
-  kMade,    // something is under way for this pod
+  kMade,  // something is in progress for this pod
   kRoom,    // there is room already, for this pod or another of its kind
   kNoRoom,  // no room for any pod of its kind
   kNotDue,  // nothing to do for this pod; another of its kind may still be due
@@ -213,7 +213,7 @@ Attempt UseRoom(TunerPass& pass, WaitingPod& waiting, const NodeState& node) {
   return Attempt::kRoom;
 }
 
-// `taken`: nodes on which this decision already keeps a place, unknown to the snapshot.
+// `taken`: nodes on which this decision already keeps a place that the snapshot does not show.
 Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waiting,
                     std::set<std::string>& taken) {
   const Instant now = pass.at.now;
@@ -264,7 +264,8 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
   return Attempt::kMade;
 }
 
-// Tries the first pod of the kind, and as long as something was done for it, the next.
+// Tries the first pod of the kind, then the next ones as long as something was done for the one
+// before.
 void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& taken) {
   if (kind.looked_at == pass.cluster.version()) return;
   if (pass.at.now < kind.next_look) {
@@ -295,7 +296,7 @@ void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& 
   }
 }
 
-// The rank of a gang: the time when its last pod began to wait, and its lowest priority.
+// Returns the rank of a gang: the time when its last pod began to wait, and its lowest priority.
 WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
                          const GangInNeed& gang) {
   WaitingKind::Rank rank{std::numeric_limits<int64_t>::max(), Instant{}, name};
@@ -308,7 +309,7 @@ WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
 }
 
 // Returns the members that wait for room, by name. Returns none if nothing can be done for the gang
-// now: it is not whole, not all of it waits, or something is under way for it.
+// now: it is incomplete, not all of it waits, or something is in progress for it.
 std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) {
   TunerMemory& memory = pass.memory;
   std::vector<WaitingPod*> members;
@@ -330,7 +331,7 @@ std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) 
   return members;
 }
 
-// Returns the time from which others may be cut for the gang. The rule for single pods, applied to
+// Returns the time from which others may be cut for the gang. Applies the rule for single pods to
 // the messages of all members.
 Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
@@ -423,8 +424,8 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
 
 // The combined state of a gang's places.
 struct GangPlaces {
-  bool written = true;   // all of them
-  bool cutting = false;  // for any of them
+  bool written = true;  // true if all of them are
+  bool cutting = false;  // true if any of them is
   bool broken = false;   // one of them has failed
 };
 using PlacesOfGangs = std::map<std::string_view, GangPlaces>;
@@ -443,7 +444,7 @@ bool WaitsForLocality(const Pod& pod) {
   return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
 }
 
-// Nodes as they are once all loans are back and all surplus is cut.
+// Nodes as they are once all loans have been returned and all surplus is cut.
 class NodesWithoutSurplus {
  public:
   explicit NodesWithoutSurplus(const TunerPass& pass) : pass_(pass) {}
@@ -460,7 +461,7 @@ class NodesWithoutSurplus {
   std::map<NodeIndex, NodeState> nodes_;
 };
 
-// `node`: without its surplus.
+// `node`: the node without its surplus.
 bool Takes(const TunerPass& pass, const NodeState& node, const WaitingKind& kind) {
   if (!MayGoTo(*kind.model, node) || !CheckFit(*AtLeast(kind.model), node).none()) return false;
   return std::any_of(kind.queue.begin(), kind.queue.end(), [&](const WaitingKind::Rank& next) {
@@ -469,7 +470,7 @@ bool Takes(const TunerPass& pass, const NodeState& node, const WaitingKind& kind
   });
 }
 
-// Returns the nodes that would take the members of the gang, all of them or none.
+// Returns the nodes that would take all members of the gang; none if they do not all fit.
 std::set<std::string> NodesToTake(TunerPass& pass, NodesWithoutSurplus& nodes,
                                   const GangInNeed& gang) {
   std::set<std::string> taking;
@@ -545,7 +546,7 @@ void AdvancePlaces(TunerPass& pass) {
     const bool cutting = all.cutting || IsCutting(pass.memory, place);
     if (!cutting && !place.room_since) place.room_since = pass.at.now;
     // kube-scheduler has retried, and the pod lacks neither CPU nor memory. A gang that may use the
-    // room but waits for a nearer one takes it in the end.
+    // room but waits for a closer one eventually takes it.
     const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
                          !WaitsForLocality(*place.pod);
     if (pass.at.now >= place.until || in_vain) {
@@ -578,7 +579,7 @@ void MakeRoom(TunerPass& pass) {
   }
   if (pass.memory.look_anew) pass.WakeAt(*pass.memory.look_anew);
   std::set<std::string> taken;
-  // Turns across kinds. A kind counts by its first pod, a gang as a whole.
+  // Kinds take turns. The first pod of a kind represents it; a gang counts as a whole.
   struct Next {
     WaitingKind::Rank rank;
     WaitingKind* kind = nullptr;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the tuner that makes room for pods that wait only for CPU or memory. It keeps a place
-// for them meanwhile, and makes kube-scheduler retry when it has not noticed room.
+// The part of the tuner that makes room for pods that wait only for CPU or memory. Meanwhile it
+// keeps a place for them, and makes kube-scheduler retry when kube-scheduler has not noticed room.
 //
 // Threading: pure.
 
@@ -12,22 +12,22 @@
 
 namespace synergy {
 
-// Whether kube-scheduler reports that the waiting pod lacks CPU or memory on any node, or reports
-// no reason. Looks for the texts of its own filter, which the extender uses too. Only a hint: texts
-// may change, and they are about all nodes.
+// Returns whether kube-scheduler reports that the waiting pod lacks CPU or memory on any node, or
+// reports no reason. Looks for the texts of kube-scheduler's own filter, which the extender also
+// uses. The result is only a hint: texts may change, and they concern all nodes.
 bool NamesShortage(const Pod& pod);
 
-// Advances the kept places: cuts, reminders, ends.
+// Advances the kept places: cuts, reminders and ends.
 void AdvancePlaces(TunerPass& pass);
-// `done`: the place of the pod was written on it.
+// `done`: the place was written on the waiting pod.
 void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 
 // Makes room for pods that wait without a place.
 void MakeRoom(TunerPass& pass);
 
-// Returns those of `nodes` where a place is kept, or where a pod that waits could have one if all
-// loans (loans.h) ended: it may go there, nothing is known to keep it away, and it fits, if it is
-// of a gang with all other members, once surplus is cut.
+// Returns those of `nodes` where a place is kept, or where a waiting pod could have one if all
+// loans (loans.h) ended. The pod must be allowed there, nothing known may block it, and it must fit
+// once surplus is cut, together with all other members if it is in a gang.
 std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes);
 
 }  // namespace synergy

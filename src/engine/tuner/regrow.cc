@@ -19,11 +19,11 @@
 namespace synergy {
 namespace {
 
-// After this number of actions a decision leaves the other nodes to the next one, so that what
-// follows from these actions, and pods that begin to wait meanwhile, go first.
+// After this many actions a decision leaves the other nodes to the next one, so that what follows
+// from these actions, and pods that begin to wait meanwhile, come first.
 constexpr size_t kManyActions = 16;
-// With this number of actions requested and not done, nothing more is divided: a decision made now
-// would be out of date when it is carried out.
+// With this many requested actions unfinished, nothing more is divided, because a decision made now
+// would be outdated when it is carried out.
 constexpr size_t kManyAsked = 64;
 
 // The value of a division, and whether it begins with cuts.
@@ -50,9 +50,8 @@ Gain GainOf(const std::vector<PodShare>& shares, const std::vector<ResourceVecto
   return gain;
 }
 
-// Whether no change is worth it even if every share got all that it has a use for, and the storage
-// alone. Spares most
-// nodes of a settled cluster the search.
+// Returns whether no change is worthwhile even if every share got all that it can use, and the
+// storage to itself. Saves most nodes of a settled cluster the search.
 bool NothingToGain(const std::vector<PodShare>& shares, double least_gain) {
   std::vector<ResourceVector> amounts;
   amounts.reserve(shares.size());
@@ -80,7 +79,7 @@ void SendNotices(TunerPass& pass, const NodeState& node) {
   }
 }
 
-// Nodes with changes under way or kept places. They are divided when these end, which brings the
+// Nodes with changes in progress or kept places. They are divided when these end, which brings the
 // tuner back to them.
 class BusyNodes {
  public:
@@ -94,13 +93,13 @@ class BusyNodes {
     for (const auto& [uid, asked] : memory.asked) asked_.insert(asked.node);
   }
   bool WaitsForEnd(const std::string& node) const { return waited_for_.contains(node); }
-  // Whether actions there have no outcome yet. Only the memory gets the outcome.
+  // Returns whether actions there have no outcome yet. Only the memory receives the outcome.
   bool WaitsForOutcome(const std::string& node) const { return asked_.contains(node); }
   NodeUse UseOf(const std::string& node) const {
     if (dividing_.contains(node) || asked_.contains(node)) return NodeUse::kDividing;
     return waited_for_.contains(node) ? NodeUse::kBusy : NodeUse::kIdle;
   }
-  // `node` outlives this.
+  // `node` must outlive this object.
   void AddChanged(const std::string& node) {
     waited_for_.insert(node);
     dividing_.insert(node);
@@ -115,24 +114,24 @@ class BusyNodes {
 // State of nodes and gangs during one decision.
 struct Division {
   BusyNodes busy;
-  std::set<std::string> settled_gangs;  // nothing to gain from changing these
+  std::set<std::string> settled_gangs;  // no change of these gains anything
 };
 
-// Whether this decision has made enough actions, so that the rest is left to the next ones.
+// Returns whether this decision has made enough actions, so that the next ones handle the rest.
 bool HasEnough(const TunerPass& pass) {
   return pass.plan.actions.size() >= kManyActions ||
          pass.memory.actions_asked + pass.plan.actions.size() >= kManyAsked;
 }
 
-// New amounts of the shares of all sites.
+// The new amounts of the shares of all sites.
 struct NewAmounts {
   std::vector<ResourceVector> amounts;
   bool cuts = false;    // it begins with cuts
-  bool levels = false;  // only makes the members of gangs equal
+  bool levels = false;  // it only makes the members of gangs equal
 };
 
-// Whether the difference is too small to change for equality's sake: amounts of members with
-// unequal GPUs are rounded.
+// Returns whether the difference is too small to change for equality alone, because the amounts of
+// members with unequal GPUs are rounded.
 bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<ResourceVector>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if ((a[i].cpu - b[i].cpu).count() > a[i].cpu.count() / 100) return false;
@@ -141,7 +140,7 @@ bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<Reso
   return true;
 }
 
-// Returns nullopt if no change is worth it.
+// Returns nullopt if no change is worthwhile.
 std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSettings& settings) {
   const std::vector<PodShare> shares = sites.Shares();
   if (!NothingToGain(shares, settings.least_gain)) {
@@ -179,7 +178,7 @@ void Divide(TunerPass& pass, const DivisionSites& sites, const NewAmounts& plann
                            : fmt::format("more useful to other pods on node {}", name));
         continue;
       }
-      // Other pods of its namespace may have begun to grow in this decision.
+      // Other pods of the namespace may have begun to grow in this decision.
       ResourceVector to = LesserOf(amounts, MostAllowed(*node_shares.pods[i], pass.rules()));
       to.cpu = std::max(share.Step(to.cpu), share.current.cpu);
       if (to == share.current) continue;
@@ -214,7 +213,7 @@ void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
     pass.memory.due[name] = *next;
     pass.WakeAt(*next);
   }
-  // The remainder of a quota may change without any change of the node.
+  // The rest of a quota may change without any change of the node.
   if (sites.sites.front().node_shares.held_by_limits || sites.has_incomplete_gang) {
     pass.memory.divided.erase(name);
   } else {
@@ -227,7 +226,7 @@ void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
   }
 }
 
-// Returns the nodes to divide now, besides those of a round.
+// Returns the nodes to divide now, apart from those of a round.
 std::set<std::string> TakeDue(TunerPass& pass) {
   std::set<std::string> nodes = std::exchange(pass.memory.touched, {});
   for (auto next = pass.memory.due.begin(); next != pass.memory.due.end();) {
@@ -242,7 +241,7 @@ std::set<std::string> TakeDue(TunerPass& pass) {
   return nodes;
 }
 
-// Divides all nodes that have changed since there was nothing to gain there.
+// Divides all nodes that have changed since they last had nothing to gain.
 void DivideAll(TunerPass& pass, Division& division) {
   TunerMemory& memory = pass.memory;
   if (memory.divided_by != pass.profiles.version()) memory.divided.clear();
@@ -280,7 +279,7 @@ void DivideNodes(TunerPass& pass) {
   if (round) {
     memory.next_round = pass.at.now + pass.settings.round;
     pass.plan.round = true;
-    // Changes that time alone has caused are noticed here at the latest.
+    // Changes caused only by time are noticed here at the latest.
     LookAnew(memory);
     Forget(pass);
     TakeOverUnfinished(pass);
@@ -297,7 +296,7 @@ void DivideNodes(TunerPass& pass) {
     if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(pass, node, division);
   }
   memory.touched.merge(nodes);
-  // Otherwise the outcomes of the actions bring the tuner back.
+  // Otherwise the outcomes of the actions bring the tuner back here.
   if (!memory.touched.empty() && pass.plan.actions.size() >= kManyActions) {
     pass.WakeAt(pass.at.now);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of the tuner that divides nodes again: every round, and whenever a change there has
-// ended.
+// The part of the tuner that divides nodes again: in every round, and whenever a change on a node
+// has ended.
 //
 // Threading: pure.
 

@@ -21,21 +21,21 @@ using tuner_action::Withdraw;
 
 using Phase = PodChange::Phase;
 
-// How long an announcement of a previous process is left alone: its own call may still be under
-// way.
+// How long to leave a previous process's announcement alone, because its own call may still be
+// running.
 constexpr Duration kGrace = std::chrono::seconds(5);
 
 bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
 
-// Whether a resize costs the pod no device. It waits, or runs on `node`.
+// Returns whether a resize leaves the pod all its devices. The pod waits, or runs on `node`.
 bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
   if (node.empty()) return true;
   const auto place = cluster.Find(node);
   return place && MayResize(pod, cluster.node(*place).detail->labels);
 }
 
-// Returns the free amounts of the node, by its pods and what is announced for them; nullopt if
-// there is no such node.
+// Returns the node's free amounts, given its pods and what is announced for them; nullopt if there
+// is no such node.
 std::optional<ResourceVector> FreeOn(const ClusterSnapshot& cluster, const std::string& node) {
   const auto place = cluster.Find(node);
   if (!place || !cluster.node(*place).exists) return std::nullopt;
@@ -48,7 +48,7 @@ bool HasRoom(const ClusterSnapshot& cluster, const PodChange& change) {
   return free && free->cpu >= MilliCpu(0) && free->memory >= Bytes(0);
 }
 
-// The part of a change of a running pod that comes first.
+// Returns the part of a running pod's change that comes first.
 ResourceVector FirstOf(const ResourceVector& from, const ResourceVector& to) {
   ResourceVector first = from;
   if (to.cpu != from.cpu) {
@@ -64,8 +64,8 @@ TunerAction StepOf(const PodChange& change) {
   return {change.pod, Step{{change.record, change.node.empty()}}};
 }
 
-// The record from before a previous process's announcement is lost. Without any record the amounts
-// would look as if they had been changed by hand, so one is made up.
+// The record from before the previous process's announcement is lost. Without any record the
+// amounts would look changed by hand, so this creates one.
 Withdraw Withdrawal(const PodChange& change, WallTime now) {
   const ChangeRecord& record = change.record;
   const ResourceVector& kept = record.from;
@@ -102,7 +102,7 @@ PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerS
   return put_back;
 }
 
-// Ends a change that is in force, or that needs nothing more.
+// Ends a change that is in force or needs nothing more.
 void End(TunerMemory& memory, const std::string& uid) {
   const auto change = memory.changes.find(uid);
   if (!change->second.node.empty()) memory.touched.insert(change->second.node);
@@ -121,7 +121,7 @@ void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::strin
     own->second.next_attempt = now + Doubled(settings.retry, own->second.attempts, settings.round);
     ++own->second.attempts;
   }
-  // Now there may be room although no node has changed.
+  // There may be room now although no node has changed.
   LookAnew(memory);
   End(memory, uid);
 }
@@ -150,7 +150,7 @@ struct Verdict {
 Verdict Judge(const PodChange& change, bool late) {
   const ManagedContainer& fungible = *change.pod->fungible;
   if (fungible.requested != change.record.to) {
-    // Our copy may be old. Any other amounts are the work of a user or another controller, and
+    // Our copy may be out of date. Any other amounts come from a user or another controller, and
     // stay.
     return {.ended = fungible.requested != change.record.from || late};
   }
@@ -171,7 +171,7 @@ void RemindKubelet(TunerPass& pass, PodChange& change) {
   const ManagedContainer& fungible = *change.pod->fungible;
   if (fungible.in_force.memory <= fungible.requested.memory) return;
   if (change.remind_kubelet == Instant{}) {
-    // The kubelet has just looked at it.
+    // The kubelet has just looked at the pod.
     change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
   } else if (pass.at.now >= change.remind_kubelet) {
     change.remind_kubelet = pass.at.now + pass.settings.remind_kubelet;
@@ -241,13 +241,13 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   }
   const bool waits = change.node.empty();
   // A pod that was bound or grew before the announcement may not have been reported yet; after an
-  // outage of the API server this takes seconds. The watch reports it before it reports the
+  // outage of the API server this takes seconds. The watch reports such a pod before it reports the
   // announcement.
   if (!waits && pass.cluster.pods_observed_until() < change.pod->resource_version) return;
-  // The kubelet may start a pod that was bound meanwhile with the amounts of its bind.
+  // The kubelet may start a pod that has been bound meanwhile with the amounts from its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;
-  // Once the announcement no longer counts as taken, the room must not be used either.
+  // Once the announcement no longer counts as taken, the room must not be used.
   const bool counts = change.pod->fungible->announced_until > pass.at.wall;
   const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
   const bool has_room = waits || IsCut(change.record) || (counts && HasRoom(pass.cluster, change));
@@ -372,8 +372,8 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
   const bool announces = std::holds_alternative<Announce>(action.what);
   if (announces && done) {
     change.phase = Phase::kAnnounced;
-    // No other pod competes for what a waiting pod gives up, and the extender counts the room of a
-    // loan as taken all the time.
+    // No other pod competes for what a waiting pod gives up, and the extender always counts a
+    // loan's room as taken.
     const bool competes = !change.node.empty() && !of_loan;
     change.due = at.now + (competes ? settings.settle : Duration::zero());
   } else if (announces) {
@@ -384,7 +384,7 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
     if (running_cut) memory.next.push_back(StepOf<Record>(change));
   } else {
     Withdraw withdrawal = Withdrawal(change, at.wall);
-    // Marks the pod so that other processes do not count on room here either.
+    // Marks the pod so that other processes do not count on room here, either.
     if (running_cut) {
       withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
       RememberUnshrinkable(memory, settings, at.now);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the tuner that carries changes of pods through; PodChange of tuner_memory.h shows the
+// The part of the tuner that carries out changes of pods; PodChange of tuner_memory.h shows the
 // steps.
 //
 // Threading: pure.
@@ -13,23 +13,23 @@
 
 namespace synergy {
 
-// Begin a change. REQUIRES: the pod is fungible, and no other change of it is under way. For a
+// Begin a change. REQUIRES: the pod is fungible, and no other change of it is in progress. For a
 // running pod the CPU is changed first, and the memory once that is in force.
 void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
          ChangeKind kind, std::string why);
 void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why);
-// Begins a step of a loan (IsOfLoan of `kind`) to `cpu`. `borrowed`: the part of it that others
-// will lend. `borrower`: as in ChangeRecord.
+// Begins a step of a loan (IsOfLoan of `kind`) to `cpu`. `borrowed`: the part of `cpu` that others
+// will lend. `borrower`: the same as in ChangeRecord.
 void MoveLoan(TunerPass& pass, const std::shared_ptr<const Pod>& pod, ChangeKind kind, MilliCpu cpu,
               MilliCpu borrowed, std::string borrower, std::string why);
-// Whether the node has CPU for its pods, including what has been announced for them and what is
+// Returns whether the node has CPU for its pods, including what is announced for them and what is
 // kept for loans.
 bool HasCpu(const ClusterSnapshot& cluster, const std::string& node);
-// Takes over changes that a previous process left unfinished, or made but did not record.
+// Takes over changes that a previous process left unfinished or did not record.
 void TakeOverUnfinished(TunerPass& pass);
 
-// Advances the changes that are under way.
+// Advances the changes in progress.
 void AdvanceChanges(TunerPass& pass);
 void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
                     bool done, Moment at);

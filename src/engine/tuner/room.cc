@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Number of nodes weighed closely for one waiting pod: those where the least is lacking.
+// Number of nodes to examine closely for one waiting pod: those that lack the least.
 constexpr size_t kNodesToWeigh = 16;
 
 // Returns what the pod lacks on the node; nullopt if it lacks anything besides CPU and memory.
@@ -48,13 +48,13 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
   struct Candidate {
     NodeIndex node;
     ResourceVector lacking;
-    double size;  // of what is lacking, in parts of the largest node
+    double size;  // size of the lack, relative to the largest node
   };
   std::vector<Candidate> candidates;
   const ResourceVector& largest = snapshot.largest_node();
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
-    // No place is kept for the pod, so it counts on no node.
+    // No place is kept for the pod, so no node counts it.
     if (node.Free().gpus < pod.requests.main.gpus || !considers(node)) continue;
     if (!MayGoTo(pod, node)) continue;
     // kube-scheduler counts nominated pods too.
@@ -62,7 +62,8 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
         node.detail->nominated.empty() ? Lacking(pod, node)
                                        : Lacking(pod, WithNominated(node, pod.uid, pod.priority));
     if (!lacking) continue;
-    // The pod fits: kube-scheduler is about to try it, or waits for something that we cannot see.
+    // The pod fits: kube-scheduler is about to try it, or it waits for something that cannot be
+    // seen here.
     if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
     candidates.push_back(
         {index, *lacking,

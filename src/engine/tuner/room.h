@@ -1,6 +1,7 @@
 #pragma once
 
-// Finds where room for a waiting pod costs the least: which shares of a node to cut, and to what.
+// Finds where room for a waiting pod costs least: which shares of a node to cut, and to which
+// amounts.
 //
 // Threading: pure.
 
@@ -20,10 +21,11 @@ struct RoomPlan {
   NodeIndex node = 0;
   double cost = 0;  // throughput lost, in units of one GPU at its fair share
   NodeShares node_shares;
-  std::vector<ResourceVector> amounts;  // per share; empty: there is room already
+  std::vector<ResourceVector> amounts;  // per share; empty: there is already room
 };
 
-// Returns the throughput that shares lose by these amounts, in units of one GPU at its fair share.
+// Returns the throughput that shares lose with these amounts, in units of one GPU at its fair
+// share.
 double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts);
 
 // Finds the cheapest room on any node for which `considers` is true. Returns nullopt if no cut of

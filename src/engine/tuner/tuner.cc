@@ -20,7 +20,7 @@ bool SameSelection(const Pod& a, const Pod& b) {
   return one == other || (one && other && *one == *other);
 }
 
-// Whether two waiting pods are alike in the search for room.
+// Returns whether two waiting pods are alike in the search for room.
 bool Alike(const Pod& a, const Pod& b) {
   if (!(a.requests == b.requests) || a.gpu_product != b.gpu_product ||
       a.tolerates_unschedulable != b.tolerates_unschedulable ||
@@ -57,13 +57,13 @@ void Dequeue(TunerMemory& memory, const WaitingPod& waiting) {
   }
 }
 
-// Whether everything that kube-scheduler considers when it looks for a node is unchanged.
+// Returns whether all that kube-scheduler considers when it looks for a node is unchanged.
 bool SameForKubeScheduler(const Pod& a, const Pod& b) {
   return a.requests == b.requests && a.labels == b.labels && a.priority == b.priority &&
          SameSelection(a, b);
 }
 
-// The pod that has gone may have kept waiting pods off its node.
+// The pod that left may have kept waiting pods off its node.
 void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
   for (auto& [uid, waiting] : memory.waiting) {
     const auto refusal = waiting.refused.find(gone.node);
@@ -73,17 +73,17 @@ void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
   }
 }
 
-// Pods that wait for the room that a pod leaves go first: peers that grew into it at once would
+// Pods that wait for the room that a pod leaves come first: peers that grew into it at once would
 // have to be cut again.
 void DivideLater(TunerMemory& memory, const std::string& node, Instant then) {
   const auto [due, is_new] = memory.due.try_emplace(node, then);
   if (!is_new) due->second = std::min(due->second, then);
 }
 
-// kube-scheduler tries all pods that wait for the room that a pod leaves. A place kept for one of
-// them before that, paid for by its peers, could take the room from another that fits without any
-// cut. Postpones only once for each look: in a cluster that pods leave all the time, no pod may
-// have to wait for a quiet moment.
+// kube-scheduler tries all pods that wait for the room that a pod leaves. A place kept earlier for
+// one of them, at its peers' cost, could take the room from another pod that fits without any cut.
+// Postpones only once per look: in a cluster where pods leave all the time, no pod may have to wait
+// for a quiet moment.
 void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
   for (WaitingKind& kind : memory.kinds) {
     if (kind.postponed) continue;
@@ -96,7 +96,8 @@ void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
   }
 }
 
-// Whether kube-scheduler has handled a pod that waited: it has bound it, or reports something else.
+// Returns whether kube-scheduler has handled a pod that waited: it bound the pod, or now reports
+// something else.
 bool HasLooked(const WaitingPod& before, const Pod& pod) {
   if (!before.pod) return false;
   if (!pod.waiting) return !pod.node.empty();
@@ -171,7 +172,7 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   }
   if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;
   Enqueue(memory, waiting);
-  // Kept by a previous process.
+  // A previous process kept the place.
   if (!memory.begun && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > at.wall &&
       !memory.places.contains(pod.uid)) {
     const Duration left = std::min<Duration>(pod.waiting->kept_until - at.wall, settings_.keep);

@@ -1,9 +1,10 @@
 #pragma once
 
-// Synergy-Tune on the live cluster (docs/internals/tuner.md). Makes room for GPU pods that wait
-// only for CPU or memory (reclaim), and gives what is spare on a node to the pods there that gain
-// most by it (regrow). It decides from the state of the cluster, a memory and the time, and returns
-// actions. The controller carries them out through the API server, the simulator in simulated time.
+// Synergy-Tune on the live cluster (docs/internals/tuner.md). It makes room for GPU pods that wait
+// only for CPU or memory (reclaim), and gives a node's spare amounts to the pods there that gain
+// most from them (regrow). It decides from the state of the cluster, a memory and the time, and
+// returns actions. The controller carries them out through the API server, and the simulator in
+// simulated time.
 //
 //   a pod is Unschedulable -> takes its own surplus; otherwise keeps a place for it on the node
 //                             where that costs the least throughput, and cuts the surplus of its
@@ -18,10 +19,10 @@
 //
 //   a pod is idle for long   -> lends CPU to a neighbour, until it wakes (loans.h)
 //
-// No pod is cut below its floor, but for a loan. Amounts that a user has changed by hand are left
+// No pod is cut below its floor except for a loan. Amounts that a user changed by hand are left
 // alone.
 //
-// The owner of the memory drives it in a loop:
+// The owner of the memory calls it in a loop:
 //
 //   Observe() news --> Plan() --> carry out each action, OnResult() --> Observe() news --> ...
 //
@@ -49,7 +50,8 @@ namespace synergy {
 struct TunerSettings {
   std::string scheduler_name = kDefaultSchedulerName;
   Duration round = std::chrono::minutes(5);
-  // Re-divides a node only if its throughput, or that of one pod, rises by at least this part.
+  // Divides a node again only if its throughput, or that of one pod, rises by at least this
+  // fraction.
   double least_gain = 0.05;
   // Caps the throughput that a profile may claim, in multiples of the throughput at its fair share.
   double max_speed_up = kDefaultMaxSpeedUp;
@@ -57,34 +59,34 @@ struct TunerSettings {
   bool within_counted = false;
   // How long a place is kept for a waiting pod.
   Duration keep = kDefaultHold;
-  // Time between two attempts for the same pod. Doubles with each attempt, up to a round.
+  // Time between two attempts for one pod. Doubles with each attempt, up to a round.
   Duration retry = std::chrono::seconds(5);
   // How soon to look again for a pod without room after something has changed.
   Duration look_again = std::chrono::seconds(1);
   // How long kube-scheduler may take to find room on its own. Doubles with each reminder, up to a
   // round.
   Duration remind = std::chrono::seconds(1);
-  // Time between the announcement of a growth and the growth.
+  // Time between announcing a growth and making it.
   Duration settle = std::chrono::seconds(1);
-  // How long the kubelet, with the help of the node agent, may take for a change.
+  // How long the kubelet, with the node agent's help, may take for a change.
   Duration patience = std::chrono::seconds(30);
-  // Interval of reminders to the kubelet. It retries a cut of memory that it could not make only
+  // Interval of reminders to the kubelet. Without reminders, it retries a failed cut of memory only
   // after 10 to 15 s, or when the pod changes (measured, docs/internals/node-agent.md).
   Duration remind_kubelet = std::chrono::seconds(2);
-  // How long a pod that could not be cut is left alone.
+  // How long to leave a pod alone that could not be cut.
   Duration unshrinkable = std::chrono::minutes(10);
-  // How long a change that a kubelet has called infeasible is not tried again on that node.
+  // How long to wait before retrying on a node a change that its kubelet called infeasible.
   Duration infeasible = std::chrono::hours(1);
-  // How long no pod is cut for a waiting pod if kube-scheduler does not report that CPU or memory
-  // is short.
+  // How long to cut no pod for a waiting pod if kube-scheduler does not report a lack of CPU or
+  // memory.
   Duration unnamed = std::chrono::minutes(5);
-  // How long no pod is cut again for a waiting pod on a node where kube-scheduler left the room
-  // unused. Doubles each time, up to `most_refused`.
+  // How long to cut no pod for a waiting pod on a node where kube-scheduler left the room unused.
+  // Doubles each time, up to `most_refused`.
   Duration refused = std::chrono::minutes(10);
   Duration most_refused = std::chrono::hours(4);
-  // How long a pod has to be idle before it lends CPU; zero: no pod lends.
+  // How long a pod must be idle before it lends CPU; zero: no pod lends.
   Duration idle_after{};
-  // Kept free on every node for pods without GPUs that come later. Its GPUs are 0.
+  // Kept free on every node for later pods without GPUs. Its GPUs are 0.
   ResourceVector headroom;
 };
 
@@ -96,19 +98,19 @@ struct TunerPlan {
 
 class Tuner {
  public:
-  // Both catalogs outlive this. `storage`: null: nothing is known of it.
+  // Both catalogs must outlive this object. `storage`: null if the storage is unknown.
   Tuner(TunerSettings settings, const ProfileCatalog& profiles,
         const StorageCatalog* storage = nullptr);
 
-  // Returns the memory of a new process, which begins with a round. Its first news must be all
+  // Returns the memory of a new process, which begins with a round. Its first news must contain all
   // pods.
   static TunerMemory StartOver(Moment at);
   void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
-  // Records how long pods have been idle, by uid: all that is known.
+  // Records how long pods have been idle, by uid; replaces what was known.
   void ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const;
-  // Something else is known of the storage of these nodes. The next round divides them again.
+  // Records that the known storage of these nodes has changed. The next round divides them again.
   void ObserveStorage(TunerMemory& memory, const std::set<std::string>& changed) const;
-  // Returns the nodes with pods that lend: their reports are urgent.
+  // Returns the nodes with pods that lend; reports about these are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;
   TunerPlan Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.

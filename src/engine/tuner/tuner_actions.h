@@ -1,7 +1,7 @@
 #pragma once
 
 // The actions that the tuner requests for pods. They are data, so that the controller can carry
-// them out through the API server and the simulator in simulated time.
+// them out through the API server, and the simulator in simulated time.
 //
 // Threading: values.
 
@@ -18,10 +18,10 @@
 
 namespace synergy {
 
-// How a place that was kept for a waiting pod ended.
+// How a place kept for a waiting pod ended.
 enum class PlaceEnd : uint8_t {
   kBound,    // the pod has a node
-  kGivenUp,  // its time is over, a cut for it failed, or a pod of higher priority needs it
+  kGivenUp,  // it timed out, a cut for it failed, or a pod of higher priority needs it
   kPodGone,
 };
 std::string_view ToString(PlaceEnd end);  // "bound", "given_up", "pod_gone"
@@ -36,19 +36,19 @@ enum class ChangeFailure : uint8_t {
 };
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
 
-// Why a pod is left alone, or is served by other figures than it was admitted with.
+// Why a pod is left alone, or treated with other figures than those at its admission.
 enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices };
 // "by_hand", "profile_changed", "profile_gone", "devices"
 std::string_view ToString(Respected reason);
 
 namespace tuner_action {
 
-// Writes on the waiting pod that `node` is kept for it until `until`.
+// Writes on the waiting pod that `node` is kept for the pod until `until`.
 struct KeepPlace {
   std::string node;
   WallTime until{};
   Duration waited{};  // since the pod was seen Unschedulable
-  double cost = 0;  // throughput that the place costs others, in units of one GPU at its fair share
+  double cost = 0;  // other pods' lost throughput, in units of one GPU at its fair share
 };
 
 // Removes what KeepPlace has written, unless the pod is gone, and counts `end`.
@@ -62,8 +62,8 @@ struct Remind {};
 
 struct ChangeStep {
   ChangeRecord change;
-  // Write only if the pod has not changed in any way since: it may have been bound, and the kubelet
-  // may start it with the amounts of its bind.
+  // Write only if the pod is unchanged since: it may have been bound, and the kubelet may start it
+  // with the amounts from its bind.
   bool unchanged = false;
 };
 
@@ -73,21 +73,21 @@ struct Announce : ChangeStep {};
 // Requests change.to.
 struct Resize : ChangeStep {};
 
-// Writes `change` on the pod after it was made; repeated so that the kubelet looks.
+// Writes `change` on the pod after it was made; repeated to make the kubelet look.
 struct Record : ChangeStep {};
 
 // Reads the pod from the API server; if it announces `change`, writes `before`.
 struct Withdraw : ChangeStep {
   ChangeRecord before;
-  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before
-  std::optional<ChangeFailure> failure;        // to count
+  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before this
+  std::optional<ChangeFailure> failure;  // the failure to count
 };
 
 // Writes `change` (kUndone), then requests change.to, both only for the dimensions in which
 // change.to and change.from differ; counts `failure`.
 struct PutBack {
   ChangeRecord change;
-  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before
+  std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before this
   ChangeFailure failure = ChangeFailure::kRefused;
 };
 
@@ -108,8 +108,8 @@ struct TunerAction {
   What what;
 };
 
-// Whether a pod waits for the effect of the action. Such actions go before those that only make
-// other pods faster.
+// Returns whether a pod waits for the effect of the action. Such actions precede those that only
+// make other pods faster.
 bool IsUrgent(const TunerAction& action);
 
 }  // namespace synergy

@@ -3,10 +3,10 @@
 // The state that the tuner keeps between decisions: a plain value.
 //
 // After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, which places
-// are kept, which changes are unfinished. The following is lost, and is started over or found out
-// again: the numbers of attempts and reminders of a waiting pod, the nodes that refuse it, what a
-// node's kubelet cannot do, which growth failed in this round, how long exactly a pod has waited
-// (its order among equals), and which notices were sent (they are sent once more).
+// are kept, and which changes are unfinished. The rest is lost and starts over or is found out
+// again: a waiting pod's numbers of attempts and reminders, the nodes that refuse it, what a node's
+// kubelet cannot do, which growth failed in this round, how long exactly a pod has waited (its
+// order among equals), and which notices were sent (they are sent again).
 //
 // Threading: one owner.
 
@@ -29,7 +29,7 @@
 
 namespace synergy {
 
-// The properties of a node by which a change of it is noticed.
+// The properties of a node that reveal a change of it.
 struct NodeMark {
   Labels labels;
   std::vector<Taint> taints;
@@ -44,7 +44,7 @@ struct NodeMark {
   bool operator==(const NodeMark&) const = default;
 };
 
-// How long a pod's GPUs and CPU have been idle, by its node's agent.
+// How long a pod's GPUs and CPU have been idle, as its node's agent reports.
 struct IdlePod {
   std::string node;
   Duration idle{};
@@ -64,20 +64,20 @@ struct IdlePod {
 //
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its
-// bind is visible, and the growth is withdrawn, or no such bind can come. A cut needs no such care,
-// and is recorded afterwards: a kubelet that has just looked at a pod, because of an annotation for
-// example, makes a resize up to a second later (docs/internals/tuner.md). A cut of a waiting pod is
-// the exception: it is announced, and its resize is conditional on the announcement.
+// bind is visible and the growth is withdrawn, or no such bind can follow. A cut needs no such care
+// and is recorded afterwards. (A kubelet that has just looked at a pod, for example because of an
+// annotation, makes a resize up to a second later; docs/internals/tuner.md.) A cut of a waiting pod
+// is the exception: it is announced, and its resize depends on the announcement.
 //
-// A change of a running pod is either one of CPU or one of memory, so that a dimension that the
-// kubelet cannot change does not block the other, and it is clear which one failed. To change both,
-// the change of memory begins once that of CPU is in force.
+// A change of a running pod concerns either CPU or memory, so that a dimension that the kubelet
+// cannot change does not block the other, and it is clear which one failed. If both change, memory
+// follows once CPU is in force.
 struct PodChange {
   enum class Phase : uint8_t {
     kAnnouncing,  // the write on the pod has been requested
     kAnnounced,   // waits for `due`
     kResizing,    // the resize has been requested
-    kMade,        // the API server has accepted it; the kubelet has until `due`
+    kMade,  // the API server accepted it; the kubelet has until `due`
   };
 
   std::shared_ptr<const Pod> pod;  // as last reported
@@ -88,7 +88,7 @@ struct PodChange {
   std::optional<ResourceVector> then;  // the amounts to request once this change is in force
   Phase phase = Phase::kAnnouncing;
   Instant due{};
-  Instant remind_kubelet{};  // when to remind it of an unfinished cut of memory; zero: not yet
+  Instant remind_kubelet{};  // when to remind it of an unfinished cut of memory; zero: unset
 };
 
 struct PlannedCut {
@@ -107,16 +107,16 @@ struct KeptPlace {
   bool shortage_named = false;      // kube-scheduler reported a shortage when the place was chosen
   std::vector<PlannedCut> planned;  // to be requested once the place is written
   std::set<std::string> cuts;       // uids of the pods that make room
-  std::optional<Instant> room_since;  // since when the cuts are in force
+  std::optional<Instant> room_since;  // when the cuts took effect
 };
 
-// A node where a waiting pod had room that kube-scheduler did not use, for a reason that we cannot
-// see. No pod is cut there for this pod again before the time is over, the pod or the node has
-// changed, or one of the pods that were there has left.
+// A node where a waiting pod had room that kube-scheduler did not use, for a reason that cannot be
+// seen here. No pod is cut there for this pod again until the time is over, the pod or the node
+// changes, or one of the pods that were there leaves.
 struct Refusal {
   NodeMark node;
-  std::set<std::string> there;  // uids
-  int times = 0;                // how often, while kube-scheduler was active
+  std::set<std::string> there;  // uids of the pods that were there
+  int times = 0;  // number of refusals while kube-scheduler was active
   Instant until{};
 };
 
@@ -129,18 +129,18 @@ struct WaitingPod {
   int reminders = 0;
   std::optional<Instant> next_reminder;
   std::map<std::string, Refusal> refused;  // by node name; at most kMostRefusals
-  std::string room_on;                     // the node where it has room without any cut ...
+  std::string room_on;  // the node where it has room without any cut ...
   Instant room_since{};                    // ... since when
   Instant room_seen{};                     // ... and when that was last seen
-  // Start of the time in which kube-scheduler's message has named no shortage of CPU or memory.
+  // Since when kube-scheduler's message has named no shortage of CPU or memory.
   std::optional<Instant> unnamed_since;
   uint64_t looked_at = 0;  // as in WaitingKind, for a pod that some nodes refuse
 };
 inline constexpr size_t kMostRefusals = 64;
 
-// Waiting pods that are alike: if there is no room for one, there is none for the others.
+// Waiting pods that are alike: if one has no room, neither have the others.
 struct WaitingKind {
-  // Higher priority first, then the longer wait.
+  // Orders by higher priority, then by longer wait.
   struct Rank {
     int64_t priority;
     Instant since;
@@ -156,19 +156,19 @@ struct WaitingKind {
   // Nodes that have not changed since this version of the cluster have no room.
   uint64_t looked_at = 0;
   Instant next_look{};
-  bool postponed = false;  // postponed once since the last look because a pod has left
+  bool postponed = false;  // postponed once since the last look because a pod left
 };
 
-// A gang with waiting pods: all of them are given room together, or none.
+// A gang with waiting pods: all of them get room together, or none do.
 struct GangInNeed {
-  std::set<std::string> uids;  // its pods that are Unschedulable and ours
+  std::set<std::string> uids;  // its Unschedulable pods that Synergy manages
   int attempts = 0;
   Instant next_attempt{};
   uint64_t looked_at = 0;  // as in WaitingKind
   bool postponed = false;  // as in WaitingKind
 };
 
-// A node's kubelet has reported that it can never make this kind of change, for pods of this
+// The kubelet of a node reported that it can never make this kind of change for pods of this
 // enforcement. (The static CPU manager controls the CPUs of Guaranteed pods, swap the memory of all
 // others.)
 struct Infeasible {
@@ -182,7 +182,7 @@ struct InfeasibleKey {
   auto operator<=>(const InfeasibleKey&) const = default;
 };
 
-// Actions for a pod that have been requested and have no outcome yet.
+// Actions for a pod that were requested and have no outcome yet.
 struct Asked {
   std::string node;
   size_t actions = 0;
@@ -192,30 +192,30 @@ struct TunerMemory {
   std::map<std::string, PodChange> changes;   // by pod uid
   std::map<std::string, KeptPlace> places;    // by pod uid
   std::map<std::string, WaitingPod> waiting;  // by pod uid: GPU pods without a node
-  std::vector<WaitingKind> kinds;           // the pods that are Unschedulable, ours, and in no gang
+  std::vector<WaitingKind> kinds;  // the Unschedulable pods that Synergy manages, in no gang
   std::map<std::string, GangInNeed> gangs;  // by name
   std::map<std::string, Asked> asked;       // by pod uid
-  size_t actions_asked = 0;                 // in all
+  size_t actions_asked = 0;  // in total
   std::map<InfeasibleKey, Infeasible> infeasible;
   std::map<std::string, Instant>
       resting;  // by pod uid: no growth before this time, because the last one failed
   std::map<std::string, IdlePod> idle;  // by pod uid
-  // By pod uid, as last reported: those that lend or borrow (loans.h).
+  // Pods that lend or borrow (loans.h), by uid, as last reported.
   std::map<std::string, std::shared_ptr<const Pod>> in_loans;
   std::map<std::string, Instant> loan_retries;  // by pod uid: no step of a loan before this time
   Instant next_loans{};                         // when to make loans again
   std::set<std::string> touched;                // nodes to divide again
-  std::set<std::string> held_up;  // nodes to divide again once no requested action is left there
+  std::set<std::string> held_up;  // nodes to divide again once all requested actions there are done
   std::map<std::string, Instant> due;       // nodes to divide again later
-  std::map<std::string, uint64_t> divided;  // node to the version at which nothing could be gained
+  std::map<std::string, uint64_t> divided;  // node to the version with nothing to gain
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
-  std::set<std::string> notified;           // which notices were sent
+  std::set<std::string> notified;  // the notices that were sent
   Instant started{};                        // when this process began
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
-  // A decision was made, so kept places of a previous process have been taken over.
+  // Set once a decision was made, so kept places of a previous process have been taken over.
   bool begun = false;
 };
 

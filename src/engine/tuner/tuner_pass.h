@@ -1,6 +1,6 @@
 #pragma once
 
-// The working state of one pass of the tuner: what its parts read, and what they write to.
+// Holds the working state of one pass of the tuner: what its parts read and write.
 //
 // Threading: one owner.
 
@@ -39,14 +39,14 @@ struct TunerPass {
   void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }
 };
 
-// Drops the notes that no node has room: there may be some although no node has changed.
+// Drops the notes that no node has room, because there may be room although no node has changed.
 inline void LookAnew(TunerMemory& memory) {
   for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
   for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
   for (auto& [uid, waiting] : memory.waiting) waiting.looked_at = 0;
 }
 
-// Returns `first`, doubled `count` times, at most `round`.
+// Returns `first`, doubled `count` times, but at most `round`.
 inline Duration Doubled(Duration first, int count, Duration round) {
   return std::min<Duration>(first * (1 << std::min(count, 10)), round);
 }

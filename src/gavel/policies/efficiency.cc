@@ -94,7 +94,8 @@ class DeadlineProgram {
   const std::vector<Deadline>& deadlines_;
 };
 
-// Solves by prices, without pairs, with all deadlines kept. Returns nullopt if they cannot be.
+// Solves by prices, without pairs, with all deadlines kept. Returns nullopt if the deadlines cannot
+// all be kept.
 std::optional<GavelShares> ByPrices(const GavelProblem& problem, const std::vector<double>& gains,
                                     const std::vector<Deadline>& deadlines, PriceMemory& reach,
                                     PriceMemory& sum) {
@@ -169,7 +170,7 @@ Result<GavelAnswer> TotalThroughput::Allocate(const GavelProblem& problem) {
     const GavelJob& each = seen.jobs[job];
     if (!each.deadline || *each.steps_left <= 0) continue;
     const double most = BestThroughput(each) * *each.deadline;
-    // A pair makes no job faster than alone in any measurement, but the input may say so.
+    // No measurement shows a job faster in a pair than alone, but the input may claim it.
     const bool possible = most >= *each.steps_left || (most > 0 && !seen.pairs.empty());
     if (possible) {
       deadlines.push_back({job, *each.steps_left / most});

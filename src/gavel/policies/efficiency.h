@@ -13,9 +13,9 @@ namespace synergy {
 //
 //   minimize over x   max over m of   R_m / thr_m
 //
-// The authors search T by bisection, with thr_m >= R_m / T as rows, and end within 5 % of the
-// optimum. In 1 / T the program is linear; here it is solved in this form, once and exactly.
-// Agnostic: T_mj is the reference type's.
+// The authors find T by bisection, with thr_m >= R_m / T as rows, and stop within 5 % of the
+// optimum. In 1 / T the program is linear; in this form it is solved once and exactly. Agnostic:
+// T_mj is the reference type's.
 class Makespan final : public GavelPolicy {
  public:
   explicit Makespan(GavelView view) : view_(view) {}
@@ -33,9 +33,9 @@ class Makespan final : public GavelPolicy {
 //   maximize over x   sum over m and j of   T_mj x_mj / cost_j
 //   with deadlines    thr_m >= R_m / D_m    for every job m that has D_m seconds left
 //
-// If the deadlines cannot all be kept, the policy gives up as few as possible and, among such
-// choices, makes the one with the greatest objective; the answer names the deadlines given up. (The
-// authors' program gives up all of them.) Agnostic: T_mj is the reference type's.
+// If not all deadlines can be kept, the policy gives up as few as possible and, among such choices,
+// takes the one with the best objective; the answer names the abandoned deadlines. (The authors'
+// program gives up all of them. Agnostic: T_mj is the reference type's.
 class TotalThroughput final : public GavelPolicy {
  public:
   struct Options {

@@ -44,10 +44,10 @@ void Freeze(const std::vector<double>& prices, std::vector<bool>& frozen) {
   }
 }
 
-constexpr double kFinishProof = 1e-9;  // possible gain of any other x
+constexpr double kFinishProof = 1e-9;  // largest possible gain of any other x
 constexpr int kMostSteps = 60;
 
-// Returns the objective, over the jobs with iterations left.
+// Returns the objective for the jobs with iterations left.
 double Rho(const GavelProblem& problem, std::span<const double> alone, const GavelShares& shares) {
   const std::vector<double> throughputs = ThroughputsOf(problem, shares);
   double rho = 0;
@@ -119,14 +119,14 @@ Result<GavelAnswer> WaterFilling::Allocate(const GavelProblem& problem) {
   std::vector<double> floors(unit.size(), 0);
   std::vector<bool> frozen(unit.size(), false);
   GavelAnswer answer{.shares = NoShares(seen)};
-  PriceMemory memory;  // from level to level
+  PriceMemory memory;  // carried from level to level
   while (std::count(frozen.begin(), frozen.end(), false) > 0) {
     std::vector<double> rise = Weights(seen, hierarchical_, frozen);
     for (size_t job = 0; job < rise.size(); ++job) rise[job] *= unit[job];
     const Result<MaxMinAnswer> level = MaxMin(seen, floors, rise, answer.shares, &memory);
     if (!level) return Fail(level.error());
     if (!answer.objective) answer.objective = level->level;
-    // Uses only what was reached: the solver may have rounded up.
+    // Use only what was reached, because the solver may have rounded up.
     const double risen = std::max(level->level, 0.0);
     const std::vector<double> reached = ThroughputsOf(seen, level->shares);
     for (size_t job = 0; job < rise.size(); ++job)

@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The free GPUs of each type. REQUIRES: `problem` outlives it.
+// Tracks the free GPUs of each type. REQUIRES: `problem` outlives this object.
 class WholeTypes {
  public:
   explicit WholeTypes(const GavelProblem& problem) : problem_(problem), free_(problem.gpus) {}
@@ -24,9 +24,9 @@ class WholeTypes {
     return false;
   }
 
-  // Returns the type with room for the job on which it is fastest, or, if throughput does not
-  // count, the one with the most free GPUs; the first on a tie. nullopt if the job runs on no type
-  // with room.
+  // Returns the type with room for the job on which the job is fastest or, if throughput does not
+  // count, the type with the most free GPUs; the first on a tie. Returns nullopt if the job runs on
+  // no type with room.
   std::optional<size_t> Best(size_t job, bool by_throughput) const {
     std::optional<size_t> best;
     for (size_t type = 0; type < free_.size(); ++type) {

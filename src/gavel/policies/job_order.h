@@ -1,9 +1,9 @@
 #pragma once
 
-// Policies that serve jobs in an order and give each one type for all of its time (Gavel, OSDI'20,
+// Policies that serve jobs in an order and give each job one type for all its time (Gavel, OSDI'20,
 // section 4.2). They need no solver.
 //
-// Threading: from any thread; no state.
+// Threading: any thread; no state.
 
 #include <memory>
 #include <string_view>
@@ -14,14 +14,13 @@
 
 namespace synergy {
 
-// First in, first out (FIFO): jobs in their order, each on the fastest type with enough free GPUs
-// for it (the first by name on a tie); the queue stops at the first job that fits nowhere. The
-// answer depends only on the present jobs. A job that runs on none of the types with room is
-// skipped.
+// First in, first out (FIFO): jobs in their order, each on its fastest type with enough free GPUs
+// (the first by name on a tie). The queue stops at the first job that fits nowhere. The answer
+// depends only on the present jobs. A job that runs on none of the types with room is skipped.
 //
-// Packed: the remaining jobs then join, in their order, the single job with equally many GPUs for
-// which the sum of normalised throughputs is greatest, if it is above 1.5. Agnostic: on the type
-// with the most free GPUs.
+// Packed: each remaining job, in order, then joins a single job with equally many GPUs. It joins
+// the one with the greatest sum of normalised throughputs, if that sum is above 1.5. Agnostic: on
+// the type with the most free GPUs.
 class GavelFifo final : public GavelPolicy {
  public:
   explicit GavelFifo(GavelView view) : view_(view) {}
@@ -37,7 +36,7 @@ class GavelFifo final : public GavelPolicy {
 //
 //   minimize over x   min over m of   R_m / thr_m
 //
-// which gives that job its fastest type, and then repeats this with the remaining jobs and GPUs. A
+// This gives that job its fastest type, and is then repeated with the remaining jobs and GPUs. A
 // job that fits nowhere is skipped. Agnostic: by the reference type's throughputs, each on the type
 // with the most free GPUs.
 class ShortestFirst final : public GavelPolicy {
@@ -51,7 +50,7 @@ class ShortestFirst final : public GavelPolicy {
   GavelView view_;
 };
 
-// Makes a policy of this file. kInvalid for a policy that needs a solver.
+// Makes a policy of this file. Returns kInvalid for a policy that needs a solver.
 Result<std::unique_ptr<GavelPolicy>> MakeJobOrder(std::string_view name);
 std::vector<std::string_view> JobOrderNames();
 

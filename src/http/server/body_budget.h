@@ -2,7 +2,7 @@
 
 // Limits the memory for the bodies of all requests together. Private to this folder.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace synergy::http {
 
 class BodyBudget {
  public:
-  // Bytes that are reserved for its lifetime. The budget outlives it.
+  // Holds reserved bytes while it lives. The budget must outlive it.
   class Share {
    public:
     Share(BodyBudget& budget, size_t bytes) : budget_(&budget), bytes_(bytes) {}
@@ -38,8 +38,8 @@ class BodyBudget {
 
   explicit BodyBudget(size_t bytes) : whole_(bytes), free_(bytes) {}
 
-  // Waits until this many bytes, or the whole budget if that is less, are free, in the order of the
-  // calls. None: they were not free in time.
+  // Waits until this many bytes are free, or the whole budget if that is less, in the order of the
+  // calls. Returns nullopt if they were not free in time.
   std::optional<Share> Take(size_t bytes, std::chrono::steady_clock::time_point until);
 
  private:

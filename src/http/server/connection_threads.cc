@@ -16,7 +16,7 @@ ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) 
   const std::lock_guard lock(mutex_);
   if (finishing_) return Added::kClosed;
   if (free_threads_ <= queue_.size() && !StartThread()) {
-    // Without any thread, the connection would never be served.
+    // Close it: without any thread, it would never be served.
     if (threads_.empty()) return Added::kClosed;
     if (queue_.size() - free_threads_ >= most_waiting_ && !TakePlace(address))
       return Added::kClosed;
@@ -42,7 +42,7 @@ size_t ConnectionThreads::Has(const Address& address) const {
 }
 
 // Closes the newest waiting connection of the address with the most connections. Fails unless that
-// address has more than `address` would have.
+// address has more connections than `address` would have.
 bool ConnectionThreads::TakePlace(const Address& address) {
   auto newest = queue_.end();
   size_t most = Has(address) + 1;
@@ -70,7 +70,7 @@ ConnectionThreads::Crowd ConnectionThreads::crowd() const {
   return crowd;
 }
 
-// Fails if the limit, or the system's, is reached.
+// Fails if this limit, or the system's, is reached.
 bool ConnectionThreads::StartThread() {
   if (threads_.size() >= limit_) return false;
   try {

@@ -1,12 +1,12 @@
 #pragma once
 
-// Threads for connections: one for each connection, up to a limit, and reused. A connection keeps
-// its thread while it is open, so with a pool of fixed size a few silent clients could block all
-// others. If some connections must wait, those whose address has the fewest in service go first, so
-// that one client with very many does not block the others. Private to this folder.
+// Serves each connection in its own thread, up to a limit, and reuses threads. A connection keeps
+// its thread while it is open, so in a pool of fixed size a few silent clients could block all
+// others. If connections must wait, those whose address has the fewest in service go first, so that
+// a client with very many connections does not block the others. Private to this folder.
 //
-// Threading: Add() from one thread; the rest from any.
-// Failures: if a thread cannot be started, its connection waits for another one.
+// Threading: one thread calls Add(); any thread may call the rest. Failures: if a thread cannot be
+// started, its connection waits for another one.
 
 #include <condition_variable>
 #include <cstddef>
@@ -24,29 +24,30 @@ namespace synergy::http {
 
 class ConnectionThreads {
  public:
-  // A client's address, as text. Connections with an empty address do not count.
+  // A client's address, as text. Connections with an empty address are not counted.
   using Address = std::string;
 
-  // `serve` returns when its connection is done. At most `most_waiting` connections have no thread.
+  // `serve` must return when its connection is done. At most `most_waiting` connections may wait
+  // for a thread.
   ConnectionThreads(size_t limit, size_t most_waiting,
                     std::function<void(Fd, const Address&)> serve);
-  ~ConnectionThreads();  // Finish()
+  ~ConnectionThreads();  // calls Finish()
 
   enum class Added { kServed, kWaits, kClosed };
-  // If all threads are taken, the connection waits. If too many wait, the newest of the address
-  // with the most connections is closed: this one, or one that it replaces.
+  // If all threads are taken, the connection waits. If too many wait, the newest connection of the
+  // address with the most is closed: this one, or one that it replaces.
   Added Add(Fd connection, Address address);
-  // Connections without a thread.
+  // Returns how many connections have no thread.
   size_t waiting() const;
   struct Crowd {
     std::map<Address, size_t> served;  // connections in service
-    // The lowest number in service among the addresses that wait; 0: none waits.
+    // The lowest number in service among the waiting addresses; 0: none waits.
     size_t fewest_of_waiting = 0;
 
     size_t Served(const Address& address) const;
   };
   Crowd crowd() const;
-  // Drops waiting connections, accepts no more, and returns when every serve() has.
+  // Drops waiting connections, accepts no more, and returns when every serve() has returned.
   void Finish();
 
  private:
@@ -69,7 +70,7 @@ class ConnectionThreads {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   Queue queue_;
-  Crowd crowd_;              // without fewest_of_waiting
+  Crowd crowd_;  // fewest_of_waiting is unset
   size_t free_threads_ = 0;  // includes those just started
   bool finishing_ = false;
   std::vector<std::thread> threads_;

@@ -13,31 +13,31 @@
 namespace synergy::http {
 namespace {
 
-// The library bounds one line of a head only after reading it, and bounds neither the number of
-// lines nor the line before a chunk.
+// The library limits a line of a head only after reading it, and limits neither the number of lines
+// nor the line before a chunk.
 constexpr size_t kLongestRequestHead = size_t{64} << 10;
-// Bytes reserved for a body before any of it has come; the whole length is reserved once this much
-// has.
+// Bytes reserved for a body before any of it has arrived; once this much has arrived, the whole
+// length is reserved.
 constexpr size_t kReservedOnTrust = size_t{1} << 20;
 
-// The head's information about the body.
+// What the head tells about the body.
 struct Body {
   bool valid = true;
   bool present = false;
-  std::optional<uint64_t> length;  // none: chunked
+  std::optional<uint64_t> length;  // absent: chunked
 };
 
-// One request in progress. The library's callbacks do not report their connection; since each
-// connection has a thread, a thread-local variable holds it.
+// One request in progress. The library's callbacks do not identify their connection. Each
+// connection has a thread, so a thread-local variable holds it.
 struct Exchange {
   Channel& channel;
   const std::function<void(bool)>& on_handler;
   const Handler* handler = nullptr;
   Body body;
   std::chrono::steady_clock::time_point deadline{};  // of the transfer
-  // The whole head has been read, so `body` shows whether more is to come.
+  // The whole head has been read, so `body` shows whether more will follow.
   bool head_read = false;
-  // By a handler or by Refuse(): the library's error hook must not touch the answer.
+  // Set by a handler or by Refuse(): the library's error hook must not touch the answer.
   bool answered = false;
   bool close = false;
   bool unread_body = false;
@@ -52,7 +52,8 @@ Body ReadBodyHeaders(const httplib::Request& request) {
     std::string encoding = request.get_header_value("Transfer-Encoding");
     std::transform(encoding.begin(), encoding.end(), encoding.begin(),
                    [](unsigned char c) { return std::tolower(c); });
-    // A length beside it is how requests are smuggled past a proxy (RFC 9112, section 6.1).
+    // A length in addition to chunks would allow smuggling requests past a proxy (RFC 9112, section
+    // 6.1).
     body.valid = encodings == 1 && lengths == 0 && encoding == "chunked";
     body.present = true;
     return body;
@@ -61,15 +62,15 @@ Body ReadBodyHeaders(const httplib::Request& request) {
   const std::string text = request.get_header_value("Content-Length");
   uint64_t length = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  // The library would read "abc" as 0 and take the body for the next request.
+  // The library would read "abc" as 0, and mistake the body for the next request.
   body.valid = lengths == 1 && error == std::errc() && end == text.data() + text.size();
   body.length = length;
   body.present = !body.valid || length > 0;
   return body;
 }
 
-// Methods whose bodies the library reads completely: it would take a DELETE's chunks for the next
-// request.
+// Returns whether the library reads the method's body completely: it would mistake a DELETE's
+// chunks for the next request.
 constexpr bool MayHaveBody(std::string_view method) {
   return method == "POST" || method == "PUT" || method == "PATCH";
 }
@@ -78,7 +79,7 @@ Request ToRequest(const httplib::Request& from, std::string_view content_type,
                   std::string_view body) {
   Request request;
   request.method = from.method;
-  // Empty if the request line could not be read; handlers may rely on the slash.
+  // The path is empty if the request line could not be read; handlers may rely on the slash.
   request.path = from.path.empty() ? std::string_view("/") : from.path;
   const std::string_view target = from.target;
   if (const size_t mark = target.find('?'); mark != std::string_view::npos)
@@ -95,7 +96,7 @@ void Fill(Response from, httplib::Response& to) {
   to.status = from.status;
   to.body = std::move(from.body);
   to.headers.erase("Content-Type");
-  // Answers are for programs, or for a page of ours: no browser keeps, frames or reinterprets them.
+  // Answers are for programs, or for our own page: no browser may keep, frame or reinterpret them.
   to.set_header("Cache-Control", "no-store");
   to.set_header("X-Content-Type-Options", "nosniff");
   to.set_header("X-Frame-Options", "DENY");
@@ -103,7 +104,7 @@ void Fill(Response from, httplib::Response& to) {
   if (from.status == 401) to.set_header("WWW-Authenticate", "Bearer");
 }
 
-// Returns a pattern that matches only this text.
+// Returns a pattern that matches exactly this text.
 std::string Literally(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -117,8 +118,8 @@ std::string Literally(std::string_view text) {
 
 // The library's server without its sockets: process_request() reads, parses, routes and writes. Its
 // own listening and threads are not used. They accept with a backlog of 5, share the port with any
-// process that requests it, stop permanently when accept() fails once, poll every idle connection a
-// hundred times a second, and on stop() wait until each of them has timed out.
+// process that requests it, stop permanently after one failure of accept(), poll every idle
+// connection a hundred times a second, and make stop() wait until each of them has timed out.
 class Exchanges::Library final : private httplib::Server {
  public:
   explicit Library(Exchanges::Options options)
@@ -128,7 +129,7 @@ class Exchanges::Library final : private httplib::Server {
     set_expect_100_continue_handler([this](const httplib::Request& request,
                                            httplib::Response& response) {
       return Accept(request, response) ? 100
-                                       : 413;  // any status but 100 and 417 has `response` written
+                                       : 413;  // all but 100 and 417 have `response` written
     });
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return OnHead(request, response) ? HandlerResponse::Handled : HandlerResponse::Unhandled;
@@ -156,8 +157,8 @@ class Exchanges::Library final : private httplib::Server {
                              const httplib::ContentReader& reader) {
       AnswerWithBody(request, response, reader);
     };
-    // The methods of MayHaveBody(). A pattern that matches every path would use stack in proportion
-    // to the path's length.
+    // Register the methods of MayHaveBody(). A pattern that matches every path would use stack in
+    // proportion to the path's length.
     if (method == "POST") Post(Literally(path), HandlerWithContentReader(read));
     if (method == "PUT") Put(Literally(path), HandlerWithContentReader(read));
     if (method == "PATCH") Patch(Literally(path), HandlerWithContentReader(read));
@@ -174,7 +175,7 @@ class Exchanges::Library final : private httplib::Server {
     const bool served =
         process_request(*stream, /*close_connection=*/false, closed, [](httplib::Request& request) {
           // Compressing an answer for a nearby process costs more than sending it, and partial
-          // answers are not supported.
+          // answers are unsupported.
           request.headers.erase("Accept-Encoding");
           request.headers.erase("Range");
           request.ranges.clear();
@@ -186,7 +187,7 @@ class Exchanges::Library final : private httplib::Server {
   }
 
  private:
-  // Answers in place of a handler. If more of the request may follow, closes the connection.
+  // Answers in place of a handler. Closes the connection if more of the request may follow.
   void Refuse(const httplib::Request& request, int status, std::string_view reason,
               httplib::Response& response) {
     current->answered = true;
@@ -198,7 +199,7 @@ class Exchanges::Library final : private httplib::Server {
     }
   }
 
-  // Whether the request may continue, judged by its head.
+  // Returns whether the request may continue, judging by its head.
   bool Accept(const httplib::Request& request, httplib::Response& response) {
     Exchange& exchange = *current;
     exchange.body = ReadBodyHeaders(request);
@@ -223,7 +224,7 @@ class Exchanges::Library final : private httplib::Server {
       return false;
     }
     if (request.is_multipart_form_data()) {
-      Refuse(request, 415, "forms are not accepted", response);  // the library would parse them
+      Refuse(request, 415, "forms are not accepted", response);  // the library would parse forms
       return false;
     }
     if (exchange.body.length.value_or(0) > options_.max_body_bytes) {
@@ -233,7 +234,8 @@ class Exchanges::Library final : private httplib::Server {
     return true;
   }
 
-  // True if the request is answered; otherwise the library continues with AnswerWithBody().
+  // Returns true if the request has been answered; otherwise the library continues with
+  // AnswerWithBody().
   bool OnHead(const httplib::Request& request, httplib::Response& response) {
     current->channel.LimitReads(kLongestRequestHead);
     if (!Accept(request, response)) return true;
@@ -292,7 +294,7 @@ class Exchanges::Library final : private httplib::Server {
     current->channel.SetDeadline(current->deadline);
   }
 
-  // Overrides the library's headers: always a length, never chunks.
+  // Overrides the library's headers: there is always a length, and never chunks.
   void Finish(httplib::Response& response) {
     for (const char* name : {"Content-Length", "Keep-Alive", "Accept-Ranges", "EXCEPTION_WHAT"}) {
       response.headers.erase(name);

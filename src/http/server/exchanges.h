@@ -1,10 +1,10 @@
 #pragma once
 
-// Requests and answers on one connection: cpp-httplib reads and writes them, this class decides
-// what is read and answered. Private to this folder.
+// Handles requests and answers on one connection: cpp-httplib reads and writes them, and this class
+// decides what is read and answered. Private to this folder.
 //
-// Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one
-// channel each.
+// Threading: call Handle() before the first ServeOne(); any number of threads may call ServeOne(),
+// with one channel each.
 
 #include <chrono>
 #include <functional>
@@ -22,10 +22,10 @@ class Exchanges {
  public:
   struct Options {
     size_t max_body_bytes = 0;
-    size_t max_bodies_bytes = 0;  // as in ServerOptions
+    size_t max_bodies_bytes = 0;  // same as in ServerOptions
     ErrorResponse error_response;
-    std::chrono::milliseconds transfer_timeout{};  // as in ServerOptions
-    // Whether the answer that is about to be written should be the last of its connection.
+    std::chrono::milliseconds transfer_timeout{};  // same as in ServerOptions
+    // Returns whether the answer about to be written should be the last of its connection.
     std::function<bool()> closing;
   };
 
@@ -40,7 +40,7 @@ class Exchanges {
     kLinger,  // close, but the client may still be sending: see Channel::Linger()
   };
   // Reads one request, passes it to its handler and writes the answer. Calls `on_handler` when a
-  // handler begins (true) and ends: in between, the server does not wait for the client.
+  // handler begins (true) and ends (false): in between, the server does not wait for the client.
   Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler);
 
  private:

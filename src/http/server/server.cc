@@ -27,9 +27,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Pause after a failed accept(): out of descriptors or memory, which passes.
+// Pause after a failed accept(), because a lack of descriptors or memory is temporary.
 constexpr milliseconds kAcceptPause{50};
-// How often to check the connections that make others wait, and how long each may do so.
+// How often to check the connections that make others wait, and how long each may do that.
 constexpr milliseconds kLookAround{100};
 constexpr milliseconds kWaitedFor{1000};
 
@@ -127,7 +127,7 @@ void RealServer::AcceptLoop() {
     Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {
       const int error = errno;
-      // These errors are about one connection, not about the server.
+      // These errors concern one connection, not the server.
       if (error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO) continue;
       if (!failing) Report(fmt::format("connections cannot be accepted: {}", ErrnoText(error)));
       failing = true;
@@ -155,9 +155,9 @@ void RealServer::MakeRoom() {
 }
 
 // Chooses the connection to close. If the address with the most connections has more than the
-// waiting address would have, it loses one: the one that has been idle for longest, which its
-// client is least likely to be using, or the newest. Otherwise an address with no fewer loses one:
-// the one that has been idle for longest, or that of the slowest client.
+// waiting address would have, it loses one: the one that has been idle longest, which its client is
+// least likely to use, or else the newest. Otherwise an address with at least as many loses one:
+// the one that has been idle longest, or that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {
@@ -202,14 +202,15 @@ void RealServer::Serve(Fd socket, const std::string& address) {
   }
   channel.SetWaits(options_.read_timeout, stop_.fd());
   if (certificate_ == nullptr || channel.AcceptTls(certificate_->Current())) {
-    // From here on, a stop of the server ends only a wait between requests; a request may continue.
+    // From here on, stopping the server ends only a wait between requests; a request may continue.
     channel.SetWaits(options_.read_timeout, -1);
     ServeRequests(channel, place);
   } else if (options_.on_failed_handshake && !stopping_) {
     options_.on_failed_handshake();
   }
   {
-    // Before the channel closes its descriptor, whose number another connection may then get.
+    // Do this before the channel closes its descriptor, whose number another connection may then
+    // get.
     const std::lock_guard lock(mutex_);
     connections_.erase(place);
   }
@@ -221,12 +222,13 @@ void RealServer::ServeRequests(Channel& channel, Place place) {
     Enter(begins ? Phase::kHandler : Phase::kTransfer, place);
   };
   for (;;) {
-    // A connection that has waited for a thread has already sent its request, and must not be taken
-    // for idle.
+    // A connection that has waited for a thread has already sent its request, and must not count as
+    // idle.
     if (!channel.AwaitData(milliseconds(0), -1)) {
-      // A new connection may be idle for as long as a used one: Go's client opens some in advance.
+      // A new connection may be idle for as long as a used one, because Go's client opens some in
+      // advance.
       Enter(Phase::kIdle, place);
-      // Connections that came while this one was still busy found none to close.
+      // Connections that arrived while this one was busy found none to close.
       if (threads_.waiting() > 0) MakeRoom();
       if (!channel.AwaitData(options_.keep_alive_timeout, stop_.fd())) return;
     }
@@ -269,7 +271,7 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
     return Fail(ErrorCode::kInvalid,
                 "client authentication needs an authority, a client name and TLS");
   }
-  // A peer that goes away must end only its connection, not the process; OpenSSL writes without
+  // A peer that disappears must end only its connection, not the process; OpenSSL writes without
   // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;

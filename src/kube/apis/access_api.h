@@ -1,11 +1,10 @@
 #pragma once
 
-// Reviews of tokens, and of their owners' rights, by the API server. Tests replace it with answers
-// of their own.
+// Asks the API server to review tokens and their owners' rights. Tests replace it with their own
+// answers.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient, without any part of a token. kDenied: the program itself has no right
-// to request reviews.
+// Threading: any thread. Failures: as in ApiClient, without any part of a token; kDenied if the
+// program itself has no right to request reviews.
 //
 // Apart because a test replaces one seam at a time.
 
@@ -23,14 +22,15 @@ class AccessApi {
  public:
   virtual ~AccessApi() = default;
 
-  // None: the token is invalid or not meant for `audience`; empty: the API server.
+  // Returns nullopt if the token is invalid or not meant for `audience`; an empty audience means
+  // the API server.
   virtual Result<std::optional<wire::TokenUser>> ReviewToken(const std::string& token,
                                                              const std::string& audience) = 0;
-  // `path`: a non-resource path, "/metrics".
+  // `path`: a non-resource path such as "/metrics".
   virtual Result<bool> MayGet(const wire::TokenUser& user, const std::string& path) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<AccessApi> MakeAccessApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -1,11 +1,10 @@
 #pragma once
 
-// Calls of a program about its own certificates: Secrets of its namespace, and the authorities that
-// its own webhook configurations trust. Tests replace it with a cluster of their own.
+// Reads and writes a program's own certificates: Secrets in its namespace, and the authorities that
+// its own webhook configurations trust. Tests replace it with a simulated cluster.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient. kConflict if the Secret has changed since it was read; kInvalid if the
-// webhook configuration has.
+// Threading: any thread. Failures: as in ApiClient; kConflict if the Secret has changed since it
+// was read, and kInvalid if the webhook configuration has.
 
 #include <map>
 #include <memory>
@@ -25,7 +24,7 @@ class CertificateApi {
   virtual ~CertificateApi() = default;
 
   virtual Result<wire::Secret> ReadSecret(const std::string& name, std::stop_token stop) = 0;
-  // Sets these keys of a Secret that exists, and removes those that are empty.
+  // Sets these keys of an existing Secret, and removes those with empty values.
   virtual Result<> WriteSecret(const std::string& name, const wire::Secret& seen,
                                const std::map<std::string, std::string>& data,
                                std::stop_token stop) = 0;
@@ -35,7 +34,7 @@ class CertificateApi {
                                     const std::string& pem, std::stop_token stop) = 0;
 };
 
-// `webhooks`: the name of both configurations. `client` outlives the result.
+// `webhooks`: the name of both configurations. `client` must outlive the result.
 std::unique_ptr<CertificateApi> MakeCertificateApi(ApiClient& client,
                                                    const std::string& own_namespace,
                                                    const std::string& webhooks);

@@ -26,7 +26,7 @@ namespace synergy::kube {
 namespace {
 
 constexpr Duration kSameEventFor = std::chrono::minutes(10);
-// Tries last as long as an outage of the API server after which the event still matters.
+// Attempts continue through any outage of the API server after which the event still matters.
 constexpr int kMostEventTries = 12;
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(200);
 constexpr Duration kBackoffLimit = std::chrono::seconds(30);
@@ -47,7 +47,7 @@ std::string Cut(std::string text, size_t most) {
   return text;
 }
 
-// Returns the beginning of a pod's name, with room for the suffix; it may not end in a dot or a
+// Returns the beginning of a pod's name, with room for the suffix; it must not end in a dot or a
 // dash.
 std::string_view NameForEvent(std::string_view pod_name) {
   pod_name = pod_name.substr(0, kLongestName - kSuffix);
@@ -56,7 +56,7 @@ std::string_view NameForEvent(std::string_view pod_name) {
   return pod_name;
 }
 
-// Two records with one key are the same message about the same pod.
+// Returns a key: two records with the same key are the same message about the same pod.
 std::string KeyOf(const EventRecord& event) {
   std::string key;
   for (const std::string* part : {&event.pod_namespace, &event.pod_name, &event.pod_uid,
@@ -67,7 +67,7 @@ std::string KeyOf(const EventRecord& event) {
   return key;
 }
 
-// Two records with one key are about the same pod for the same reason.
+// Returns a key: two records with the same key concern the same pod for the same reason.
 std::string ReasonKeyOf(const EventRecord& event) {
   return event.pod_uid + '\0' + event.type + '\0' + event.reason;
 }
@@ -82,7 +82,7 @@ class QueuedEventRecorder final : public EventRecorder {
         component_(std::move(component)),
         instance_(std::move(instance)),
         queue_limit_(std::max<size_t>(queue_limit, 1)),
-        // Another start of the same program and another replica use other names.
+        // Another start of the program, and another replica, use other names.
         names_(static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()) ^
                std::hash<std::string>{}(component_ + '\0' + instance_)),
         backoff_(kFirstBackoff, kBackoffLimit, names_.Next()),
@@ -92,7 +92,7 @@ class QueuedEventRecorder final : public EventRecorder {
     {
       std::unique_lock lock(mutex_);
       draining_ = true;
-      // A wait between two tries would take most of the second.
+      // A wait between two attempts would take most of the second.
       waiting_.request_stop();
       changed_.notify_all();
       done_.wait_for(lock, kDrainFor, [this] { return finished_; });
@@ -114,8 +114,8 @@ class QueuedEventRecorder final : public EventRecorder {
       return;
     }
     if (queue_.size() >= queue_limit_ / 2) {
-      // The API server is slower than this program: merge events with the same reason about the
-      // same pod, and keep the latest message.
+      // The API server is slower than this program, so merge events about the same pod with the
+      // same reason, and keep the latest message.
       if (const auto like = by_reason_.find(ReasonKeyOf(event)); like != by_reason_.end()) {
         Pending& pending = *like->second;
         const auto extracted = queued_.extract(pending.key);
@@ -151,9 +151,9 @@ class QueuedEventRecorder final : public EventRecorder {
     uint64_t count = 1;  // how often it was recorded
     WallTime first;
     WallTime last;
-    Instant when;  // `last` on the clock that does not jump
+    Instant when;  // `last` on the monotonic clock
   };
-  // The state of a key on the API server.
+  // What the API server has for a key.
   struct Sent {
     std::string name;
     uint64_t count = 0;
@@ -173,7 +173,7 @@ class QueuedEventRecorder final : public EventRecorder {
     done_.notify_all();
   }
 
-  // None at the end.
+  // Returns nullopt at the end.
   std::optional<Pending> Next(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, stop, [this] { return draining_ || !queue_.empty(); });
@@ -202,7 +202,7 @@ class QueuedEventRecorder final : public EventRecorder {
     for (int tries = 1;; ++tries) {
       const Result<std::string> answer =
           exists ? Repeat(pending, next, stop) : Create(pending, next, stop);
-      // An earlier try took effect, but its response was lost.
+      // An earlier attempt took effect, but its response was lost.
       const bool made_before =
           !exists && tries > 1 && !answer && answer.error().code == ErrorCode::kConflict;
       if (answer || made_before) {
@@ -213,7 +213,7 @@ class QueuedEventRecorder final : public EventRecorder {
       }
       const ErrorCode code = answer.error().code;
       if (exists && code == ErrorCode::kNotFound) {
-        // The API server deletes events after an hour or so, and any client may delete them.
+        // The API server deletes events after about an hour, and any client may delete them.
         exists = false;
         next.name = NewName(pending.event);
         continue;
@@ -253,7 +253,7 @@ class QueuedEventRecorder final : public EventRecorder {
     return fmt::format("{}.{:016x}", NameForEvent(event.pod_name), names_.Next());
   }
 
-  // Drops entries too old to be counted up, and the oldest ones beyond the limit.
+  // Drops entries that are too old to be counted again, and the oldest ones beyond the limit.
   void ForgetBefore(Instant now) {
     std::erase_if(sent_,
                   [&](const auto& entry) { return now - entry.second.when >= kSameEventFor; });
@@ -264,11 +264,11 @@ class QueuedEventRecorder final : public EventRecorder {
     }
   }
 
-  // False if there is no time for another try.
+  // Returns false if there is no time for another attempt.
   bool Wait() { return clock_.SleepFor(backoff_.Next(), waiting_.get_token()); }
 
   void Report(const EventRecord& event, const Error& error) {
-    // Log a continuing failure once; the counter has the rest.
+    // Log a continuing failure only once; the counter shows the rest.
     if (error.message == last_failure_) return;
     last_failure_ = error.message;
     log_.Warn("cannot write an event", {{"namespace", event.pod_namespace},
@@ -290,13 +290,13 @@ class QueuedEventRecorder final : public EventRecorder {
   std::list<Pending> queue_;
   std::map<std::string, std::list<Pending>::iterator> queued_;  // by key
   std::map<std::string, std::list<Pending>::iterator>
-      by_reason_;  // the last of each pod and reason
+      by_reason_;  // the last event of each pod and reason
   uint64_t dropped_ = 0;
   bool draining_ = false;
   bool finished_ = false;
-  std::stop_source waiting_;  // stopped: no more waits between tries
+  std::stop_source waiting_;  // stopped: no more waits between attempts
 
-  // Used only by the thread.
+  // Only the thread uses these.
   Random names_;
   Backoff backoff_;
   std::map<std::string, Sent> sent_;  // by key
@@ -320,7 +320,7 @@ std::unique_ptr<EventRecorder> EventRecorder::Start(ApiClient& client, const Clo
 
 std::string InstanceName() {
   std::array<char, 256> name{};
-  // Leaves room for the terminator, which a truncated name lacks.
+  // Leave room for the terminator, which a truncated name lacks.
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
 }

@@ -1,16 +1,15 @@
 #pragma once
 
-// Reports to users what was done to a pod, or happened to a node, and why: Events that `kubectl
-// describe` shows. Best effort, as everywhere in Kubernetes: nothing may depend on an Event.
+// Reports to users what was done to a pod or happened to a node, and why, as Events that `kubectl
+// describe` shows. As everywhere in Kubernetes this is best effort: nothing may depend on an Event.
 //
 //   Record -> queue -> POST .../events                      the first time
 //                      PATCH of its count and lastTimestamp  if repeated within 10 minutes
 //
-// Threading: Record() and dropped() from any thread; each recorder has one thread, which makes all
-// calls.
-// Failures: a call that may work later is repeated with backoff, even if it may have taken effect:
-// both calls are idempotent. An event that is refused, or fails for minutes, is dropped, counted
-// and logged.
+// Threading: any thread may call Record() and dropped(); each recorder has one thread, which makes
+// all calls to the server. Failures: a call that may work later is repeated with backoff, even if
+// it may have taken effect, because both calls are idempotent. An event that is refused, or fails
+// for minutes, is dropped, counted and logged.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,28 +32,29 @@ struct EventRecord {
   std::string kind = "Pod";
   std::string api_version = "v1";
 };
-// Like the kubelet's events: the node's name is its UID, the namespace is "default".
+// As in the kubelet's events, the node's name is its UID and the namespace is "default".
 EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message);
 
 class EventRecorder {
  public:
-  // `component` is the reporter ("synergy-controller"), `instance` its replica (the pod's name).
-  // All references outlive the recorder.
+  // `component` is the reporter ("synergy-controller"), and `instance` its replica (the pod's
+  // name). All references must outlive the recorder.
   static std::unique_ptr<EventRecorder> Start(ApiClient& client, const Clock& clock, Logger& log,
                                               std::string component, std::string instance,
                                               size_t queue_limit = 1000);
   // Sends queued events for at most a second, then stops and drops the rest.
   virtual ~EventRecorder() = default;
 
-  // Never blocks. An event that is already queued is counted up instead of queued again. Once the
-  // queue is half full, the same applies to events that differ only in the message; the last
-  // message is sent. When the queue is full, the oldest event is dropped for the new one.
+  // Never blocks. An event that is already queued is counted instead of queued again. Once the
+  // queue is half full, this also applies to events that differ only in the message; the last
+  // message is sent. When the queue is full, the oldest event makes way for the new one.
   virtual void Record(EventRecord event) = 0;
-  // Records that did not reach the API server and never will.
+  // Returns the number of records that will never reach the API server.
   virtual uint64_t dropped() const = 0;
 };
 
-// The name of this replica in events and leases: the host name, which in a pod is the pod's name.
+// Returns the name of this replica in events and leases: the host name, which in a pod is the pod's
+// name.
 std::string InstanceName();
 
 }  // namespace synergy::kube

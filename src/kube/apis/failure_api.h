@@ -1,11 +1,11 @@
 #pragma once
 
-// Calls of the controller about failures of pods: the ConfigMaps with their records, pods that
-// ended, and owners. Tests replace it with a cluster of their own.
+// Calls that the controller makes about failures of pods: ConfigMaps with their records, ended
+// pods, and owners. Tests replace it with a simulated cluster.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient. kConflict if the ConfigMap has changed since it was read, or exists;
-// kNotFound if the object is gone, or is of a kind whose owners are not followed.
+// Threading: any thread. Failures: as in ApiClient; kConflict if the ConfigMap has changed since it
+// was read, or already exists; kNotFound if the object is gone, or is of a kind whose owners are
+// not followed.
 
 #include <memory>
 #include <stop_token>
@@ -38,8 +38,8 @@ class FailureApi {
                                              const ObjectOwner& owner, std::stop_token stop) = 0;
 };
 
-// `own_namespace`: of the ConfigMaps. The clients outlive the result; `writing` refuses to write
-// without the leader's lease.
+// `own_namespace`: the namespace of the ConfigMaps. The clients must outlive the result; `writing`
+// refuses to write without the leader's lease.
 std::unique_ptr<FailureApi> MakeFailureApi(ApiClient& reading, ApiClient& writing,
                                            wire::ObjectReader reader, std::string own_namespace);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads and writes for the device plugin, about its own Node.
+// Reads and writes that the device plugin makes on its own Node.
 //
-// Threading: from any thread. Failures: as in ApiClient.
+// Threading: any thread. Failures: as in ApiClient.
 //
 // Apart because a test replaces one seam at a time.
 
@@ -26,13 +26,13 @@ class NodeApi {
   // Writes the labels and the annotation synergy.io/gpu-inventory in one request, and nothing else.
   virtual Result<> WriteGpus(const std::string& node, const NodeLabelChange& labels,
                              const std::string& gpu_inventory, std::stop_token stop) = 0;
-  // Returns the names of the DRA drivers that offer devices of this node by ResourceSlices.
-  // kNotFound: the API server does not serve them.
+  // Returns the names of the DRA drivers that offer devices of this node in ResourceSlices;
+  // kNotFound if the API server does not serve them.
   virtual Result<std::vector<std::string>> ReadSliceDrivers(const std::string& node,
                                                             std::stop_token stop) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<NodeApi> MakeNodeApi(ApiClient& client);
 
 }  // namespace synergy::kube

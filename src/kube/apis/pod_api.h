@@ -1,11 +1,11 @@
 #pragma once
 
-// Reads and writes of single pods on the API server. Tests replace it with a cluster of their own.
+// Reads and writes single pods on the API server. Tests replace it with a simulated cluster.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient. A call that ends with kTimeout, or with kCancelled because of its
-// `stop`, may have taken effect or may do so later; Get() shows whether it did. kConflict if the
-// name now belongs to another pod; kNotFound if the pod is gone.
+// Threading: any thread. Failures: as in ApiClient. A call that ends with kTimeout, or with
+// kCancelled because of its `stop`, may have taken effect or may do so later; Get() shows whether
+// it did. Calls return kConflict if the name now belongs to another pod, and kNotFound if the pod
+// is gone.
 
 #include <memory>
 #include <stop_token>
@@ -31,13 +31,13 @@ inline PodIdentity IdentityOf(const Pod& pod) { return {pod.pod_namespace, pod.n
 using wire::AnnotationChanges;
 using wire::Resized;
 
-// The condition under which a write is refused with kConflict.
+// When to refuse a write with kConflict.
 enum class Precondition {
   kSamePod,    // if the name now belongs to another pod
-  kUnchanged,  // also if the pod has changed in any way since it was read (optimistic locking)
+  kUnchanged,  // also if the pod has changed since it was read (optimistic locking)
 };
 
-// "/api/v1/namespaces/team/pods/train-0"
+// Returns a path such as "/api/v1/namespaces/team/pods/train-0".
 std::string PodPath(const std::string& pod_namespace, const std::string& name);
 
 class PodApi {
@@ -47,15 +47,15 @@ class PodApi {
   // Returns the pod with its requests as they count on a node.
   virtual Result<Pod> Get(const std::string& pod_namespace, const std::string& name,
                           std::stop_token stop = {}) = 0;
-  // kConflict also if the pod is already bound, or has changed since the resource version
+  // Also returns kConflict if the pod is already bound, or has changed since the resource version
   // `unchanged_since`, unless that is 0. The binding also sets the `annotations`.
   virtual Result<> Bind(const PodIdentity& pod, const std::string& node,
                         const AnnotationChanges& annotations, uint64_t unchanged_since = 0,
                         std::stop_token stop = {}) = 0;
-  // Replaces the requests of the pod's fungible container with `amounts`, or the one of them that
-  // `resized` names, as the field manager of annotations.h. Returns the changed pod. kDenied or
-  // kInvalid if a quota, a limit range or a rule of resizing forbids it. REQUIRES: `pod.fungible`
-  // is not null.
+  // Replaces the requests of the pod's fungible container with `amounts`, or only the request that
+  // `resized` names, as the field manager of annotations.h. Returns the changed pod; kDenied or
+  // kInvalid if a quota, a limit range or a rule of resizing forbids the change. REQUIRES:
+  // `pod.fungible` is not null.
   virtual Result<Pod> Resize(const Pod& pod, const ResourceVector& amounts,
                              Precondition precondition = Precondition::kSamePod,
                              Resized resized = Resized::kBoth, std::stop_token stop = {}) = 0;
@@ -65,28 +65,29 @@ class PodApi {
                                std::stop_token stop = {}) = 0;
 };
 
-// Over HTTP. The client outlives the result.
+// Returns an implementation over HTTP. The client must outlive the result.
 std::unique_ptr<PodApi> MakePodApi(ApiClient& client, wire::ObjectReader reader);
 
-// Annotates a pod through its status subresource, which needs no other right: there the API server
-// ignores changes of the pod's spec, its owners and its deletion, but not of its metadata (tried).
-// The field manager is the client's user agent.
+// Annotates a pod through its status subresource, which needs no other right. There the API server
+// ignores changes of the pod's spec, owners and deletion, but not of its metadata (tried). The
+// field manager is the client's user agent.
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop);
 
-// Evictions by the API that respects PodDisruptionBudgets (policy/v1). kOverloaded if a budget
-// forbids it; kConflict if the name now belongs to another pod; kNotFound if the pod is gone.
+// Evicts pods through the API that respects PodDisruptionBudgets (policy/v1). Failures: kOverloaded
+// if a budget forbids it; kConflict if the name now belongs to another pod; kNotFound if the pod is
+// gone.
 class EvictionApi {
  public:
   virtual ~EvictionApi() = default;
 
-  // Whether the eviction would be allowed now; does nothing.
+  // Checks whether the eviction would be allowed now; changes nothing.
   virtual Result<> TryEvict(const PodIdentity& pod, std::stop_token stop) = 0;
   // Starts the pod's grace period.
   virtual Result<> Evict(const PodIdentity& pod, std::stop_token stop) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<EvictionApi> MakeEvictionApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -1,10 +1,9 @@
 #pragma once
 
-// Writes of TrainingProfiles to the API server.
+// Writes TrainingProfiles to the API server.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient; kConflict if the name now belongs to another profile, kNotFound if the
-// profile is gone.
+// Threading: any thread. Failures: as in ApiClient; kConflict if the name now belongs to another
+// profile, kNotFound if the profile is gone.
 
 #include <memory>
 #include <stop_token>
@@ -26,7 +25,7 @@ class ProfileApi {
   virtual Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
                                std::stop_token stop) = 0;
 
-  // For profiles that the controller measures. kConflict if the name is taken.
+  // Creates a profile that the controller has measured; kConflict if the name is taken.
   virtual Result<ProfileObject> Create(const std::string& profile_namespace,
                                        const MeasuredProfile& measured, std::stop_token stop) = 0;
   virtual Result<> WriteMeasured(const ProfileObject& object, const MeasuredProfile& measured,
@@ -34,7 +33,7 @@ class ProfileApi {
   virtual Result<> Delete(const ProfileObject& object, std::stop_token stop) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<ProfileApi> MakeProfileApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -11,10 +11,11 @@
 namespace synergy::kube {
 namespace {
 
-// Most Workloads of a job that are read; Kueue has one, and two for a moment.
+// The most Workloads of a job to read; Kueue has one, and for a moment two.
 constexpr int kMostWorkloads = 10;
 
-// Returns the path of the kind's objects in the namespace. Empty: the kind cannot be stopped.
+// Returns the path of the kind's objects in the namespace. Returns an empty path if the kind cannot
+// be stopped.
 std::string PathOf(std::string_view kind, const std::string& its_namespace) {
   const std::string in_namespace = "namespaces/" + Escape(its_namespace);
   if (kind == "Job") return fmt::format("/apis/batch/v1/{}/jobs", in_namespace);

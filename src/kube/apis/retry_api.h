@@ -1,11 +1,10 @@
 #pragma once
 
-// Calls of the controller by which it stops the retries of jobs, and publishes which nodes they
-// avoid. Tests replace it with a cluster of their own.
+// Calls by which the controller stops the retries of jobs, and publishes which nodes they avoid.
+// Tests replace it with a simulated cluster.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient; kConflict if the object has changed since it was read; kNotFound if it
-// is gone, or is of a kind that cannot be read.
+// Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it
+// was read, and kNotFound if it is gone or of a kind that cannot be read.
 
 #include <memory>
 #include <optional>
@@ -32,25 +31,25 @@ class RetryApi {
   virtual Result<std::vector<wire::StoppableJob>> ReadWorkloads(const std::string& its_namespace,
                                                                 const std::string& job_uid,
                                                                 std::stop_token stop) = 0;
-  // Return the annotation of Kueue's local queue, and of the namespace.
+  // Return the annotation of Kueue's local queue, and that of the namespace.
   virtual Result<std::optional<std::string>> ReadQueue(const std::string& its_namespace,
                                                        const std::string& queue,
                                                        std::stop_token stop) = 0;
   virtual Result<std::optional<std::string>> ReadNamespace(const std::string& name,
                                                            std::stop_token stop) = 0;
-  // See wire::WriteStop().
+  // Does what wire::WriteStop() describes.
   virtual Result<> Stop(const wire::StoppableJob& job, const std::string& decision,
                         std::stop_token stop) = 0;
 
   virtual Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::stop_token stop) = 0;
   // Writes the nodes, and returns them as stored. Creates the ConfigMap if `avoided` has no
-  // resource version; kConflict if it exists.
+  // resource version; then returns kConflict if it exists.
   virtual Result<PublishedAvoidedNodes> WriteAvoidedNodes(const PublishedAvoidedNodes& avoided,
                                                           std::stop_token stop) = 0;
 };
 
-// `own_namespace`: of the ConfigMap. The clients outlive the result; `writing` refuses to write
-// without the leader's lease.
+// `own_namespace`: the namespace of the ConfigMap. The clients must outlive the result; `writing`
+// refuses to write without the leader's lease.
 std::unique_ptr<RetryApi> MakeRetryApi(ApiClient& reading, ApiClient& writing,
                                        const std::string& own_namespace);
 

@@ -51,7 +51,7 @@ class HttpRoundApi final : public RoundApi {
   }
 
  private:
-  // `all`: the path of all objects of the kind.
+  // `all`: the path for all objects of the kind.
   static std::string PathOf(std::string_view all, const std::string& its_namespace,
                             const std::string& name) {
     const size_t plural = all.rfind('/');

@@ -1,11 +1,10 @@
 #pragma once
 
-// Writes of the controller about job queues to the API server. Tests replace it with a cluster of
-// their own.
+// Writes about job queues that the controller makes to the API server. Tests replace it with a
+// simulated cluster.
 //
-// Threading: from any thread.
-// Failures: as in ApiClient; kConflict if the object has changed since it was read, or the name now
-// belongs to another object; kNotFound if it is gone.
+// Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it
+// was read, or the name now belongs to another object; kNotFound if it is gone.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +20,7 @@
 namespace synergy::kube {
 
 inline constexpr std::string_view kRoundPoliciesPath = "/apis/synergy.io/v1alpha1/roundpolicies";
-// Prefix of the paths of Kueue's kinds, which end in the plural name.
+// Prefix of the paths of Kueue's kinds, which end with the plural name.
 inline constexpr std::string_view kKueuePath = "/apis/kueue.x-k8s.io/v1beta2/";
 inline constexpr std::string_view kJobsPath = "/apis/batch/v1/jobs";
 inline constexpr std::string_view kTrainJobsPath = "/apis/trainer.kubeflow.org/v1alpha1/trainjobs";
@@ -30,14 +29,14 @@ class RoundApi {
  public:
   virtual ~RoundApi() = default;
 
-  // See wire::WritePriority() and wire::WriteNote().
+  // Do what wire::WritePriority() and wire::WriteNote() describe.
   virtual Result<> WritePriority(const Workload& workload, int64_t priority,
                                  const std::optional<RoundNote>& note, std::stop_token stop) = 0;
   virtual Result<> WriteNote(const Workload& workload, const RoundNote& note,
                              std::stop_token stop) = 0;
-  // See wire::WriteWorkers().
+  // Does what wire::WriteWorkers() describes.
   virtual Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token stop) = 0;
-  // See wire/kueue/type_check.h.
+  // Does what wire/kueue/type_check.h describes.
   virtual Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                                std::stop_token stop) = 0;
   virtual Result<> ActivateCheck(const AdmissionCheck& check, WallTime at,
@@ -46,7 +45,7 @@ class RoundApi {
                                std::stop_token stop) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<RoundApi> MakeRoundApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -19,9 +19,9 @@ constexpr MilliCpu kLeastStep = MilliCpu(10);
 constexpr int32_t kMostWindows = 8;
 constexpr size_t kMostPoints = 12;
 constexpr double kWhole = 0.03;
-// Difference in busy cores from which one more worker is recognised.
+// A difference in busy cores of at least this much shows one more worker.
 constexpr double kWorker = 0.5;
-// Two pods of a gang whose CPU per iteration differs by less are alike.
+// Two pods of a gang are alike if their CPU per iteration differs by less than this factor.
 constexpr double kNeedsMore = 1.2;
 // Points contradict each other if they differ by this multiple of the expected agreement.
 constexpr double kContradicts = 3;
@@ -62,7 +62,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
     return SameAmount(point.cpu, seen.cpu) && point.quota == seen.quota;
   });
   if (near == points.end()) {
-    // Replaces points at the same amount that were seen in another way.
+    // Replaces points at the same amount that were seen in a different way.
     std::erase_if(points, [&](const CurvePoint& point) { return SameAmount(point.cpu, seen.cpu); });
     points.push_back(seen);
   } else {
@@ -74,7 +74,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
     point.spread = std::max({point.spread, seen.spread,
                              std::abs(seen.throughput - point.throughput) /
                                  std::max(seen.throughput, point.throughput)});
-    if (point.bound != seen.bound) point.used = seen.used;  // another regime: the newer one holds
+    if (point.bound != seen.bound) point.used = seen.used;  // another regime: the newer one counts
     point.used = point.used > 0 ? mean(point.used, seen.used) : seen.used;
     point.cpu = MilliCpu(ToNearest(
         mean(static_cast<double>(point.cpu.count()), static_cast<double>(seen.cpu.count()))));
@@ -88,7 +88,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
   std::sort(points.begin(), points.end(),
             [](const CurvePoint& a, const CurvePoint& b) { return a.cpu < b.cpu; });
   if (points.size() <= kMostPoints) return;
-  // Drops the point that its neighbours predict best.
+  // Drop the point that its neighbours predict best.
   size_t least = 1;
   double least_lost = std::numeric_limits<double>::infinity();
   for (size_t i = 1; i + 1 < points.size(); ++i) {
@@ -106,7 +106,7 @@ double BestOf(const CurvePoints& points) {
 }
 
 std::optional<double> CpuSecondsOf(const CurvePoints& points) {
-  // If the CPU is the limit, all that it uses is needed.
+  // If CPU is the limit, the pod needs all that it uses.
   for (const bool bound : {true, false}) {
     double sum = 0;
     double weight = 0;
@@ -136,7 +136,7 @@ bool IsWholeNumberOfCores(double used) {
 }
 
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agreement) {
-  // If their use is unknown, so are their workers.
+  // If the use is unknown, so is the number of workers.
   if (seen.bound || !IsWholeNumberOfCores(seen.used) || other.used <= 0) return false;
   return seen.throughput < other.throughput * (1 - agreement) && other.used - seen.used >= kWorker;
 }

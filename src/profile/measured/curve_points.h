@@ -25,14 +25,14 @@ struct CurvePoint {
   double throughput = 0;
   // Cores that it used there; 0: no longer known.
   double used = 0;
-  // The CPU kept it from being faster.
+  // Set if CPU kept it from being faster.
   bool bound = false;
-  // By a quota, so that it is known to run with that amount. Otherwise `cpu` is what it could have
-  // had.
+  // Set if that was by a quota, so that it is known to have run with that amount. Otherwise `cpu`
+  // is the amount that it could have had.
   bool quota = false;
-  // It waited for storage, so this is a lower bound.
+  // Set if it waited for storage, so this is a lower bound.
   bool starved = false;
-  // Another pod of its gang used clearly more, and may need it.
+  // Set if another pod of its gang used clearly more, and may need it.
   bool uneven = false;
   PointCertainty certainty = PointCertainty::kExact;
   int32_t windows = 1;
@@ -41,7 +41,7 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
-// By CPU, ascending. AddPoint averages a point with a known one close to it.
+// Sorted by CPU, ascending. AddPoint averages a point with a nearby known one.
 using CurvePoints = std::vector<CurvePoint>;
 void AddPoint(CurvePoints& points, const CurvePoint& seen);
 
@@ -49,32 +49,33 @@ double BestOf(const CurvePoints& points);
 // Returns the CPU seconds of an iteration, if known.
 std::optional<double> CpuSecondsOf(const CurvePoints& points);
 
-// Whether one amount was seen at quite different speeds, or less of it at a higher one. Such points
-// are not the speed of one training.
+// Returns whether one amount was seen at quite different speeds, or a smaller amount at a higher
+// speed. Such points do not describe the speed of one training.
 bool IsContradictory(const CurvePoints& points, double agreement);
 
-// Whether the amounts are so close that they count as one.
+// Returns whether the amounts are so close that they count as one.
 bool SameAmount(MilliCpu a, MilliCpu b);
 // Returns the point at that amount; null if there is none.
 const CurvePoint* FindNear(const CurvePoints& points, MilliCpu cpu);
-// Returns the throughput: linear between measured amounts, in proportion below, flat above.
+// Returns the throughput: linear between measured amounts, proportional below them, constant above.
 double Interpolated(const CurvePoints& points, MilliCpu cpu);
 
-// Whether `used` cores look like a whole number of processes that are busy all the time.
+// Returns whether `used` cores look like a whole number of processes that are always busy.
 bool IsWholeNumberOfCores(double used);
 
-// Whether `seen` has fewer data workers than `other`: it was slower with all of them busy, and with
-// fewer busy cores.
+// Returns whether `seen` has fewer data workers than `other`: it was slower with all of them busy,
+// and with fewer busy cores.
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agreement);
-// ... than any of the points.
+// Does the same for all points: returns whether `seen` has fewer than any of them.
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoints& points, double agreement);
-// Whether `seen` is of a pod of a gang that needs less CPU for an iteration than the pod of
-// `other`: if each of them had the same amount, the gang would be slower.
+// Returns whether `seen` belongs to a pod of a gang that needs less CPU per iteration than the pod
+// of `other`: if both had the same amount, the gang would be slower.
 bool NeedsLess(const CurvePoint& seen, const CurvePoint& other);
 bool NeedsLess(const CurvePoint& seen, const CurvePoints& points);
 
-// As AddPoint, but keeps only points of the pods with most workers and, in a gang, of the pod that
-// needs most. Points with fewer workers or a smaller need are replaced, and not added to others.
+// Does what AddPoint does, but keeps only points of the pods with the most workers and, in a gang,
+// of the pod that needs most. Points with fewer workers or a smaller need are replaced, and not
+// added to others.
 void AddOfMost(CurvePoints& points, const CurvePoint& seen, double agreement);
 
 }  // namespace synergy

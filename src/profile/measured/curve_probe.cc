@@ -10,7 +10,7 @@ namespace {
 
 // A probe above the CPU that a pod uses leaves it this multiple of its use.
 constexpr double kProbeMargin = 1.2;
-// A pod that uses more than this part of what it could have uses most of it.
+// A pod that uses more than this fraction of what it could have uses most of it.
 constexpr double kMostOfIt = 0.8;
 // A probe closer than this to a known amount reveals little.
 constexpr double kInformative = 0.85;
@@ -41,7 +41,7 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
   };
   const auto plan = [&](MilliCpu cpu) { return ProbePlan{cpu, expected(cpu)}; };
 
-  // The least amount known to be enough; at first the larger of what it has and what it uses.
+  // The least amount known to be enough; initially the larger of what it has and what it uses.
   MilliCpu enough = std::max(range.amount, FromCores(range.used));
   for (const CurvePoint& point : points) {
     if (point.quota && point.throughput >= best * (1 - agreement))
@@ -50,8 +50,8 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
   const MilliCpu slow = LargestSlow(points, best, agreement);
   const bool suspicious = !range.bound && IsWholeNumberOfCores(range.used);
 
-  // Confirms that it does not need what it does not use. A training with a serial part does not use
-  // all of its CPU all of the time, and is slower with less nevertheless.
+  // Confirm that the training does not need what it does not use. A training with a serial part
+  // does not always use all of its CPU, but is still slower with less.
   const bool serial = model && model->kind == CurveModel::Kind::kSerial;
   if (!range.bound && !serial && range.used < kMostOfIt * amount) {
     MilliCpu cpu = std::max(FromCores(kProbeMargin * range.used), kLeastProbe);
@@ -59,14 +59,14 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
     if (suspicious && half >= lowest && slow == MilliCpu(0)) cpu = half;
     if (InCores(enough) > 1.1 * InCores(cpu) && !SameAmount(enough, cpu)) {
       if (slow < cpu && FindNear(points, cpu) == nullptr) return plan(cpu);
-      // It does need more: try an amount in between.
+      // The training does need more, so try an amount in between.
       const MilliCpu middle((slow.count() + enough.count()) / 2);
       if (InCores(enough - slow) > 0.2 * InCores(enough) && FindNear(points, middle) == nullptr)
         return plan(middle);
     }
   }
 
-  // Confirms the slope: half of what it is assumed to need.
+  // Confirm the slope with half of the assumed need.
   const MilliCpu knee = std::min(enough, std::max(FromCores(range.used), kLeastProbe));
   const MilliCpu half = std::max(MilliCpu(knee.count() / 2), lowest);
   const bool is_informative = InCores(half) <= kInformative * InCores(knee);
@@ -77,7 +77,7 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
     if (is_informative) return plan(half);
     return std::nullopt;
   }
-  // It uses more at its best than the slope requires: it waits busily, or the curve bends.
+  // At its best speed it uses more than the slope requires: it waits busily, or the curve bends.
   if (model && !serial) {
     const MilliCpu bend = FromCores(kKneeMargin * model->cpu_seconds * best);
     const bool open = !range.bound && InCores(bend) < kSameKnee * range.used && bend < enough &&
@@ -87,7 +87,7 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
   }
   if (model) return std::nullopt;
 
-  // Neither model fits: measure point by point.
+  // Neither model fits, so measure point by point.
   const MilliCpu least = std::min(points.front().cpu, points.back().cpu);
   if (points.front().throughput >= best * (1 - agreement)) {
     const MilliCpu next = std::max(MilliCpu(least.count() / 2), lowest);

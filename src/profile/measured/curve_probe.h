@@ -12,7 +12,7 @@
 
 namespace synergy {
 
-// Smallest quota that is requested of a kernel.
+// The smallest quota that a probe requests.
 inline constexpr MilliCpu kLeastProbe = MilliCpu(20);
 
 // The current state of the pod that would be probed.
@@ -26,7 +26,7 @@ struct ProbePlan {
   MilliCpu cpu;
   double expected = 0;  // throughput
 };
-// Returns nullopt if probes of this pod cannot make the points any more certain.
+// Returns nullopt if no probe of this pod can make the points more certain.
 std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& range,
                                    double agreement);
 

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// A curve is flat if it is as fast with the largest amount divided by this.
+// A curve is flat if it is as fast with the largest amount divided by this factor.
 constexpr double kFlat = 1.2;
 
 bool Close(double a, double b, double agreement) {
@@ -21,7 +21,7 @@ bool Explains(const CurveModel& model, const CurvePoints& points, double agreeme
   });
 }
 
-// 1 / t = a + b / c, by least squares of the relative error.
+// Fits 1 / t = a + b / c by least squares of the relative error.
 std::optional<CurveModel> FitSerial(const CurvePoints& points) {
   double aa = 0;
   double ab = 0;
@@ -64,7 +64,7 @@ std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement
     ++count;
   }
   if (count > 0) costs.push_back(sum / count);
-  // An upper bound of the cost, if only the plateau was seen.
+  // Use an upper bound of the cost if only the plateau was seen.
   const CurvePoint& least = points.front();
   if (least.quota && least.throughput >= model.best * (1 - agreement))
     costs.push_back(InCores(least.cpu) / least.throughput);
@@ -75,7 +75,7 @@ std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement
   return std::nullopt;
 }
 
-// Returns the points up to `most`, and at `most` what the points above it imply.
+// Returns the points up to `most`, plus a point at `most` that those above imply.
 CurvePoints Within(const CurvePoints& points, MilliCpu most) {
   if (most <= MilliCpu(0) || points.back().cpu <= most) return points;
   CurvePoints within;
@@ -152,7 +152,7 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
   const bool climbs = serial || (most.bound && !IsFlat(points, rules.agreement) &&
                                  most.throughput >= best * (1 - rules.agreement));
   if (climbs) {
-    // Guesses upwards are optimistic: a pod that is given more is measured there.
+    // Guesses upwards are optimistic, because a pod that gets more is measured there.
     if (InCores(rules.node) > 1.1 * InCores(most.cpu)) {
       const double guess =
           model ? model->At(rules.node) : most.throughput * InCores(rules.node) / InCores(most.cpu);
@@ -174,7 +174,7 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
   if (above->used > 0 && InCores(knee) < kSameKnee * above->used) return claimed;
   const bool spins = IsWholeNumberOfCores(*cost * best) && !below;
   if (spins || SameAmount(knee, above->cpu) || knee > above->cpu) return claimed;
-  // Nothing unobserved lowers a pod below its fair share.
+  // No unobserved point lowers a pod below its fair share.
   if (knee < rules.fair_share && !(rules.confirmed && below && above->quota)) return claimed;
   const auto at = std::find_if(claimed.begin(), claimed.end(),
                                [&](const MeasuredPoint& point) { return point.cpu >= above->cpu; });

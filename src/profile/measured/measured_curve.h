@@ -1,7 +1,7 @@
 #pragma once
 
-// Derives the speed with any amount of CPU from the observed points: finds the model that explains
-// the points, and what may be published (docs/internals/profiling.md).
+// Derives the speed with any amount of CPU from observed points: it finds the model that explains
+// them, and decides what may be published (docs/internals/profiling.md).
 //
 //   kPlateau   min(best, c / cpu_seconds)   preprocessing beside a GPU that sets the pace
 //   kSerial    1 / (a + b / c)              a part of each iteration that more CPU does not shorten
@@ -30,39 +30,40 @@ struct CurveModel {
   double At(MilliCpu cpu) const;
 };
 
-// Returns the simplest model that is within `agreement` of all points; nullopt if none explains
-// them, or the model has as many parameters as there are points.
+// Returns the simplest model that is within `agreement` of all points; nullopt if none is, or if
+// the model has as many parameters as there are points.
 std::optional<CurveModel> Explain(const CurvePoints& points, double agreement);
 
 // Returns the mean of the points within `agreement` of the fastest.
 double Plateau(const CurvePoints& points, double agreement);
-// Whether a clearly smaller amount of CPU did not make it slower. A training that waits busily uses
-// all that it has without being faster.
+// Returns whether a clearly smaller amount of CPU did not make the training slower. A training that
+// waits busily uses all its CPU without being faster.
 bool IsFlat(const CurvePoints& points, double agreement);
 
-// Margin of a knee over the CPU that was seen to be needed.
+// Margin of a knee above the CPU that is known to be needed.
 inline constexpr double kKneeMargin = 1.05;
-// A knee contradicts the points if it lies, with its margin, below this part of what is used at the
-// best.
+// A knee contradicts the points if, with its margin, it lies below this fraction of what is used at
+// the best speed.
 inline constexpr double kSameKnee = 0.97;
 
 struct CurveClaimRules {
-  // The most that any pod of the workload could get beside others; 0: nothing is guessed. Points
-  // seen with more, because there were no others, are claimed for this amount, so that no pod
+  // The most that any pod of the workload could get beside other pods; 0: do not guess. Points seen
+  // with more CPU, when there were no other pods, are claimed for this amount, so that no pod
   // requests more.
   MilliCpu node;
   MilliCpu fair_share;
   double agreement = 0;
   bool confirmed = false;
-  // All points are lower bounds. What was used at the best counts as enough, but only lowers what
-  // is above the fair share.
+  // Set if all points are lower bounds. What was used at the best speed then counts as enough, but
+  // only lowers what is above the fair share.
   bool estimate = false;
 };
-// Returns the points that may be published: the observed ones; a guess above them if the training
-// is CPU-bound with the most that was seen; and the knee if its CPU use reveals one.
+// Returns the points that may be published: the observed ones, a guess above them if the training
+// is CPU-bound with the most that was seen, and the knee if its CPU use reveals one.
 std::vector<MeasuredPoint> Claim(const CurvePoints& points, const CurveClaimRules& rules);
 
-// Whether the best was seen with all workers busy, so that its speed with more CPU is unknown.
+// Returns whether the best speed was seen with all workers busy, so that the speed with more CPU is
+// unknown.
 bool IsCensored(const CurvePoints& points, double agreement);
 
 }  // namespace synergy

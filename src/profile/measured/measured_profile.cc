@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kCertainties = {"exact", "at least", "guess"};
 
-// The readable part of the name; the rest is the GPU count, the product and a hash.
+// Limits the readable part of the name; the rest is the GPU count, the product and a hash.
 constexpr size_t kMostOfWorkload = 150;
 constexpr size_t kMostOfProduct = 60;
 
-// Throughputs that differ by no more may be the same: repeated windows differ by as much.
+// Throughputs that differ by no more than this may be the same, because repeated windows differ as
+// much.
 constexpr double kSame = 0.03;
 
 // FNV-1a: the same in every build and on every machine, because names outlive processes.
@@ -27,7 +28,7 @@ uint64_t StableHash(std::string_view text, uint64_t hash = 0xcbf29ce484222325) {
 
 bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-// `text` as far as it may be part of a DNS name: '-' neither at an end nor twice.
+// Returns `text` as far as it may be part of a DNS name: '-' is neither at an end nor doubled.
 std::string Slug(std::string_view text, size_t most) {
   std::string slug;
   for (char c : text) {

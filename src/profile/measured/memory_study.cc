@@ -8,20 +8,21 @@
 namespace synergy {
 namespace {
 
-// Until then a pod may be starting up, and its first windows have a cold cache.
+// Before this a pod may be starting up, and its first windows have a cold cache.
 constexpr Duration kWatched = std::chrono::minutes(5);
-// By then, the peak of its processes has been seen, even if no log line reported its cause.
+// After this time the peak of its processes has been seen, even if no log line reported its cause.
 constexpr Duration kConfirmed = std::chrono::hours(1);
-// From the log line about a checkpoint until it is written; memory is read in between.
+// Time from the log line about a checkpoint until it is written; memory is read in that time.
 constexpr Duration kCheckpointTakes = std::chrono::seconds(30);
 constexpr Duration kStudyWindow = std::chrono::seconds(30);
-// A pod is held up by storage if it waits for it for longer than this part of a window.
+// Storage holds a pod up if the pod waits for it for more than this fraction of a window.
 constexpr double kWaitsForStorage = 0.7;
-// A pod that reads fewer bytes a second needs no cache: it reads only logs, code and checkpoints.
+// A pod that reads fewer bytes per second reads only logs, code and checkpoints, and needs no
+// cache.
 constexpr double kHardlyReads = 1 << 20;
-// Largest difference between the misses and those of the model, as a part of what is read.
+// Largest difference between the misses and those of the model, as a fraction of what is read.
 constexpr double kFitsModel = 0.1;
-// A log may name any epoch, so amounts derived from it are limited to the most that a profile may
+// A log may print any epoch, so amounts derived from it are limited to the most that a profile may
 // have.
 constexpr Bytes kMostLearnt = JobProfile::kMostMemory;
 
@@ -77,7 +78,7 @@ void Note(MemoryStudy& study, const PodProgress& progress) {
   study.shared |= progress.memory->shared;
   if (!study.first) study.first = study.last;
   if (!study.window) study.window = study.last;
-  // A checkpoint from before the first reading says nothing about the memory that was seen.
+  // A checkpoint from before the first reading tells nothing about the memory that was seen.
   if (!study.checkpoint && progress.checkpoint && *progress.checkpoint >= study.first->use.at)
     study.checkpoint = progress.checkpoint;
   NoteEpoch(study, progress);

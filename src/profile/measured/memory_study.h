@@ -4,12 +4,12 @@
 // (docs/internals/profiling.md): how much its processes need, how much it reads, and what storage
 // delivers while the pod waits for it.
 //
-// Whether more memory helps is known once two things hold: the epochs that it prints have revealed
-// the size of the data set, and its misses are those that the model predicts for a cache of its
-// size (cache_model.h). A pod whose reads hit a cache charged to another pod does not match the
-// model, so nothing is concluded from it, nor from a pod whose storage other pods of the node read.
-// The peak of its processes' memory is `confirmed` after an hour, or once a checkpoint, which
-// usually causes the peak, was written while the pod was watched.
+// Whether more memory helps is known once two conditions are met: the printed epochs have revealed
+// the size of the data set, and the misses match those that the model predicts for a cache of that
+// size (cache_model.h). The model does not describe a pod whose reads hit a cache charged to
+// another pod. So nothing is concluded from such a pod, nor from one whose storage other pods of
+// the node read. The peak of its processes' memory is `confirmed` after an hour, or once a
+// checkpoint, which usually causes the peak, was written while the pod was watched.
 //
 // Threading: values, pure functions.
 
@@ -37,26 +37,26 @@ struct MemoryStudy {
   std::optional<Mark> window;          // start of the present window
   std::optional<WallTime> checkpoint;  // the first checkpoint written since `first`
   std::optional<double> epoch;
-  // The first and the last time that the epoch was seen to rise.
+  // The first and the last time that the epoch was seen to increase.
   std::optional<EpochMark> epochs_from;
   std::optional<EpochMark> epochs_to;
-  // From the last complete window.
-  std::optional<double> missed;  // part of the bytes read that came from storage
-  bool waits = false;            // for storage, most of the time
-  // Bytes a second: the most that storage delivered in any window.
+  // Values from the last complete window.
+  std::optional<double> missed;  // fraction of the bytes read that came from storage
+  bool waits = false;  // waits for storage most of the time
+  // Bytes per second: the most that storage delivered in any window.
   double bandwidth = 0;
 };
 
-// Processes a report. If the pod's counters have restarted, the study restarts too.
+// Processes a report. If the pod's counters have restarted, the study restarts, too.
 void Note(MemoryStudy& study, const PodProgress& progress);
 
 // Returns nullopt if too little is known.
 std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study);
 
-// Returns the larger of each value. `seen` is of another pod or a later time than `known`.
+// Returns the larger of each value. `seen` comes from another pod, or a later time, than `known`.
 MeasuredMemory Combined(const MeasuredMemory& known, const MeasuredMemory& seen);
 
-// Whether they differ by more than repeated measurements do.
+// Returns whether they differ by more than repeated measurements do.
 bool Differ(const MeasuredMemory& a, const MeasuredMemory& b, double agreement);
 
 }  // namespace synergy

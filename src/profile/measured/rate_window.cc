@@ -7,18 +7,18 @@
 namespace synergy {
 namespace {
 
-// Shorter intervals are joined, and so are those with so few iterations that one more or less
-// matters.
+// Shorter intervals are joined, as are those with so few iterations that one more or less matters.
 constexpr double kShortest = 3;  // seconds
 constexpr double kFewIterations = 20;
 constexpr double kFewCount = 5;  // seconds, from which few iterations do not matter
-// With fewer intervals than this, each has to be long enough to be an average by itself.
+// With fewer intervals than this, each must be long enough to be an average on its own.
 constexpr size_t kFewest = 2;
 constexpr size_t kEnough = 4;
 constexpr double kLongEnough = 7;  // seconds
-constexpr double kAverage = 20;    // seconds: one is enough, as from a rarely flushed log
+constexpr double kAverage = 20;  // seconds: one such interval is enough, as from a rarely flushed log
 constexpr size_t kEnoughToTrim = 5;
-// Distance from the usual rate, as a fraction; and the part of the time that may be as far off.
+// A rate is far off if it differs from the usual one by this fraction; and the fraction of the time
+// that may be far off.
 constexpr double kFarOff = 0.25;
 constexpr double kMostOff = 0.45;
 
@@ -48,7 +48,7 @@ std::vector<Interval> Intervals(std::span<const ProgressSample> samples) {
   return intervals;
 }
 
-// Median by time: half of the time was faster.
+// Returns the median by time: half of the time was faster.
 double MedianRate(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.rate() < b.rate(); });
@@ -66,7 +66,7 @@ double MedianRate(std::vector<Interval> intervals) {
 struct Sums {
   double seconds = 0;
   double iterations = 0;
-  double cpu_seconds = 0;  // by the clock of `used`
+  double cpu_seconds = 0;  // on the clock of `used`
   double used = 0;
   double throttled = 0;
   double waited = 0;
@@ -76,7 +76,8 @@ struct Sums {
   double rate() const { return iterations / seconds; }
 };
 
-// Mean rate of the middle half by time, if there are enough intervals to separate it from the rest.
+// Returns the mean rate of the middle half by time, if there are enough intervals to separate it
+// from the rest.
 double UsualRate(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.rate() < b.rate(); });

@@ -1,12 +1,12 @@
 #pragma once
 
-// Computes how fast a training is, and how much CPU it takes, from repeated reports: the maths
-// behind live profiling (docs/internals/profiling.md).
+// Computes from repeated reports how fast a training is, and how much CPU it uses: the maths behind
+// live profiling (docs/internals/profiling.md).
 //
-// Between two samples lies an interval. Intervals too short to be meaningful are joined with the
-// next, so that a loader that delivers in bursts is as fast as on average. Intervals whose rate is
-// far from the usual one are stalls (a checkpoint, an evaluation) or their aftermath, and do not
-// count, as long as most others do. The two halves of the rest have to agree.
+// Two consecutive samples form an interval. Intervals that are too short to be meaningful are
+// joined with the next, so that a loader that delivers in bursts counts with its average speed.
+// Intervals whose rate is far from the usual one are stalls (a checkpoint, an evaluation) or their
+// aftermath, and do not count if most other intervals do. The two halves of the rest must agree.
 //
 // Threading: pure.
 
@@ -23,23 +23,23 @@ namespace synergy {
 
 struct ProgressSample {
   double iterations = 0;
-  WallTime last{};  // when the newest of them was reported, by the node's clock
+  WallTime last{};  // when the newest iteration was reported, by the node's clock
   std::optional<CpuUse> cpu;
-  // CPU use of the other pods that do the same iterations together with it: a gang's, in a fixed
-  // order.
+  // CPU use of the other pods that do the same iterations together with this one: those of its
+  // gang, in a fixed order.
   std::vector<CpuUse> others = {};
 };
 
 struct WindowRules {
-  Duration least{};      // total of all intervals that count
-  Duration longest{};    // without agreement by then, the window is unsettled
+  Duration least{};  // total length of all intervals that count
+  Duration longest{};  // the window is unsettled if the halves do not agree by then
   double agreement = 0;  // of the two halves, as a fraction
 };
 
 enum class WindowState : uint8_t {
   kOpen,       // too little is known so far
   kSettled,    // the halves agree
-  kUnsettled,  // they do not, after the longest time
+  kUnsettled,  // they still do not after the longest time
 };
 
 struct WindowReading {
@@ -47,15 +47,15 @@ struct WindowReading {
   // The rest is valid only if settled.
   double rate = 0;               // iterations per second
   std::optional<double> cpu;     // cores that it had
-  double throttled = 0;          // seconds a second, summed over CPUs
-  std::optional<double> waited;  // seconds a second in which threads waited for a CPU
+  double throttled = 0;  // seconds per second, summed over CPUs
+  std::optional<double> waited;  // seconds per second in which threads waited for a CPU
   double spread = 0;             // between the halves, as a fraction of the rate
   Duration length{};             // from the first sample to the last
   size_t from = 0;               // the first sample used
 };
 
-// Reads the window of `samples`, which are in order, each with more iterations and a later `last`
-// than the one before. Uses all of them, or if those do not agree, the newer ones that do.
+// Reads the window of `samples`, which are in order: each has more iterations and a later `last`
+// than the previous one. Uses all of them or, if those do not agree, the newer ones that do.
 WindowReading ReadWindow(std::span<const ProgressSample> samples, const WindowRules& rules);
 
 }  // namespace synergy

@@ -1,9 +1,9 @@
 #pragma once
 
-// The identities by which two pods count as of the same workload. A measurement of one pod holds
-// for pods with the same exact identity. For pods that share only a looser identity it is a *hint*:
-// they do not fall below their fair share because of it, and a window of their own confirms or
-// drops it (docs/internals/profiling.md).
+// The identities by which two pods count as the same workload. A measurement of one pod applies to
+// pods with the same exact identity. For pods that share only a looser identity it is a *hint*: it
+// does not lower them below their fair share, and one of their own windows confirms or drops it
+// (docs/internals/profiling.md).
 //
 // Threading: values, pure functions.
 
@@ -17,18 +17,19 @@ namespace synergy {
 // Best first.
 enum class LooserIdentity : uint8_t {
   kArguments,  // the same image and command, without arguments that do not change the speed
-  kOwner,      // made from the same template: of a CronJob, a RayJob, an experiment
+  kOwner,  // made from one template: of a CronJob, a RayJob or an experiment
 };
 inline constexpr LooserIdentity kLooserIdentities[] = {LooserIdentity::kArguments,
                                                        LooserIdentity::kOwner};
 
 std::string_view ToString(LooserIdentity identity);  // "arguments", "owner"
-// For people: "the same command with other arguments".
+// Returns text for people: "the same command with other arguments".
 std::string_view ToText(LooserIdentity identity);
-// None for any other text.
+// Returns nullopt for any other text.
 std::optional<LooserIdentity> ParseLooserIdentity(std::string_view text);
 
-// The looser identities of a workload: "a-" or "o-" and 16 hexadecimal digits. Empty: none.
+// The looser identities of a workload: "a-" or "o-" and 16 hexadecimal digits. An empty text means
+// none.
 struct LooserIdentities {
   std::string arguments;
   std::string owner;
@@ -40,9 +41,9 @@ struct LooserIdentities {
   bool operator==(const LooserIdentities&) const = default;
 };
 
-// The text of an annotation: "a-0123456789abcdef o-0123456789abcdef".
+// Returns the text of an annotation: "a-0123456789abcdef o-0123456789abcdef".
 std::string ToText(const LooserIdentities& identities);
-// Leaves out words that are not identities.
+// Ignores words that are not identities.
 LooserIdentities ParseLooserIdentities(std::string_view text);
 
 }  // namespace synergy

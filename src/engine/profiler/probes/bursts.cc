@@ -20,20 +20,20 @@
 namespace synergy {
 namespace {
 
-// How long counters show what a pod uses.
+// How long to collect counters that show what a pod uses.
 constexpr Duration kUseTime = std::chrono::seconds(20);
-// Counters that are older say nothing about now.
+// Counters older than this do not describe the present.
 constexpr Duration kOldUse = std::chrono::seconds(30);
 constexpr size_t kMostUses = 32;
-// How long the agent may take to report that it has begun.
+// How long the agent may take to report that a burst has begun.
 constexpr Duration kBurstPatience = std::chrono::seconds(45);
 constexpr Duration kBurstAgain = std::chrono::seconds(30);
-// A burst may be prolonged in its last seconds, which counts as another.
+// In its last seconds a burst may be prolonged, which counts as another burst.
 constexpr Duration kProlonged = std::chrono::seconds(10);
 constexpr int32_t kMostBursts = 3;
-// A burst ends if other pods use more than this part of what it gives.
+// A burst ends if other pods use more than this fraction of what it gives.
 constexpr double kTolerance = 0.1;
-// The least that a burst gives, as a part of the limit.
+// The least that a burst must give, as a fraction of the limit.
 constexpr double kLeastGain = 0.1;
 
 // Returns the pod's CPU use over the whole time of its counters; nullopt if that is too short.
@@ -49,7 +49,7 @@ std::optional<WindowReading> UseOf(const WatchedPod& pod) {
   return reading;
 }
 
-// Returns the most that it used between two reports, in cores; nullopt if that is not known.
+// Returns the pod's highest use between two reports, in cores; nullopt if it is unknown.
 std::optional<double> PeakOf(const WatchedPod& pod, Instant now) {
   if (!UseOf(pod) || now - pod.uses_at > kOldUse) return std::nullopt;
   double most = 0;
@@ -70,7 +70,7 @@ bool IsKeptBack(const WatchedPod& pod) {
   return use && IsBound(*use, *fungible.cpu_limit, true);
 }
 
-// Whether the measurement still learns from a higher speed of its pods.
+// Returns whether the measurement can still learn from a higher speed of its pods.
 bool IsOpen(const ProfilerPass& pass, const Measurement& measurement) {
   return !measurement.complete && !measurement.estimate &&
          pass.at.now >= measurement.let_be_until && measurement.note != kUnsettledNote;
@@ -85,8 +85,8 @@ bool MayBurst(const ProfilerPass& pass, const WatchedPod& pod) {
          !measurement.IsProbing(pod.pod->uid);
 }
 
-// Returns the CPU of the node that no pod uses and no burst has; less than nothing if the bursts
-// have more than the others leave. Pods whose use is not known use all that they request.
+// Returns the CPU of the node that no pod uses and no burst has; negative if the bursts have more
+// than the others leave. A pod whose use is unknown counts as using all that it requests.
 double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
   double unused = std::max(InCores(pass.cluster.node(index).Free().cpu), 0.0);
   const auto on_node = pass.memory.on_node.find(index);
@@ -96,7 +96,7 @@ double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
     if (found == pass.memory.pods.end()) continue;
     const WatchedPod& pod = found->second;
     if (pod.burst) {
-      // Its own growth takes nothing from other pods, once that is announced.
+      // Once announced, the pod's own growth takes nothing from other pods.
       const ManagedContainer& fungible = *pod.pod->fungible;
       const MilliCpu own = std::max(pod.burst->limit, fungible.cpu_limit.value_or(MilliCpu(0)));
       unused += InCores(fungible.AnnouncedGrowth().cpu) - InCores(pod.burst->probe.cpu - own);
@@ -140,8 +140,8 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
   Burst& burst = *pod.burst;
   const bool is_on = pod.probe && pod.probe->cpu == burst.probe.cpu;
   const ManagedContainer& fungible = *pod.pod->fungible;
-  // If the limit grows as far, the burst bridges the time until the kubelet has put it in force. A
-  // smaller one could be refused by the kernel as long as the burst is on.
+  // If the limit grows to at least the burst's, the burst bridges the time until the kubelet has
+  // applied it. The kernel could refuse a smaller limit during the burst.
   if (fungible.cpu_limit != burst.limit &&
       (fungible.Settled() || fungible.cpu_limit < burst.probe.cpu)) {
     return EndBurst(pass, pod, "its limit has changed");
@@ -160,7 +160,7 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
   const double given = InCores(burst.probe.cpu - burst.limit);
   if (UnusedOn(pass, pod.node) < -kTolerance * given)
     return EndBurst(pass, pod, "other pods of the node use their CPU");
-  // The limit grows some time after the measurement.
+  // The limit grows only some time after the measurement.
   const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
   if (ends && is_on && fungible.cpu_limit == burst.limit && pod.bursts < kMostBursts)
     Request(pass, pod, burst);
@@ -181,7 +181,7 @@ void BeginBurst(ProfilerPass& pass, WatchedPod& pod, double more) {
 void NoteUse(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, Moment at) {
   if (!progress.cpu) return;
   if (pod.probe != progress.probe) pod.same_quota_since = progress.cpu->at;
-  // Its container has been restarted.
+  // The pod's container was restarted.
   if (!pod.uses.empty() && progress.cpu->used < pod.uses.back().used) pod.uses.clear();
   if (!pod.uses.empty() && progress.cpu->at <= pod.uses.back().at) return;
   pod.uses.push_back(*progress.cpu);

@@ -1,20 +1,20 @@
 #pragma once
 
 // Bursts of pods that are being measured (engine/profiler/profiler.h): for up to 110 s, a pod that
-// its CPU limit keeps back may use the CPU that its node's other pods leave unused. Its speed
-// meanwhile is a point above its fair share, before any other pod gives up something.
+// its CPU limit holds back may use the CPU that its node's other pods leave unused. Its speed in
+// that time gives a point above its fair share, before any other pod gives up anything.
 //
 //   its limit kept it back for 20 s, and 20 s of the others' counters show what they do not use
 //     --> burst --> its time is over, its limit changes, it is probed, or the others use more
 //
-// Counters of CPU time begin a burst, not the log, which may come in large pieces. Requests stay,
-// so schedulers count what they counted; if the others need their CPU, weights give it to them at
-// once. Synergy never bursts
+// Counters of CPU time start a burst, because the log may arrive in large pieces. Requests do not
+// change, so schedulers count the same as before, and weights return the CPU at once when the other
+// pods need it. Synergy never bursts
 //
 //   * pods without a limit, which may use idle CPU anyway
 //   * pods whose limit is whole CPUs, which a static CPU manager pins
 //   * beyond a limit that the pod's author wrote
-//   * pods of gangs, because all of them would need it
+//   * pods of gangs, because all members would need a burst
 //   * pods of a workload whose measurement is complete
 //
 // Threading: pure.
@@ -27,17 +27,17 @@
 
 namespace synergy {
 
-// Records the CPU time of a pod, whether or not it reports progress.
+// Records the CPU time of a pod, whether or not the pod reports progress.
 void NoteUse(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, Moment at);
 
-// Ends the bursts that are over, and begins others.
+// Ends the bursts whose time is over, and begins others.
 void PlanBursts(ProfilerPass& pass);
 
 // Processes the outcome of a request to begin a burst.
 void OnBurstResult(ProfilerMemory& memory, WatchedPod& pod, bool done, Moment at);
 
-// Forgets the pod's burst, if it has one, without ending it: the pod is gone, or a probe takes the
-// burst's place.
+// Forgets the pod's burst, if it has one, without ending it: the pod is gone, or a probe replaces
+// the burst.
 void DropBurst(ProfilerMemory& memory, WatchedPod& pod);
 
 }  // namespace synergy

@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// From the order to end a probe until the quota is off.
+// Time from the order to end a probe until the quota is removed.
 constexpr Duration kTail = std::chrono::seconds(4);
 constexpr Duration kHour = std::chrono::hours(1);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cost of probes: the iterations that a pod would have done without them, judged by its fastest
-// speed ever seen. ProfilerSettings::most_loss bounds it.
+// Computes the cost of probes: the iterations that a pod would have done without them, at the
+// fastest speed it ever had. ProfilerSettings::most_loss bounds it.
 //
 // Threading: pure.
 
@@ -13,21 +13,21 @@
 
 namespace synergy {
 
-// The agent's own bound is two minutes from when it sees the probe.
+// The agent's own bound is two minutes, starting when it sees the probe.
 inline constexpr Duration kLongestProbe = std::chrono::seconds(110);
-// The measurement's note if no further probe can be afforded.
+// The measurement's note if no further probe is affordable.
 inline constexpr std::string_view kTooDearNote = "another probe would cost too much";
 
-// Returns the iterations a second that a pod would do without a probe: `best`, or more if it used
-// `used` cores (RunningProbe) and an iteration takes `least_cost` CPU seconds.
+// Returns the iterations per second that a pod would do without a probe: `best`, or more if it used
+// `used` cores (RunningProbe) and an iteration costs `least_cost` CPU seconds.
 double AtBest(double best, double used, double least_cost);
 // Returns the lost iterations.
 double LostTo(const ProbeCost& cost, double least_cost);
 
 // Returns what the running probe has cost up to the last report ...
 ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod);
-// ... and what it costs from then until the quota is off, if its end is requested `later` from now.
-// Assumes the worse of the expected and the observed rate.
+// ... and what it costs from then until the quota is removed, if its end is requested `later` from
+// now. Assumes the worse of the expected and the observed rate.
 ProbeCost CostUntilItsEnd(const ProfilerPass& pass, const RunningProbe& probe,
                           const WatchedPod& pod, Duration later = Duration::zero());
 

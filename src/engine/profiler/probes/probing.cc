@@ -23,20 +23,21 @@
 namespace synergy {
 namespace {
 
-// A probe is ended this long before it would end by itself.
+// Ends a probe this long before it would end on its own.
 constexpr Duration kLastMoment = std::chrono::seconds(2);
-// How long the agent may take to report that it has begun.
+// How long the agent may take to report that a probe has begun.
 constexpr Duration kPatience = std::chrono::seconds(45);
-// Time until the first sample after that, and from the last one to the end, beyond the least time.
+// Extra time allowed from the probe's start to the first sample, and from the last sample to its
+// end.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// Interval of looks at a running probe.
+// Interval between looks at a running probe.
 constexpr Duration kLook = std::chrono::seconds(4);
 constexpr Duration kTryAgain = std::chrono::seconds(30);
 constexpr int32_t kMostFailures = 3;
-// Largest difference between a rate and the rate that the CPU used allows.
+// Largest difference between a rate and the rate that the used CPU allows.
 constexpr double kFits = 0.10;
-// More iterations than this beyond what that CPU allows cannot have been prepared: two batches for
-// each worker, of which there may be one for each core that was used.
+// The most iterations beyond what the used CPU allows that batches prepared earlier can explain:
+// two batches per worker, with up to one worker per used core.
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
@@ -57,7 +58,8 @@ bool AnyProbed(const NodeState& node, WallTime now) {
   });
 }
 
-// At least half of the floor, unless it leaves the pod clearly more than it uses.
+// Returns whether the amount is at least half of the floor, or leaves the pod clearly more than it
+// uses.
 bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
   if (InCores(plan.cpu) >= kHalf * InCores(pod.pod->fungible->floor.cpu)) return true;
   return InCores(plan.cpu) >= kLeaves * pod.window->cpu.value_or(0);
@@ -83,7 +85,7 @@ std::vector<WindowReading> WindowsOf(ProfilerMemory& memory, WatchedPod& head) {
 }
 
 struct ProbedPod {
-  ProbeRange range;  // as if its whole gang were probed
+  ProbeRange range;  // as if the whole gang were probed
   double scale = 1;  // RunningProbe::scale
 };
 
@@ -109,7 +111,7 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
   return probed;
 }
 
-// Chooses the pod on the quietest node that may be probed now.
+// Chooses, among the pods that may be probed now, the one on the quietest node.
 WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
   WatchedPod* chosen = nullptr;
   double most_free = -1;
@@ -164,7 +166,7 @@ void End(ProfilerPass& pass, Measurement& measurement, const RunningProbe& probe
   DropProbe(pass.memory, measurement, probe.uid);
 }
 
-// Returns the points with the expected results of the probes that run.
+// Returns the points plus the expected results of the running probes.
 CurvePoints Foreseen(const Measurement& measurement, double agreement) {
   CurvePoints points = measurement.points;
   const auto cost = CpuSecondsOf(points);
@@ -190,8 +192,8 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
   const std::vector<WindowReading> windows = ReadWindows(pod.samples, rules);
   const auto cost = CpuSecondsOf(measurement.points);
   if (reading.throttled > kThrottled && cost && *cost > 0) {
-    // Faster than its CPU allows: it has less to do than expected, or uses batches that were
-    // prepared before.
+    // The pod is faster than its CPU allows: it has less to do than expected, or uses batches that
+    // were prepared before.
     const double good_for = probe.scale * *reading.cpu / *cost;
     const double length = Seconds(reading.length).count();
     const bool long_enough = reading.length >= settings.probe_window * kQueueWindows &&
@@ -204,11 +206,11 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
                    .bound = IsBound(reading, probe.probe.cpu, true),
                    .quota = true,
                    .spread = reading.spread};
-  // A quota stops all threads for a part of each period, including the one that feeds the GPU. A
-  // pod without a limit is never stopped like that.
+  // A quota stops all threads for part of each period, including the one that feeds the GPU. A pod
+  // without a limit is never stopped like that.
   const bool slower = cost && reading.rate < std::min(probe.best, InCores(point.cpu) / *cost) *
                                                  (1 - 2 * settings.agreement);
-  // If the CPU keeps another pod of the gang back, the speed is that pod's.
+  // If CPU limits another pod of the gang, the speed is that pod's.
   for (size_t i = 0; i < pod.others.size(); ++i) {
     const auto other = PointOf(pass.memory.pods.at(pod.others[i]), windows[i + 1]);
     if (!other || (!point.bound && other->bound)) return std::nullopt;
@@ -247,8 +249,8 @@ void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
     const double rate = point->throughput;
     NoteCost(measurement, *point);
     Add(measurement, *point, pass.settings.agreement);
-    // As fast with less CPU. That holds no matter how much further the pod could go down, as for
-    // one that waits busily.
+    // The pod is as fast with less CPU. This is true no matter how much further its CPU could go
+    // down, as for a pod that waits busily.
     if (rate >= (1 - pass.settings.agreement) * BestOf(measurement.points) &&
         !IsCensored(measurement.points, pass.settings.agreement) &&
         Explain(measurement.points, pass.settings.agreement)) {
@@ -258,7 +260,7 @@ void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
         fmt::format("{:.3g} iterations a second", rate));
     return;
   }
-  // Until it is ended at the next look, and that has been reported.
+  // Count the cost until the probe is ended at the next look and the end is reported.
   const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
                       LostTo(CostUntilItsEnd(pass, probe, pod, kLook), measurement.least_cost);
   if (lost > Budget(pass, measurement, pod)) {
@@ -302,7 +304,7 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   }
   if (measurement.note == kUnsettledNote) return;
   if (measurement.estimate) return Complete(pass, measurement);
-  // A further probe may turn out to be possible with the results of those that run.
+  // The results of running probes may make a further probe possible.
   const bool first = measurement.running.empty();
   WatchedPod* const pod = Choose(pass, measurement);
   if (pod == nullptr) return;
@@ -318,14 +320,16 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   if (first) CountHours(pass, measurement);
   const double best = std::max(pod->window->rate, pod->fastest);
   const double used = range.bound ? range.used : 0;
-  // In proportion at worst: the pod may have less to spare than the points suggest.
+  // At worst the speed falls in proportion to the CPU: the pod may have less to spare than the
+  // points suggest.
   const double worst = std::min(best * InCores(plan->cpu) / *pod->window->cpu, plan->expected);
   const double loss = std::max(AtBest(best, used, measurement.least_cost) - worst, 0.0);
-  // After a probe that did not settle, the next is not expected to be short.
+  // After a probe that did not settle, expect the next one to take long.
   const Duration least = measurement.failures > 0
                              ? kLongestProbe
                              : pass.settings.probe_lead + 2 * pass.settings.probe_window + kSlack;
-  // Its end is written with it, so it costs no more than this even if this process dies.
+  // The probe's end is written with it, so the probe costs no more than this even if this process
+  // dies.
   const double affordable = Budget(pass, measurement, *pod);
   if (loss * Seconds(least).count() > affordable) {
     if (!first) return;

@@ -3,9 +3,9 @@
 // Runs probes: decides which, of which pod and when, and reads their results
 // (engine/profiler/profiler.h).
 //
-// Only the head of a gang is probed (gang_members.h). The slowest pod sets the pace, so the gang
-// runs at the speed that the head has with the quota, as if all had it. This assumes that an
-// iteration costs each pod as much CPU as the others; if one uses more, the quota stands for
+// Probes only the head of a gang (gang_members.h). The slowest pod sets the pace, so the gang runs
+// at the speed that the head has under the quota, as if all members had the quota. This assumes
+// that an iteration costs each pod equally much CPU; if one pod uses more, the quota stands for
 // proportionally more.
 //
 // Threading: pure.
@@ -17,16 +17,15 @@
 
 namespace synergy {
 
-// Begins a probe if one is worth it and the rules allow it, or marks the measurement complete.
-// While probes run, the next one is chosen as if they had their expected results, and of another
-// pod.
+// Begins a probe if it is worth its cost and the rules allow it, or marks the measurement complete.
+// While probes run, chooses the next one, of another pod, as if they had their expected results.
 void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
-// Ends running probes that have a result or have to end.
+// Ends running probes that have a result or must end.
 void FollowProbes(ProfilerPass& pass, Measurement& measurement);
-// Ends the pod's probe, if there is one, without a result and without counting it as a failure.
+// Ends the pod's probe, if any, without a result and without counting it as a failure.
 void AbandonProbe(ProfilerPass& pass, Measurement& measurement, const std::string& uid,
                   std::string why);
-// Removes the pod's probe, if there is one, and counts its cost. The pod may be gone.
+// Removes the pod's probe, if any, and counts its cost. The pod may be gone.
 void DropProbe(ProfilerMemory& memory, Measurement& measurement, const std::string& uid);
 
 }  // namespace synergy
