@@ -40,7 +40,7 @@
 namespace synergy::controller {
 namespace {
 
-// Room for the events of a round in which a large cluster is divided again; a few MB.
+// Room for the events of a round in which a large cluster is divided again; takes a few MB.
 constexpr size_t kQueuedEvents = 20000;
 
 struct AllMetrics {
@@ -53,7 +53,8 @@ struct AllMetrics {
   metrics::TurnMetrics turns;
 };
 
-// The parts that fail on a wrong setting (a file, an address). Made before any thread starts.
+// The parts that fail on a wrong setting (a file, an address). They are created before any thread
+// starts.
 struct Opened {
   ApiClients clients;
   std::unique_ptr<AllMetrics> metrics;
@@ -156,7 +157,7 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     if (const Result<> opened = progress_.Open(); !opened) return opened;
-    // The watches first: all other parts check whether they are complete or ready.
+    // Start the watches first, because all other parts check whether they are complete or ready.
     cluster_.Start(tuner_.nodes(), tuner_.pods(), progress_.agents());
     opened_.metrics->controller.SetGauges([this] { return ReadGauges(); });
     const daemon::Probes probes = MakeProbes();
@@ -173,8 +174,8 @@ class RunningDaemon final : public Daemon {
     reservations_.Start();
     failures_.Start();
     reporting_failures_.Start();
-    // The servers last, and the probes' after the others: a replica that reports ready must already
-    // answer reviews.
+    // Start the servers last, and the probes' server after the others, because a replica that
+    // reports ready must already answer reviews.
     if (const Result<> started = opened_.webhook_server->Start(); !started) return started;
     if (const Result<> started = progress_.Serve(); !started) return started;
     auto probe_server = daemon::ServeProbes(config_.probe_socket, probes, log_);
@@ -189,14 +190,14 @@ class RunningDaemon final : public Daemon {
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
     // Become not ready first, so that no new requests arrive and no new action begins
-    // (Leadership::MayAct()); then let the requests under way finish.
+    // (Leadership::MayAct()); then let the requests in progress finish.
     cluster_.ShutDown();
     opened_.webhook_server->Stop(config_.shutdown_grace);
     opened_.http_server->Stop(config_.shutdown_grace);
     probe_server_.reset();
     progress_.Stop();
-    // Then the threads that write, while the watches that they depend on still run. They check the
-    // election before each write; it ends after them, with `leadership_`, declared above.
+    // Then stop the threads that write, while the watches that they need still run. They check the
+    // election before each write. It ends after them, with `leadership_`, which is declared above.
     profiling_.Stop();
     turns_.Stop();
     tuner_.Stop();
@@ -208,7 +209,7 @@ class RunningDaemon final : public Daemon {
     reporting_failures_.Stop();
     failures_.Stop();
     opened_.certificate->Stop();
-    // The watches last: they feed stores of the units.
+    // Stop the watches last, because they feed stores of the units.
     cluster_.Stop();
   }
 
@@ -245,7 +246,8 @@ class RunningDaemon final : public Daemon {
     return gauges;
   }
 
-  // Each member uses only those above it: they are made in this order and destroyed in reverse.
+  // Each member uses only members above it: they are created in this order and destroyed in
+  // reverse.
   const config::ControllerConfig config_;
   const Clock& clock_;
   Logger& log_;
@@ -267,11 +269,11 @@ class RunningDaemon final : public Daemon {
   ReservationsUnit reservations_;
   FailuresUnit failures_;
   LeaderLoop reporting_failures_;
-  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
+  std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   bool stopped_ = false;
 };
 
-// In a pod, the folder of the service account's token also contains the namespace.
+// Inside a pod, the folder of the service account's token also contains the namespace.
 std::string OwnNamespace(const config::ControllerConfig& config,
                          const config::ClusterAccess& access) {
   if (!config.own_namespace.empty()) return config.own_namespace;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Assembles the controller: makes what all units share, makes the units, starts and stops them.
-// Serves the webhook over HTTPS, and health and metrics over HTTP.
+// Assembles the controller: it creates what all units share, creates the units, and starts and
+// stops them. It serves the webhook over HTTPS, and health and metrics over HTTP.
 //
 // Threading: one owner.
 
@@ -18,7 +18,7 @@ namespace synergy::controller {
 
 class Daemon {
  public:
-  // Binds the ports and starts the watches. `clock` and `log` outlive the daemon.
+  // Binds the ports and starts the watches. `clock` and `log` must outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::ControllerConfig& config,
                                                const config::ClusterAccess& access,
                                                const Clock& clock, Logger& log);
@@ -26,7 +26,7 @@ class Daemon {
 
   virtual uint16_t webhook_port() const = 0;
   virtual uint16_t http_port() const = 0;
-  // First reports not ready, then accepts no new connections, then waits for the calls under way.
+  // First reports not ready, then accepts no new connections, then waits for the calls in progress.
   // Call it once.
   virtual void Stop() = 0;
 };

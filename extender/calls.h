@@ -1,9 +1,9 @@
 #pragma once
 
-// Calls of kube-scheduler: their deadlines, the calls of one decision, and calls that exclude each
-// other.
+// Helps with calls of kube-scheduler: their deadlines, request IDs for the calls of one decision,
+// and calls that exclude each other.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,7 @@ namespace synergy::extender {
 // the Deadline, whose end does not fire it.
 class Deadline {
  public:
-  // `clock` outlives this object.
+  // `clock` must outlive this object.
   Deadline(const Clock& clock, Duration within)
       : timer_([this, &clock, end = clock.Now() + within](const std::stop_token& ended) {
           if (clock.SleepUntil(end, ended)) source_.request_stop();
@@ -33,17 +33,17 @@ class Deadline {
 
  private:
   std::stop_source source_;
-  std::jthread timer_;  // last: it uses the other members
+  std::jthread timer_;  // last, because it uses the other members
 };
 
-// A request ID per decision about a pod: assigned at its filter call and reused at prioritize, bind
-// and preempt, so that the log lines of one decision can be read together.
-// Memory: the last 4096 pods.
+// Assigns a request ID to each decision about a pod: it begins at the filter call and is reused for
+// prioritize, bind and preempt, so that the log lines of one decision can be read together. Memory:
+// the last 4096 pods.
 class RequestIds {
  public:
-  // Begins a new decision on the pod.
+  // Begins a new decision about the pod.
   std::string Begin(const std::string& pod_uid);
-  // The decision in progress; "-" if none is known.
+  // Returns the ID of the decision in progress; "-" if none is known.
   std::string Current(const std::string& pod_uid) const;
 
  private:
@@ -55,11 +55,11 @@ class RequestIds {
   std::deque<std::string> order_;
 };
 
-// Allows one bind of a pod at a time: kube-scheduler gives up on a slow one and tries again while
-// the first is still running. Turns end before this object does.
+// Allows one bind of a pod at a time, because kube-scheduler gives up on a slow one and tries again
+// while the first is still running. Turns must end before this object does.
 class BindTurns {
  public:
-  // The turn lasts as long as the result; null while another lasts.
+  // Returns a turn, which lasts as long as the result; null while another turn lasts.
   std::shared_ptr<const void> Take(const std::string& uid) {
     const std::lock_guard lock(mutex_);
     if (!taken_.insert(uid).second) return nullptr;

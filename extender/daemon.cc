@@ -40,11 +40,11 @@ namespace {
 
 using metrics::Verb;
 
-// Many times the lag between two watches, and little for a pod that waits anyway.
+// Much longer than the lag between two watches, and short for a pod that waits anyway.
 constexpr auto kWatchCatchUp = std::chrono::milliseconds(50);
 
-// kube-scheduler loses the reason of any status except 200, so on the verbs' paths the server's own
-// refusals are 200 answers, too.
+// kube-scheduler drops the reason for any status except 200, so on the verbs' paths the server's
+// own refusals are also 200 answers.
 http::Response AnswerServerError(const http::Request& request, int status,
                                  std::string_view reason) {
   for (const Verb verb : metrics::kVerbs) {
@@ -54,7 +54,7 @@ http::Response AnswerServerError(const http::Request& request, int status,
   return daemon::Text(status, std::string(reason) + "\n");
 }
 
-// The server of httpListen, or none.
+// Returns the server of httpListen; null if it is not set.
 Result<std::unique_ptr<http::Server>> ServeProbes(const config::ExtenderConfig& config,
                                                   Logger& log) {
   if (config.http_listen.empty()) return nullptr;
@@ -74,7 +74,7 @@ double SlackOf(const config::ExtenderConfig& config) {
 
 GangTimes GangTimesOf(const config::ExtenderConfig& config) {
   GangTimes times{.hold = config.gang_hold};
-  // The rest of a bind's time is for the bind.
+  // The rest of a bind's time is for the bind itself.
   times.wait =
       config.bind_timeout - std::min<Duration>(std::chrono::seconds(1), config.bind_timeout / 2);
   return times;
@@ -131,7 +131,7 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
-    // A program that binds nothing must not hold places either.
+    // A program that binds nothing must not hold places, either.
     if (!config_.shadow) state_.ReserveForReplacements(config_.replacement_hold, clock_.Now());
     if (config_.reservations_enabled && !config_.shadow) {
       optional_watches_.Start(
@@ -257,12 +257,12 @@ class RunningDaemon final : public Daemon {
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> http_server_;   // none without httpListen
-  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
+  std::unique_ptr<http::Server> http_server_;  // null without httpListen
+  std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   const wire::ObjectReader reader_;
   std::unique_ptr<kube::PodApi> pod_api_;
   metrics::ExtenderMetrics metrics_;
-  std::unique_ptr<record::Recorder> recorder_;  // none without recordFile
+  std::unique_ptr<record::Recorder> recorder_;  // null without recordFile
   ClusterState state_;
   std::unique_ptr<kube::EventRecorder> events_;
   Allocations allocations_;
@@ -279,9 +279,9 @@ class RunningDaemon final : public Daemon {
   Elsewhere elsewhere_;
   kube::DeviceWatches devices_;
   kube::Watches watches_;
-  // Without these no GPUs are reserved and no nodes avoided, and all else goes on.
+  // Without these, no GPUs are reserved and no nodes avoided, but everything else continues.
   kube::Watches optional_watches_;
-  std::atomic<bool> all_started_ = false;  // watches_ may be queried
+  std::atomic<bool> all_started_ = false;  // whether watches_ may be queried
   std::unique_ptr<kube::Health> health_;
   std::jthread settling_;
   bool stopped_ = false;

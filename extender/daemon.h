@@ -1,6 +1,6 @@
 #pragma once
 
-// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds.
+// The extender as a whole: watches, verbs, HTTP routes, and the thread that settles doubtful binds.
 //
 // Threading: one owner.
 
@@ -17,14 +17,14 @@ namespace synergy::extender {
 
 class Daemon {
  public:
-  // Binds the port and starts the watches. `clock` and `log` outlive the daemon.
+  // Binds the port and starts the watches. `clock` and `log` must outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::ExtenderConfig& config,
                                                const config::ClusterAccess& access,
                                                const Clock& clock, Logger& log);
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;
-  // The port of httpListen; 0 without it.
+  // Returns the port of httpListen; 0 without it.
   virtual uint16_t http_port() const = 0;
   // First reports not ready, then accepts no new connections, then lets the calls in progress
   // finish. Call it once.

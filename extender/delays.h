@@ -1,8 +1,8 @@
 #pragma once
 
-// How long to keep a pod waiting for room that may come, before it is refused or evicts others.
+// How long to keep a pod waiting for room that may come before it is refused, or evicts others.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <functional>
@@ -16,11 +16,10 @@
 namespace synergy::extender {
 
 // When /filter may wait a moment and check again before it refuses every node. kube-scheduler may
-// have received a change a little earlier than the extender (such as the unannounced end of a pod),
-// and does not request again before the next change; but all of its pods wait for the answer
-// meanwhile.
+// have received a change slightly earlier than the extender (such as the unannounced end of a pod),
+// and does not retry before the next change. But all its pods wait for the answer meanwhile.
 struct RetryTimes {
-  // Time between two such checks if room is known to become free, and if it is not.
+  // The time between two such checks if room is known to become free, and if it is not.
   Duration rest = std::chrono::milliseconds(200);
   Duration long_rest = std::chrono::milliseconds(500);
 };
@@ -29,19 +28,19 @@ class RetryLimiter {
  public:
   explicit RetryLimiter(RetryTimes times = {}) : times_(times) {}
 
-  // Whether to check again at `version` of the cluster; never twice at the same. `room_under_way`
-  // is slow, so it is called only if its result matters.
+  // Returns whether to check again at `version` of the cluster; never twice at the same version.
+  // `room_under_way` is slow, so it is called only if its result matters.
   bool Allow(uint64_t version, Instant now, const std::function<bool()>& room_under_way);
 
  private:
   const RetryTimes times_;
   std::mutex mutex_;
   std::optional<uint64_t> looked_at_;
-  Instant next_{};        // not earlier, even if room is becoming free
-  Instant next_blind_{};  // not earlier, if no room is becoming free
+  Instant next_{};  // earliest next check if room is becoming free
+  Instant next_blind_{};  // earliest next check if no room is becoming free
 };
 
-// PreemptionDelay for concurrent calls.
+// A PreemptionDelay for concurrent calls.
 class SharedPreemptionDelay {
  public:
   bool Lasts(const std::string& uid, Instant now) {

@@ -1,10 +1,11 @@
 #pragma once
 
-// The nodes that pods avoid after failures of the infrastructure, as the controller publishes them
-// (docs/internals/failures.md, "Elsewhere"). A preference: it refuses no pod a node.
+// The nodes that pods avoid after infrastructure failures, as the controller publishes them
+// (docs/internals/failures.md, "Elsewhere"). This is only a preference: it refuses no node to a
+// pod.
 //
-// Threading: from any thread.
-// Failures: without the ConfigMap, or with one that cannot be read, no node is avoided.
+// Threading: any thread. Failures: without the ConfigMap, or with an unreadable one, no node is
+// avoided.
 
 #include <mutex>
 #include <vector>
@@ -20,15 +21,15 @@ namespace synergy::extender {
 
 class Elsewhere final : public kube::ObjectStore<PublishedAvoidedNodes> {
  public:
-  // Both outlive this.
+  // Both arguments must outlive this object.
   Elsewhere(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
-  // The reports of a watch of that one ConfigMap.
+  // Takes the reports of a watch of that one ConfigMap.
   void Replace(std::vector<PublishedAvoidedNodes> all) override;
   void Upsert(PublishedAvoidedNodes published) override;
   void Remove(const PublishedAvoidedNodes&) override { Upsert({}); }
 
-  // Returns the nodes that the pod avoids, or that any member of its gang does.
+  // Returns the nodes that the pod, or any member of its gang, avoids.
   NodeSet AvoidedBy(const Pod& pod) const;
 
  private:

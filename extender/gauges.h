@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads the values of a scrape from the cluster's state, and how long places have been taken.
+// Reads the values for a scrape from the cluster's state, and how long places have been taken.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <map>
 #include <mutex>
@@ -18,8 +18,8 @@
 
 namespace synergy::extender {
 
-// How long pods that are not bound have had places. A bind in doubt, or a place that the tuner
-// keeps, takes room from other pods if it lasts for long. Accurate to the time between two looks.
+// Tracks how long unbound pods have had places. A bind in doubt, or a place that the tuner keeps,
+// takes room from other pods if it lasts long. It is accurate to the time between two looks.
 class PlaceAges {
  public:
   struct Summary {
@@ -27,7 +27,7 @@ class PlaceAges {
     Duration oldest{};
   };
 
-  // Call it about every second with all pods that have such a place then, by uid.
+  // Call it about every second with the uids of all pods that then have such a place.
   void Look(const std::set<std::string>& uids, Instant now);
   Summary Of(Instant now) const;
 

@@ -34,7 +34,7 @@ std::map<std::string_view, const PublishedReservation*> ReservedGpus::Holding(Wa
   std::map<std::string_view, const PublishedReservation*> holding;
   for (const auto& [uid, reservation] : reservations_) {
     if (reservation.until <= now) continue;
-    // All pods of a gang have it. While it is being rewritten, the newest counts.
+    // All pods of a gang carry the reservation. While it is being rewritten, the newest one counts.
     const PublishedReservation*& newest = holding[reservation.job];
     if (newest == nullptr || newest->until < reservation.until) newest = &reservation;
   }
@@ -55,7 +55,7 @@ std::optional<PassingTerms> ReservedGpus::TermsFor(
     terms.reservations.push_back(ToReservation(*reservation, at));
   if (terms.reservations.empty()) return std::nullopt;
   terms.longest = longest_run();
-  // Only the watch has the writer of the annotation: kube-scheduler does not pass that on.
+  // Only the watch reveals who wrote the annotation: kube-scheduler does not pass that on.
   if (const auto own = longest_.find(pod.uid); own != longest_.end())
     terms.longest = std::min(terms.longest.value_or(own->second), own->second);
   if (!pod.IsOfGang()) return terms;

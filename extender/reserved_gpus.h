@@ -1,10 +1,9 @@
 #pragma once
 
-// The GPU reservations that hold now, as the controller has written them on the pods of the jobs
-// that have them (docs/internals/reservations.md), and how long waiting pods run at most.
+// The current GPU reservations, as the controller wrote them on the jobs' pods
+// (docs/internals/reservations.md), and how long waiting pods run at most.
 //
-// Threading: from any thread.
-// Failures: a reservation that cannot be read, or has expired, is none.
+// Threading: any thread. Failures: a reservation that is unreadable or has expired does not count.
 
 #include <cstddef>
 #include <functional>
@@ -26,23 +25,23 @@ namespace synergy::extender {
 
 class ReservedGpus final : public kube::ObjectStore<wire::PodTimes> {
  public:
-  // Both outlive this.
+  // Both arguments must outlive this object.
   ReservedGpus(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
-  // The reports of a watch of pods without a node.
+  // Takes the reports of a watch of pods without a node.
   void Replace(std::vector<wire::PodTimes> all) override;
   void Upsert(wire::PodTimes pod) override;
   void Remove(const wire::PodTimes& pod) override;
 
-  // Returns what decides whether the pod may go to reserved GPUs; nullopt if none are reserved, or
-  // that does not matter for the pod. `longest_run` returns how long it runs at most by its own
-  // deadline.
+  // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if none are
+  // reserved, or reservations do not concern the pod. `longest_run` returns how long the pod runs
+  // at most according to its own deadline.
   std::optional<PassingTerms> TermsFor(
       const Pod& pod, const std::function<std::optional<Duration>()>& longest_run) const;
   size_t count() const;
 
  private:
-  // Returns those that have not expired. Under the mutex.
+  // Returns the reservations that have not expired. REQUIRES: the mutex is held.
   std::map<std::string_view, const PublishedReservation*> Holding(WallTime now) const;
 
   const ClusterState& state_;

@@ -43,7 +43,7 @@ class RequestedNodes final : public AskedNodes {
   const wire::ObjectReader& reader_;
 };
 
-// The texts of one answer: few and often equal, so each is stored once.
+// Holds the texts of one answer, which are few and often equal, so each is stored once.
 class Reasons {
  public:
   Reasons(const Resources& requests, std::string_view gpu_resource)
@@ -67,17 +67,18 @@ class Reasons {
   }
 
  private:
-  using Cause = std::pair<uint16_t, uint64_t>;  // bits of failures and of lacking resources
+  using Cause = std::pair<uint16_t, uint64_t>;  // bits of failures, and of lacking resources
 
   const Resources& requests_;
   std::string_view gpu_;
   std::deque<std::pair<Cause, std::string>> known_;
 };
 
-// Members with slices of GPUs are placed one by one, as those without GPUs are.
+// Returns whether the pod is placed with its gang; members with slices of GPUs are placed one by
+// one, like those without GPUs.
 bool IsPlacedWithGang(const Pod& pod) { return pod.gang && !pod.SharesGpus(); }
 
-// The nodes of a request that are open to the pod, and which reservation closes the others.
+// The requested nodes that are open to the pod, and the reservations that close the others.
 class OpenNodes final : public AskedNodes {
  public:
   // `terms`: nullopt if no GPUs are reserved.
@@ -96,7 +97,7 @@ class OpenNodes final : public AskedNodes {
   size_t size() const override { return open_.size(); }
   std::string_view Name(size_t i) const override { return asked_.Name(open_[i]); }
   std::optional<Node> Sent(size_t i) const override { return asked_.Sent(open_[i]); }
-  // By position in the request; null: the node is open.
+  // Returns a reservation by position in the request; null if the node is open.
   const GpuReservation* RefusedBy(size_t i) const { return refused_by_[i]; }
 
  private:
@@ -143,7 +144,7 @@ class Timed {
   Timed(metrics::ExtenderMetrics& metrics, const Clock& clock, Verb verb)
       : metrics_(metrics), clock_(clock), verb_(verb), start_(clock.Now()) {}
   ~Timed() { metrics_.CountCall(verb_, clock_.Now() - start_); }
-  // Leaves out the time so far, which is not the call's own.
+  // Excludes the time so far, which is not the call's own.
   void BeginAgain() { start_ = clock_.Now(); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
@@ -223,7 +224,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
   auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kFilter, args.error());
-  // After an error kube-scheduler retries soon.
+  // kube-scheduler retries soon after an error.
   if (const Result<> counted = CountDevices(args->pod); !counted)
     return Reject(Verb::kFilter, counted.error());
   if (LeavesAlone(args->pod))
@@ -299,7 +300,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     }
     std::string text = fmt::format("{}{}, of gang {}", kHeldForReplacement,
                                    in_the_way.back().pod->Key(), in_the_way.back().gang);
-    // kube-scheduler would not notice the release of the place, but it retries soon after an error.
+    // kube-scheduler would not notice that the place is released, but it retries soon after an
+    // error.
     if (!in_the_way.back().settled) return wire::WriteError(text);
     failed[i].reason = held_for.emplace_back(std::move(text));
   }
@@ -352,7 +354,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
                           {"pod", args.pod.Key()},
                           {"gang", args.pod.gang->name},
                           {"verdict", verdict.text}});
-  // After an error kube-scheduler retries by itself, and evicts no pod.
+  // After an error kube-scheduler retries on its own, and evicts no pod.
   if (verdict.kind == GangVerdict::Kind::kNotYet) return wire::WriteError(verdict.text);
   const bool is_placed = verdict.kind == GangVerdict::Kind::kPlaced;
   std::vector<std::string_view> fitting;
@@ -439,8 +441,8 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   if (const Result<> counted = CountDevices(args->pod); !counted)
     return Reject(Verb::kPreempt, counted.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
-  // A member of a gang is of no use alone. If kube-scheduler's own filters rejected every node,
-  // there was no filter request, so the refusal happens here.
+  // A member of a gang is useless on its own. If kube-scheduler's own filters rejected every node,
+  // there was no filter request, so this refuses the pod.
   if (IsPlacedWithGang(args->pod)) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;

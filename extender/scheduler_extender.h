@@ -1,10 +1,10 @@
 #pragma once
 
-// The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1).
+// The extender's four verbs, from text to text (k8s.io/kube-scheduler/extender/v1).
 // docs/internals/extender.md describes how each one decides.
 //
-// Threading: every verb from any thread, concurrently. Only Bind calls the API server.
-// Failures: never thrown; an answer of {"Error": ...} reports what is wrong with the request.
+// Threading: any thread may call any verb, concurrently. Only Bind calls the API server. Failures:
+// verbs never throw; an answer of {"Error": ...} reports what is wrong with the request.
 
 #include <chrono>
 #include <functional>
@@ -35,20 +35,21 @@ namespace synergy::extender {
 
 // Access to the watches that keep the extender's copy of the cluster.
 struct Watches {
-  // Whether everything has been listed, and no watch is broken: unknown pods make nodes look free.
+  // Returns whether everything has been listed and no watch is broken, because unknown pods make
+  // nodes look free.
   std::function<bool()> current = [] { return true; };
-  // Gives the watches a moment while room is becoming free: kube-scheduler may have received the
-  // change earlier.
+  // Gives the watches a moment while room is becoming free, because kube-scheduler may have
+  // received the change earlier.
   std::function<void()> catch_up = [] {};
 };
 
 struct PlacementRules {
   ReserveRule reserve;
-  // How much worse than the best a place may be, as in Ranking::GivePoints(), so that a pod's own
+  // How much worse than the best a place may be (Ranking::GivePoints()), so that a pod's own
   // preferences can decide.
   double slack = 0;
   std::chrono::milliseconds expect_timeout = std::chrono::seconds(3);
-  // Ranks all nodes equally, and neither binds nor evicts (shadow.h).
+  // Whether to rank all nodes equally, and neither bind nor evict (shadow.h).
   bool shadow = false;
   GangTimes gangs;
   LocalityRules locality = {};
@@ -56,23 +57,24 @@ struct PlacementRules {
 
 class SchedulerExtender {
  public:
-  // All references outlive the extender.
+  // All references must outlive the extender.
   SchedulerExtender(ClusterState& state, Binder& binder, const wire::ObjectReader& reader,
                     PlacementRules rules, const Clock& clock, Logger& log,
                     metrics::ExtenderMetrics& metrics, Watches watches = {});
 
-  // Writes every decision about a GPU pod to `journal`, once the answer is made. Call it once,
-  // before the verbs; `journal` outlives them and is written from any thread.
+  // Writes every decision about a GPU pod to `journal`, after the answer is made. Call it once,
+  // before the verbs; `journal` must outlive them, and any thread writes to it.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
   // Sets how to count the Succeeded members of a gang that stays incomplete for long. Call it once,
   // before the verbs.
   void SetCountSucceeded(CountSucceeded count) { count_succeeded_ = std::move(count); }
 
-  // Sets the GPU reservations to respect. Call it once, before the verbs; `reserved` outlives them.
+  // Sets the GPU reservations to respect. Call it once, before the verbs; `reserved` must outlive
+  // them.
   void SetReserved(const ReservedGpus* reserved) { reserved_ = reserved; }
 
-  // Sets the nodes that pods avoid. Call it once, before the verbs; `elsewhere` outlives them.
+  // Sets the nodes that pods avoid. Call it once, before the verbs; `elsewhere` must outlive them.
   void SetElsewhere(const Elsewhere* elsewhere) { elsewhere_ = elsewhere; }
 
   std::string Filter(std::string_view body);
@@ -80,23 +82,24 @@ class SchedulerExtender {
   std::string Bind(std::string_view body);
   std::string Preempt(std::string_view body);
 
-  // The places held for gangs; call Look() on it about every second.
+  // Returns the places held for gangs; call Look() on it about every second.
   SharedGangs& gangs() { return gangs_; }
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
-  // Whether GPU pods may be placed by the present copy of the cluster.
+  // Returns an error if GPU pods cannot be placed with the present copy of the cluster.
   Result<> Ready() const;
-  // Whether the extender leaves the choice of the node alone.
+  // Returns whether the extender leaves the choice of the node alone.
   bool LeavesAlone(const Pod& pod) const {
     return shadow_ || !(pod.UsesGpus() || pod.SharesGpus());
   }
-  // Sets the GPUs that the pod of a request has by ResourceClaims. kUnavailable: the watch has not
-  // reported one of them, although kube-scheduler has seen it.
+  // Sets the GPUs that a requested pod has through ResourceClaims. Returns kUnavailable if the
+  // watch has not reported one of the claims although kube-scheduler has seen it.
   Result<> CountDevices(Pod& pod) const;
-  // The filter's answer for a member of a gang.
+  // Returns the filter's answer for a member of a gang.
   std::string FilterMember(const wire::ExtenderArgs& args);
-  // Returns what decides whether the pod may go to reserved GPUs; nullopt: none are.
+  // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if none are
+  // reserved.
   std::optional<PassingTerms> TermsFor(const wire::ExtenderArgs& args) const;
   NodeSet AvoidedBy(const Pod& pod) const;
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;

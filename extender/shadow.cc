@@ -38,7 +38,7 @@ class PermittedNodes final : public AskedNodes {
   std::vector<NodeIndex> nodes_;
 };
 
-// The webhook has not processed the pod, so its amounts are taken to be changeable.
+// The webhook has not processed the pod, so its amounts count as changeable.
 Pod AsManaged(Pod pod) {
   if (pod.fungible) return pod;
   auto fungible = std::make_shared<ManagedContainer>();
@@ -48,7 +48,7 @@ Pod AsManaged(Pod pod) {
   return pod;
 }
 
-// The number of free GPUs to which `pod` on that node leaves too little CPU or memory.
+// Returns the number of free GPUs that `pod` on that node leaves with too little CPU or memory.
 Gpus StrandedBy(const Pod& pod, const NodeState& node, const ResourceVector& reserve_per_gpu) {
   const NodeState after = WithPod(node, std::make_shared<const Pod>(pod));
   return std::max(StrandedGpus(after, reserve_per_gpu) - StrandedGpus(node, reserve_per_gpu),

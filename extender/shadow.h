@@ -1,13 +1,14 @@
 #pragma once
 
-// Shadow mode: where Synergy would have put the GPU pods that other schedulers place, and with how
-// much CPU and memory. Logged and counted; nothing is written to the cluster.
+// Shadow mode: determines where Synergy would have put the GPU pods that other schedulers place,
+// and with how much CPU and memory. It logs and counts this, and writes nothing to the cluster.
 //
 // A pod is judged when the watch reports that it was bound, against the cluster as it was known
-// just before. So both choices are compared in the same cluster, whatever happened to earlier ones.
+// just before. So both choices are compared in the same cluster, whatever happened to earlier
+// choices.
 //
-// Threading: that of the pods' watch. Failures: none; a pod that cannot be judged is counted as
-// such.
+// Threading: the thread of the pods' watch. Failures: none; a pod that cannot be judged is counted
+// as such.
 
 #include <functional>
 #include <string>
@@ -21,10 +22,10 @@
 
 namespace synergy::extender {
 
-// Passes on the objects of the watch of pods.
+// Forwards the objects from the watch of pods.
 class Shadow final : public kube::ObjectStore<Pod> {
  public:
-  // All references outlive this object. `current`: whether every watch is up to date.
+  // All references must outlive this object. `current`: returns whether every watch is up to date.
   Shadow(ClusterState& state, ReserveRule reserve, double slack, Logger& log,
          metrics::ExtenderMetrics& metrics, std::function<bool()> current);
 
@@ -37,7 +38,7 @@ class Shadow final : public kube::ObjectStore<Pod> {
 
   ClusterState& state_;
   const ReserveRule reserve_;
-  const double slack_;  // as in PlacementRules
+  const double slack_;  // same as in PlacementRules
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   const std::function<bool()> current_;

@@ -1,4 +1,4 @@
-// synergy-node-agent: gives back page cache of pods whose memory is to shrink. See
+// synergy-node-agent: releases page cache of pods whose memory is about to shrink. See
 // docs/internals/node-agent.md.
 
 #include <chrono>
@@ -18,10 +18,10 @@
 
 namespace {
 
-// Added to the daemon's own grace time: pending events are sent for up to a second.
+// Added to the daemon's own grace time, because pending events are sent for up to a second.
 constexpr std::chrono::seconds kLastWords{3};
 
-// Runs before there are threads, so that it also binds the guardian.
+// Runs before any thread starts, so that it also confines the guardian.
 void Confine(const synergy::config::NodeAgentConfig& config, synergy::Logger& log) {
   if (!config.confine_writes) return;
   std::error_code error;

@@ -51,7 +51,7 @@ void ApiReadingWriter::Run(const std::stop_token& stop) {
     if (items.empty()) continue;
     {
       const std::lock_guard lock(mutex_);
-      waiting_.merge(items);  // newer ones stay
+      waiting_.merge(items);  // newer items stay
     }
     if (!clock_.SleepFor(kTryAgain, stop)) return;
   }

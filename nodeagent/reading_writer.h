@@ -1,11 +1,11 @@
 #pragma once
 
-// Writes on pods, without blocking the caller, how much memory they use and whether their devices
+// Records on pods, without blocking the caller, how much memory they use and whether their devices
 // survive a resize.
 //
-// Threading: Write() from any thread; one thread of its own, which makes the calls.
-// Failures: retried every two seconds until there is a newer reading; a write that the API server
-// rejects is dropped. Both are counted and logged.
+// Threading: any thread may call Write(); its own thread makes the calls. Failures: a failed write
+// is retried every two seconds until there is a newer reading; a write that the API server rejects
+// is dropped. Both kinds are counted and logged.
 
 #include <condition_variable>
 #include <map>
@@ -35,7 +35,7 @@ class ReadingWriter {
 
 class ApiReadingWriter final : public ReadingWriter {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   ApiReadingWriter(kube::ApiClient& client, const Clock& clock, Logger& log,
                    metrics::NodeAgentMetrics& metrics);
   ~ApiReadingWriter() override;

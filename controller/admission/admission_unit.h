@@ -1,9 +1,9 @@
 #pragma once
 
-// Answers admission reviews, including gang sizes. On the leader, also gives amounts to pods that
-// admission could not size, and reports admission's warnings as events on the pods.
+// Answers admission reviews, including gang sizes. On the leader, it also gives amounts to pods
+// that admission could not size, and reports admission's warnings as events on the pods.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+// Threading: one owner constructs, starts and stops it; it has its own thread.
 
 #include <memory>
 
@@ -28,8 +28,8 @@
 
 namespace synergy::controller {
 
-// Returns a server for reviews, not started yet. kInvalid: an unusable address or unusable files.
-// `metrics` and `log` outlive it.
+// Returns a server for reviews that is not started yet; kInvalid if the address or the files are
+// unusable. `metrics` and `log` must outlive it.
 Result<std::unique_ptr<http::Server>> MakeWebhookServer(const config::ControllerConfig& config,
                                                         metrics::ControllerMetrics& metrics,
                                                         Logger& log);
@@ -37,7 +37,7 @@ Result<std::unique_ptr<http::Server>> MakeWebhookServer(const config::Controller
 class AdmissionUnit {
  public:
   // Adds its routes to `server`, which may serve only while this object lives. `quick_client` must
-  // answer within a review's deadline. All references outlive this.
+  // answer within a review's deadline. All references must outlive this object.
   AdmissionUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
                 kube::ApiClient& quick_client, kube::PodApi& pod_api, kube::EventRecorder& events,
                 const Leadership& leadership, http::Server& server, const Clock& clock, Logger& log,

@@ -1,9 +1,9 @@
 #pragma once
 
-// Reports admission's warnings as events on the pods: users who create pods through a Job never see
-// a webhook's warnings. Sits between the watch and the store of pods.
+// Reports admission's warnings as events on the pods, because users who create pods through a Job
+// never see a webhook's warnings. It sits between the watch and the store of pods.
 //
-// Threading: as kube::ObjectStore. Best effort, like all events.
+// Threading: the same as kube::ObjectStore. Best effort, like all events.
 
 #include <functional>
 #include <optional>
@@ -20,7 +20,8 @@ namespace synergy::controller {
 
 class AdmissionWarnings final : public kube::ObjectStore<Pod> {
  public:
-  // `store` and `events` outlive this. `may_record`: true on only one of several replicas.
+  // `store` and `events` must outlive this object. `may_record`: true on only one of several
+  // replicas.
   AdmissionWarnings(kube::ObjectStore<Pod>& store, kube::EventRecorder& events,
                     std::function<bool()> may_record)
       : store_(store), events_(events), may_record_(std::move(may_record)) {}
@@ -41,7 +42,7 @@ class AdmissionWarnings final : public kube::ObjectStore<Pod> {
   std::optional<Pod> Last(const Pod& pod) const override { return store_.Last(pod); }
 
  private:
-  // Skips pods that have a node: their warnings were reported before.
+  // Skips pods that have a node, because their warnings were reported before.
   void Record(const Pod& pod) {
     if (pod.warnings.empty() || !pod.node.empty() || recorded_.contains(pod.uid) || !may_record_())
       return;

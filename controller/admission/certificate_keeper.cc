@@ -8,7 +8,7 @@
 namespace synergy::controller {
 namespace {
 
-// Keys of the own Secret's data; the first three are also those of the node agents' Secret.
+// The keys of the own Secret's data; the node agents' Secret uses the first three.
 constexpr char kAuthorities[] = "ca.crt";
 constexpr char kCertificate[] = "tls.crt";
 constexpr char kKey[] = "tls.key";
@@ -118,7 +118,7 @@ Result<std::optional<CertificateKeeper::Change>> CertificateKeeper::Plan(const H
   if (used && next && now < next->from + kClockSkew + kSpread) return std::nullopt;
   if (next) return Change{{held.authorities, held.next, {}}, "uses the next certificate", {}};
 
-  // The certificate that is served stays trusted, even if the Secret's data was deleted.
+  // The served certificate stays trusted, even if the Secret's data was deleted.
   std::string trusted = http::ValidAuthorities(held.authorities, now);
   if (trusted.empty()) trusted = http::ValidAuthorities(ContentsOf(settings_.authority_file), now);
   Result<Held> issued = Issue(trusted, {now - kClockSkew, now + settings_.validity});
@@ -151,7 +151,7 @@ Result<> CertificateKeeper::Synchronize(const std::stop_token& stop) {
   Result<std::optional<Change>> change = Plan(held);
   if (!change) return Fail(change.error());
   if (*change) {
-    // A conflict: another replica was first, and the next step takes its certificate.
+    // On a conflict another replica was first, and the next step takes over its certificate.
     const Result<> written =
         api_.WriteSecret(settings_.secret, *secret, ToData((*change)->held), stop);
     if (!written) return written;
@@ -170,7 +170,7 @@ Result<> CertificateKeeper::Synchronize(const std::stop_token& stop) {
 Result<> CertificateKeeper::WriteAuthorities(const std::string& pem, const std::stop_token& stop) {
   for (const kube::WebhookKind kind :
        {kube::WebhookKind::kMutating, kube::WebhookKind::kValidating}) {
-    // Twice: another replica may write the same meanwhile.
+    // Try twice, because another replica may write the same meanwhile.
     Result<> done = WriteAuthorities(kind, pem, stop);
     if (!done) done = WriteAuthorities(kind, pem, stop);
     if (!done) return done;
@@ -181,7 +181,7 @@ Result<> CertificateKeeper::WriteAuthorities(const std::string& pem, const std::
 Result<> CertificateKeeper::WriteAuthorities(kube::WebhookKind kind, const std::string& pem,
                                              const std::stop_token& stop) {
   const auto seen = api_.ReadAuthorities(kind, stop);
-  // Nothing has to trust the certificate then.
+  // No webhook configuration needs to trust the certificate then.
   if (!seen && seen.error().code == ErrorCode::kNotFound) return {};
   if (!seen) return Fail(seen.error());
   const bool same =
@@ -204,7 +204,7 @@ Result<> CertificateKeeper::WriteAgentSecret(const Held& held, const std::stop_t
 }
 
 Result<> CertificateKeeper::WriteFiles(const Held& held) const {
-  // The authorities first: clients here must know what peers may show by now.
+  // Write the authorities first, because clients here must trust what peers may already present.
   for (const auto& [file, text] :
        {std::pair(&settings_.authority_file, &held.authorities),
         std::pair(&settings_.key_file, &held.used.own.key_pem),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes, serves and rotates the controller's own certificate, and that of the node agents.
+// Makes, serves and rotates the controller's own certificate and that of the node agents.
 //
 //   Secret (own) --- usable? --no--> new authority and keys, PATCH with the version that was read
 //        |                                    |
@@ -8,17 +8,18 @@
 //        +--> files, which the servers read again
 //        +--> Secret of the node agents
 //
-// A rotation begins when a third of the validity is left, and has two steps. First another
-// authority is trusted everywhere, and its keys wait in the Secret as `next-*`; after
-// kSpread they are used. Where the keys in use are of no use (deleted, expired, for other names),
-// the new ones are used at once. An authority's key is never kept, so the Secret holds no key that
-// issues certificates; authorities before stay trusted until they expire.
+// A rotation begins when a third of the validity is left, and has two steps. First, another
+// authority becomes trusted everywhere, and its keys wait in the Secret as `next-*`; after kSpread
+// they come into use. If the keys in use are unusable (deleted, expired, for other names), the new
+// ones come into use at once. An authority's key is never kept, so the Secret holds no key that can
+// issue certificates; earlier authorities stay trusted until they expire.
 //
-// All replicas do the same; the Secret's version decides whose keys count, so no leader is needed.
+// All replicas do the same, and the Secret's version decides whose keys count, so no leader is
+// needed.
 //
-// Threading: Prepare() first; Step() by one thread; NotReadyReason() from any thread.
-// Failures: a step that fails is repeated, with backoff; meanwhile the old files are served. What
-// the Secret contains is checked, and replaced if it is unusable.
+// Threading: call Prepare() first; one thread calls Step(); any thread may call NotReadyReason().
+// Failures: a failed step is repeated with backoff; meanwhile the old files are served. The content
+// of the Secret is checked, and replaced if it is unusable.
 
 #include <chrono>
 #include <map>
@@ -38,10 +39,10 @@
 namespace synergy::controller {
 
 struct CertificateSettings {
-  std::string secret;              // name of the own Secret, which exists
-  std::string agent_secret;        // of the node agents' Secret; empty: there are none
+  std::string secret;  // name of the own Secret, which must exist
+  std::string agent_secret;  // name of the node agents' Secret; empty: none
   std::vector<std::string> names;  // the controller's DNS names
-  std::string agent_name;          // the node agents'
+  std::string agent_name;  // the node agents' DNS name
   Duration validity = std::chrono::hours(24 * 365);
   // Written as PEM.
   std::string certificate_file;
@@ -51,24 +52,24 @@ struct CertificateSettings {
 
 class CertificateKeeper {
  public:
-  // Delay between steps that succeed.
+  // Delay between successful steps.
   static constexpr Duration kInterval = std::chrono::seconds(5);
-  // Time from which a certificate is valid before it is made: other clocks may be behind.
+  // How long before its creation a certificate becomes valid, because other clocks may be behind.
   static constexpr Duration kClockSkew = std::chrono::hours(1);
-  // Time for which the next authority is trusted before its certificates are used. Kubelets bring
+  // How long the next authority is trusted before its certificates come into use. Kubelets deliver
   // a Secret within two minutes.
   static constexpr Duration kSpread = std::chrono::hours(1);
 
-  // All references outlive this.
+  // All references must outlive this object.
   CertificateKeeper(CertificateSettings settings, kube::CertificateApi& api, const Clock& clock,
                     Logger& log);
 
-  // Writes the files unless they fit together, so that servers can start: with a certificate that
-  // has expired and that nothing trusts. kUnavailable: a file cannot be written.
+  // Unless the files fit together, writes some so that servers can start, with a certificate that
+  // has expired and that no client trusts. Returns kUnavailable if a file cannot be written.
   Result<> Prepare();
   // Returns when the next step is due.
   Duration Step(const std::stop_token& stop);
-  // Empty once the certificate of the Secret is served and trusted.
+  // Returns an empty text once the Secret's certificate is served and trusted.
   std::string NotReadyReason() const;
 
  private:
@@ -78,23 +79,23 @@ class CertificateKeeper {
   };
   // The content of the own Secret.
   struct Held {
-    std::string authorities;  // PEM, the newest first
+    std::string authorities;  // PEM, newest first
     Keys used;
-    Keys next;  // empty: no rotation is under way
+    Keys next;  // empty: no rotation is in progress
   };
   struct Change {
     Held held;
     const char* what;     // for the log
-    std::string problem;  // of what was held; empty: none
+    std::string problem;  // problem of the previous content; empty: none
   };
 
   static Held ToHeld(const wire::Secret& secret);
   std::map<std::string, std::string> ToData(const Held& held) const;
   // Returns the validity of keys that can be used now.
   Result<http::Validity> Check(const Keys& keys, const std::string& authorities) const;
-  // Returns what the Secret has to hold instead; none: it stays.
+  // Returns what the Secret must contain instead; nullopt if it stays.
   Result<std::optional<Change>> Plan(const Held& held) const;
-  // Returns new keys, and their authority in front of those of `trusted` (PEM).
+  // Returns new keys, with their authority in front of those of `trusted` (PEM).
   Result<Held> Issue(const std::string& trusted, http::Validity validity) const;
 
   Result<> Synchronize(const std::stop_token& stop);
@@ -110,7 +111,7 @@ class CertificateKeeper {
   Logger& log_;
 
   Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(30), 1};
-  std::string problem_;  // of the last step, so that each is logged once
+  std::string problem_;  // of the last step, so that each problem is logged once
 
   mutable std::mutex mutex_;
   std::string not_ready_ = "no certificate yet";

@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps the controller's own certificate, if the configuration says so (certificate_keeper.h).
+// Keeps the controller's own certificate, if the configuration requires it (certificate_keeper.h).
 //
-// Threading: one owner; NotReadyReason() from any thread. One thread of its own.
+// Threading: one owner; any thread may call NotReadyReason(). It has its own thread.
 
 #include <memory>
 #include <stop_token>
@@ -21,9 +21,9 @@ namespace synergy::controller {
 
 class CertificateUnit {
  public:
-  // Writes the files of `config.tls_*`, which servers read, if there are none. Does nothing, now
-  // and later, without `config.own_certificate`. All references outlive this. kInvalid: a file
-  // cannot be written.
+  // Writes the files of `config.tls_*`, which servers read, if they do not exist. Does nothing, now
+  // or later, without `config.own_certificate`. All references must outlive the result. Returns
+  // kInvalid if a file cannot be written.
   static Result<std::unique_ptr<CertificateUnit>> Open(const config::ControllerConfig& config,
                                                        kube::ApiClient& client, const Clock& clock,
                                                        Logger& log);
@@ -38,7 +38,7 @@ class CertificateUnit {
   void Run(const std::stop_token& stop);
 
   const Clock& clock_;
-  // Null without a certificate of its own.
+  // Null unless the controller makes its own certificate.
   const std::unique_ptr<kube::CertificateApi> api_;
   const std::unique_ptr<CertificateKeeper> keeper_;
   std::jthread thread_;

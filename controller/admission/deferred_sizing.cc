@@ -74,7 +74,7 @@ bool DeferredSizing::SizeOne(const Pod& pod) {
   if (!decision.figures) return true;
   const AdmissionFigures& figures = *decision.figures;
   if (!figures.placeholder.empty()) return Replace(pod, figures);
-  // A pod without placeholders may already be on its way to a node, where more might not fit.
+  // A pod without placeholders may already be on its way to a node where more might not fit.
   if (!pod.fungible->placeholder &&
       (figures.profile.empty() || !figures.floor.FitsWithin(pod.fungible->requested))) {
     return true;
@@ -115,7 +115,7 @@ Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) 
 
 bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
   const auto failed = [&](const Error& error) {
-    // The pod has changed meanwhile; the next call looks at it again.
+    // The pod has changed meanwhile; the next call examines it again.
     if (error.code == ErrorCode::kConflict) return false;
     log_.Warn("cannot set a pod's size", {{"pod", pod.Key()}, {"error", error.message}});
     return error.code == ErrorCode::kNotFound;
@@ -125,7 +125,7 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
   if (!resized->fungible) return false;
   figures.floor = resized->fungible->requested;
   figures.demand = LargerOf(figures.demand, figures.floor);
-  // The mark is written last: the extender does not bind the pod before.
+  // Write the mark last, because the extender does not bind the pod before.
   const Result<Pod> sized =
       pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
   if (!sized) return failed(sized.error());

@@ -1,16 +1,15 @@
 #pragma once
 
-// Gives waiting pods the amounts that admission could not give them: pods with placeholders,
-// because no suitable node existed yet or a quota might have refused more, and pods whose profile
-// was created after them. A waiting pod uses no resources, so it may be resized at once; the
-// extender does not bind a pod with placeholders.
+// Gives waiting pods the amounts that admission could not give them. These are pods with
+// placeholders, because no suitable node existed yet or a quota might have refused more, and pods
+// whose profile was created after them. A waiting pod uses no resources, so it may be resized at
+// once; the extender does not bind a pod with placeholders.
 //
-// Autoscalers choose nodes by placeholders. So these follow what is known of the nodes that may
-// come, and after `patience` without success they shrink to what the smallest of them has.
+// Autoscalers choose nodes by placeholders. So these follow what is known of future nodes, and
+// after `patience` without success they shrink to what the smallest of those nodes has.
 //
-// Threading: one owner.
-// Failures: if a quota or limit range refuses an amount, the pod does not get that amount but
-// counts as sized. A failed write is logged and retried at the next call.
+// Threading: one owner. Failures: if a quota or limit range refuses an amount, the pod does not get
+// it, but counts as sized. A failed write is logged and retried at the next call.
 
 #include <cstdint>
 #include <map>
@@ -28,26 +27,28 @@ namespace synergy::controller {
 
 class DeferredSizing {
  public:
-  // All references outlive this. The API server's answers go into `state`. `patience`: how long a
-  // pod may be unschedulable before its placeholders shrink.
+  // All references must outlive this object. The API server's answers are stored in `state`.
+  // `patience`: how long a pod may be unschedulable before its placeholders shrink.
   DeferredSizing(AdmissionSettings settings, Duration patience,
                  const AdmissionSurroundings& surroundings, ClusterState& state, kube::PodApi& pods,
                  kube::EventRecorder& events, const Clock& clock, Logger& log);
 
-  // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
+  // Sizes all pods that can be sized now. It is cheap while neither the cluster nor the profiles
   // (`profiles_version`) change.
   void SizeAll(uint64_t profiles_version);
 
  private:
-  // Whether the pod has been unschedulable for `patience_`; if it may become so, sets `due_`.
+  // Returns whether the pod has been unschedulable for `patience_`; if it may become so, sets
+  // `due_`.
   bool IsLongUnplaced(const Pod& pod);
   // Returns false if the pod must be tried again.
   bool SizeOne(const Pod& pod);
-  // Changes placeholders of a pod that still has no node to go to. The rest as SizeOne().
+  // Changes the placeholders of a pod that still has no node to go to. Otherwise behaves like
+  // SizeOne().
   bool Replace(const Pod& pod, const AdmissionFigures& figures);
   bool Write(const Pod& pod, AdmissionFigures figures);
   // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
-  // memory, one of them, or neither; with an event for what was refused.
+  // memory, one of them, or neither. Records an event about what was refused.
   Result<Pod> Resize(const Pod& pod, const ResourceVector& floor);
 
   const AdmissionSettings settings_;
@@ -60,8 +61,8 @@ class DeferredSizing {
   Logger& log_;
   std::optional<uint64_t> seen_;           // the cluster's version when all was done
   std::optional<uint64_t> profiles_seen_;  // the profiles' version then
-  WallTime due_ = WallTime::max();         // when the next pod will be unplaced for long
-  // The placeholders last written, by the pod's uid: a quota may have refused some.
+  WallTime due_ = WallTime::max();  // when the next pod will have been unplaced for long
+  // The placeholders last written, by the pod's uid, because a quota may have refused some.
   std::map<std::string, ResourceVector> replaced_;
 };
 

@@ -73,7 +73,7 @@ ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod) {
   if (!owner) return {};
   const Answer answer = Ask(pod, *owner);
   if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
-  // A pod that came later, or may go, trains with the others, which do not wait for it.
+  // A pod that came later, or may leave, trains with the others, but they do not wait for it.
   if (!wire::IsMember(answer.gang, *owner)) return {};
   if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size};
   return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
@@ -96,8 +96,8 @@ int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
 }
 
 GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner& owner) {
-  // The UID of what created the pod keeps the answers of namesakes apart, also where `owner` is
-  // known by its name alone.
+  // The UID of the pod's creator keeps answers for owners with equal names apart, even if `owner`
+  // is known only by name.
   const std::string key = fmt::format("{} {} {} {} {}", owner.path, pod.owner.uid, owner.replicas,
                                       owner.gang, owner.group);
   std::unique_lock lock(mutex_);
@@ -108,8 +108,8 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
     unreadable_.erase(found);
   }
   if (const auto found = answers_.find(key); found != answers_.end()) {
-    // A read is bounded in time, and so is waiting for it. References into the map stay valid as
-    // long as the entry does, and an entry whose read is under way is never forgotten.
+    // A read is bounded in time, and so is the wait for it. References into the map stay valid as
+    // long as the entry does, and an entry is never forgotten during its read.
     const Answer& answer = found->second;
     if (!answer.done) {
       Answer mine;
@@ -129,8 +129,8 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // The pods that an owner has begun with got that size here. A RayCluster counts only workers that
-  // run, and by then a gang has all its members.
+  // The first pods of an owner got that size here. A RayCluster counts only running workers, and by
+  // then a gang has all its members.
   const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
   if (counts_at_once && before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;

@@ -1,21 +1,21 @@
 #pragma once
 
-// Determines the gang size of a pod under creation if it has to be read from the pod's owner
-// (wire/kueue/gang_owner.h): one read, bounded in time, serves all pods of an owner that arrive
+// Determines the gang size of a pod under creation if the pod's owner defines it
+// (wire/kueue/gang_owner.h). One read, bounded in time, serves all pods of an owner that arrive
 // together.
 //
 // A size that was read is valid for two seconds, because a suspended Job may be changed before it
-// is resumed. It is never valid for a namesake that is created meanwhile. If the owner cannot be
-// read, the gang has the size that its living members carry. Without living members, pods that
-// arrive within the next minute belong to no gang: if only half of them had a size, that half would
-// wait forever for the others.
+// is resumed. It is never valid for another owner with the same name that is created meanwhile. If
+// the owner cannot be read, the gang has the size recorded on its living members. Without living
+// members, pods that arrive within the next minute belong to no gang. If only half of them had a
+// size, that half would wait forever for the others.
 //
 // Pods created earlier (by another version, or while the controller was down) carry no size. So if
-// an owner has pods already and none of them is known to carry its size, its new pods get no gang.
-// Kubernetes' PodGroups do not report whether they have pods; for them only the known living
-// members count.
+// an owner already has pods and none of them is known to carry its size, its new pods get no gang.
+// Kubernetes' PodGroups do not report whether they have pods, so only their known living members
+// count.
 //
-// Threading: from any thread; each call may wait for one read.
+// Threading: any thread; each call may wait for one read.
 
 #include <condition_variable>
 #include <cstddef>
@@ -36,8 +36,8 @@ namespace synergy::controller {
 
 struct ResolvedGang {
   int32_t size = 1;          // 1: no gang
-  bool overrules = false;    // the size on the pod itself must be ignored
-  std::string name = {};     // of the gang, if the pod needs it as a label; otherwise empty
+  bool overrules = false;  // ignore the size on the pod itself
+  std::string name = {};  // the gang's name if the pod needs it as a label; otherwise empty
   std::string within = {};   // requested topology domain of the gang (wire/kueue/gang_owner.h)
   std::string warning = {};  // for the pod's creator; empty: none
 };
@@ -46,10 +46,10 @@ class GangOwners {
  public:
   static constexpr Duration kGood = std::chrono::seconds(2);
   static constexpr Duration kFailed = std::chrono::seconds(60);
-  static constexpr Duration kRemembered = std::chrono::minutes(10);  // an owner's last answer
+  static constexpr Duration kRemembered = std::chrono::minutes(10);  // of an owner's last answer
   static constexpr size_t kMostKept = 4096;
 
-  // All outlive this. `client` must answer within a review's deadline.
+  // All arguments must outlive this object. `client` must answer within a review's deadline.
   GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
              const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
@@ -72,7 +72,7 @@ class GangOwners {
   Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);
   void Forget(Instant now);
-  // Returns the size that living members carry, 1 if there are none.
+  // Returns the size that living members carry; 1 if there are none.
   int32_t SizeOfMembers(const std::string& gang) const;
 
   kube::ApiClient& client_;
@@ -84,8 +84,8 @@ class GangOwners {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::map<std::string, Answer> answers_;      // by path, the pod's owner, replicas, gang, group
-  std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read
+  std::map<std::string, Answer> answers_;  // by path, the pod's owner, replicas, gang, group
+  std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read them
 };
 
 }  // namespace synergy::controller

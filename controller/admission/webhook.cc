@@ -46,7 +46,7 @@ AdmissionDecision Webhook::Decide(PodToAdmit pod) {
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
   ResolvedGang resolved = gangs_.SizeFor(pod);
   if (resolved.size > 1 || resolved.overrules) {
-    // Admit again: measured profiles apply to one gang size only.
+    // Admit again, because measured profiles apply to only one gang size.
     pod.gang_size = resolved.size;
     decision = Admit(pod, surroundings_, settings_);
     decision.gang_size = resolved.size;
@@ -128,7 +128,7 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     answer.message = fmt::format("{}", fmt::join(review->object.problems, "; "));
   } else {
     metrics_.CountProfileReview("valid");
-    // A profile that has yet to be measured has none.
+    // A profile that is not measured yet has none.
     if (const auto& profile = review->object.profile) {
       for (const std::string& warning : profile->warnings())
         answer.warnings.push_back("spec.points: " + warning);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Answers admission reviews of pods and of Jobs in Kueue's queues that are created, and of
-// TrainingProfiles that are written. On any failure the pod or Job is admitted unchanged.
+// Answers admission reviews for the creation of pods and of Jobs in Kueue's queues, and for writes
+// of TrainingProfiles. On any failure the pod or Job is admitted unchanged.
 //
-// Threading: from any thread; keeps no state between reviews except in GangOwners.
+// Threading: any thread; only GangOwners keeps state between reviews.
 
 #include "admission/admission.h"
 #include "admission/pod_to_admit.h"
@@ -17,7 +17,8 @@ namespace synergy::controller {
 
 class Webhook {
  public:
-  // All outlive this. `gpus_of_template`: null if GPUs by claims do not count.
+  // All arguments must outlive this object. `gpus_of_template`: null if GPUs of claims do not
+  // count.
   Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings, GangOwners& gangs,
           const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
           GpusOfTemplate gpus_of_template = nullptr);

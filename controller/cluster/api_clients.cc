@@ -6,7 +6,7 @@
 namespace synergy::controller {
 namespace {
 
-// Timeout of a read that a review waits for; the review itself has three seconds (webhook.yaml).
+// Timeout of a read for which a review waits; the review itself has three seconds (webhook.yaml).
 constexpr std::chrono::milliseconds kReviewRead{1000};
 
 }  // namespace

@@ -1,10 +1,10 @@
 #pragma once
 
-// Clients of the API server, one for each kind of call.
+// Clients of the API server, one per kind of call.
 //
-// Threading: as kube::ApiClient.
+// Threading: the same as kube::ApiClient.
 //
-// Apart because units of all folders use it.
+// Apart because units in all folders use it.
 
 #include <atomic>
 #include <memory>
@@ -18,11 +18,12 @@ namespace synergy::controller {
 
 struct ApiClients {
   std::unique_ptr<kube::ApiClient> any;
-  // Makes only the leader's writes: checks `election` before it repeats a refused one.
+  // Makes only the leader's writes; checks `election` before it repeats a refused one.
   std::unique_ptr<kube::ApiClient> acting;
-  // Makes reads that a review waits for.
+  // Makes the reads for which a review waits.
   std::unique_ptr<kube::ApiClient> quick;
-  // Null: not yet known. All threads that write through `acting` end before the election does.
+  // Null until it is known. All threads that write through `acting` must end before the election
+  // does.
   std::shared_ptr<std::atomic<const kube::LeaderElection*>> election =
       std::make_shared<std::atomic<const kube::LeaderElection*>>(nullptr);
 };

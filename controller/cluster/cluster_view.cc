@@ -7,7 +7,8 @@
 namespace synergy::controller {
 namespace {
 
-// Returns the one product of all GPUs that a pod may get; none if there are several, or no GPUs.
+// Returns the product if all GPUs that a pod may get are of one product; nullopt if there are
+// several, or no GPUs.
 std::optional<std::string> OnlyProduct(const ClusterSnapshot& cluster,
                                        const NodeSelection& selection) {
   std::optional<std::string> only;
@@ -47,7 +48,7 @@ std::shared_ptr<const KnownProfile> ClusterView::OfProduct(
     const std::string& gpu_product, const NodeSelection& selection) const {
   if (gpu_product.empty() && measured.size() == 1) return measured.front();
   if (measured.empty()) return nullptr;
-  // Found only if needed, because it visits every node.
+  // Determined only if needed, because this visits every node.
   const std::optional<std::string> product =
       gpu_product.empty() ? OnlyProduct(*state_.Snapshot(), selection) : gpu_product;
   for (const auto& known : measured) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The cluster as admission sees it, from the caches that the watches fill.
+// The cluster in the form that admission needs, from the caches that the watches fill.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <functional>
 #include <memory>
@@ -21,7 +21,8 @@ namespace synergy::controller {
 
 class ClusterView final : public AdmissionSurroundings {
  public:
-  // All outlive this. `complete` returns whether every resource has been listed once.
+  // All arguments must outlive this object. `complete` returns whether every resource has been
+  // listed once.
   ClusterView(const ClusterState& state, const ProfileStore& profiles,
               const KeyedStore<Namespace>& namespaces, FairShareCache& fair_shares,
               std::function<bool()> complete)
@@ -52,8 +53,8 @@ class ClusterView final : public AdmissionSurroundings {
   }
 
  private:
-  // Returns the one of that product; if it is empty, of the product that the pod can get. Null if
-  // there is none, or the product is not determined yet.
+  // Returns the profile for that product or, if it is empty, for the product that the pod can get.
+  // Returns null if there is none, or the product is not determined yet.
   std::shared_ptr<const KnownProfile> OfProduct(
       const std::vector<std::shared_ptr<const KnownProfile>>& measured,
       const std::string& gpu_product, const NodeSelection& selection) const;

@@ -25,7 +25,7 @@ std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selectio
         return it->share;
     }
   }
-  // Without the lock: this may take a millisecond.
+  // Do this without the lock, because it may take a millisecond.
   const auto share = Calculate(*snapshot, key);
   Remember({std::move(key), share, snapshot->version(), now, now});
   return share;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Caches LeastFairShare() of the cluster by the pods' node constraints: identical pods arrive in
-// large groups, and GPU pods that come and go do not change fair shares. A cached share may be
-// kMostAge old; "no node at all" is not kept beyond the next change of the cluster.
+// Caches LeastFairShare() of the cluster by the pods' node constraints, because identical pods
+// arrive in large groups, and GPU pods that come and go do not change fair shares. A cached share
+// may be kMostAge old; "no node at all" is discarded at the next change of the cluster.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstdint>
 #include <list>
@@ -26,17 +26,17 @@ class FairShareCache {
  public:
   static constexpr Duration kMostAge = std::chrono::seconds(2);
 
-  // Both outlive this. A share of whole GPUs never exceeds that of nodes with `least_pool` per GPU,
-  // in the dimensions in which it is not zero: nodes that an autoscaler could create are not
-  // visible.
+  // Both arguments must outlive this object. Limits a share of whole GPUs to that of nodes with
+  // `least_pool` per GPU, in the dimensions where `least_pool` is not zero, because nodes that an
+  // autoscaler could create are not visible.
   FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {},
                  ResourceVector least_pool = {})
       : state_(state), clock_(clock), headroom_(headroom), least_pool_(least_pool) {}
 
   std::optional<ResourceVector> Find(const NodeSelection& selection, const GpuAmount& gpus,
                                      const std::string& gpu_product);
-  // Recalculates the shares requested lately, so that Find() need not. Call it more often than
-  // every kMostAge.
+  // Recalculates recently requested shares, so that Find() need not. Call it more often than every
+  // kMostAge.
   void Refresh();
 
  private:
@@ -50,10 +50,10 @@ class FairShareCache {
   struct Entry {
     Key key;
     std::optional<ResourceVector> share;
-    // The cluster's version. Holding the snapshot itself would keep alive all objects changed
-    // since, and free them all at once with the entry.
+    // The cluster's version. Holding the snapshot itself would keep all objects changed since then
+    // alive, and free them all at once with the entry.
     uint64_t version = 0;
-    Instant at;  // when that version was last the current one
+    Instant at;  // when that version was last current
     Instant asked;
   };
   static constexpr size_t kMostEntries = 64;
@@ -65,9 +65,9 @@ class FairShareCache {
   const ClusterState& state_;
   const Clock& clock_;
   const ResourceVector headroom_;
-  const ResourceVector least_pool_;  // for each GPU
+  const ResourceVector least_pool_;  // per GPU
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the latest first
+  std::list<Entry> entries_;  // newest first
 };
 
 }  // namespace synergy::controller

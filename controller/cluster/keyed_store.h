@@ -1,10 +1,10 @@
 #pragma once
 
-// Objects of one kind as a watch reports them, by their Key().
+// Stores objects of one kind, as a watch reports them, by their Key().
 //
-// Threading: one writer, the watch; any thread reads, and waits at most for one entry's change.
-// Objects that Find() and Snapshot() return are immutable and stay as they are when the object
-// changes.
+// Threading: one writer, the watch; any thread reads, and waits at most for the change of one
+// entry. Objects that Find() and Snapshot() return are immutable and stay as they are when the
+// object changes.
 
 #include <cstddef>
 #include <memory>
@@ -45,7 +45,7 @@ class KeyedStore final : public kube::ObjectStore<T> {
     return known ? std::optional<T>(*known) : std::nullopt;
   }
 
-  // Returns null if there is no object with that key.
+  // Returns null if no object has that key.
   Shared Find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto found = entries_->find(key);
@@ -55,7 +55,7 @@ class KeyedStore final : public kube::ObjectStore<T> {
     const std::lock_guard lock(mutex_);
     return entries_->size();
   }
-  // Copies a pointer. The first change after it copies the entries, for the writer alone.
+  // Copies a pointer. The first change afterwards copies the entries, for the writer alone.
   ObjectMap<T> Snapshot() const {
     const std::lock_guard lock(mutex_);
     in_snapshot_ = true;
@@ -86,7 +86,7 @@ class KeyedStore final : public kube::ObjectStore<T> {
 
   mutable std::mutex mutex_;
   std::shared_ptr<Entries> entries_ = std::make_shared<Entries>();
-  mutable bool in_snapshot_ = false;  // so they must not change any more
+  mutable bool in_snapshot_ = false;  // the entries must not change any more
 };
 
 }  // namespace synergy::controller

@@ -1,16 +1,15 @@
 #pragma once
 
-// Runs a task on only one of several replicas: while this replica is the leader and sees everything
-// that the task needs, starts over once, then steps repeatedly. A replica that becomes the leader
-// again starts over, because another one has been at work meanwhile.
+// Runs a task on only one of several replicas. While this replica is the leader and sees everything
+// that the task needs, it starts the task over once, then steps repeatedly. A replica that becomes
+// the leader again starts over, because another one has acted meanwhile.
 //
 //   Start -> wait -> may_act? -> start_over or rest, if that has changed -> step -> every_look
 //             ^                                                                         |
 //             +-------------------------------------------------------------------------+
 //
-// Threading: one thread, which makes all calls; Start(), Stop() and the destructor by one owner;
-// Waker::Wake() from any thread.
-// Failures: a step handles its own; the loop continues.
+// Threading: one thread makes all calls; one owner calls Start(), Stop() and the destructor; any
+// thread may call Waker::Wake(). Failures: a step handles its own; the loop continues.
 
 #include <condition_variable>
 #include <functional>
@@ -25,7 +24,7 @@ namespace synergy::controller {
 // Ends the waits of a LeaderLoop early.
 class Waker {
  public:
-  // Ends the current wait, or the next one if none is under way.
+  // Ends the current wait, or the next one if none is in progress.
   void Wake();
   // Blocks until Wake(), for `most`, or until `stop` is requested. Returns whether it was woken.
   bool Await(Duration most, const std::stop_token& stop);
@@ -39,30 +38,30 @@ class Waker {
 struct LeaderTask {
   // Returns whether this replica is the leader and sees everything that the task needs.
   std::function<bool()> may_act;
-  // Runs before the first step, and before the first step after a time in which this replica might
-  // not act.
+  // Runs before the first step, and before the first step after a period in which this replica was
+  // not allowed to act.
   std::function<void()> start_over = [] {};
-  // Runs when this replica, which has acted, may no longer act; not at the end of the loop.
+  // Runs when this replica has acted and may no longer act; does not run at the end of the loop.
   std::function<void()> rest = [] {};
-  // Returns whether a step is due although nothing has woken the loop; used only with a Waker.
+  // Returns whether a step is due although nothing woke the loop; used only with a Waker.
   std::function<bool()> due = [] { return false; };
   std::function<void(const std::stop_token&)> step;
-  // Runs after each look, on the leader (`acts`) and on the other replicas.
+  // Runs after each look, both on the leader (`acts`) and on other replicas.
   std::function<void(bool acts, const std::stop_token&)> every_look = [](bool,
                                                                          const std::stop_token&) {};
 };
 
 class LeaderLoop {
  public:
-  // Looks, and steps, every `period` of `clock`. `clock` and all that `task` refers to outlive
-  // this.
+  // Looks, and steps, every `period` of `clock`. `clock` and all that `task` refers to must outlive
+  // this object.
   LeaderLoop(LeaderTask task, Duration period, const Clock& clock);
-  // Looks every `period`, and when `waker`, which outlives this, is woken. Steps when woken, when
-  // the task is due, and after starting over.
+  // Looks every `period`, and when `waker`, which must outlive this object, is woken. Steps when
+  // woken, when the task is due, and after starting over.
   LeaderLoop(LeaderTask task, Duration period, Waker& waker);
 
   void Start();
-  // Blocks until the step under way has ended. Does nothing before Start() and after Stop().
+  // Blocks until the current step has ended. Does nothing before Start() and after Stop().
   void Stop();
 
  private:

@@ -37,7 +37,7 @@ Leadership::Leadership(const config::ControllerConfig& config, const ApiClients&
 bool Leadership::MayAct() const {
   const bool leads = IsLeader();
   metrics_.SetLeader(leads);
-  // A replica that does not see pods, or cannot mutate new ones, must not change them either.
+  // A replica that does not see pods, or cannot mutate new ones, must not change them, either.
   if (!leads || !cluster_.NotReadyReason().empty()) return false;
   const auto expiry = webhook_server_.CertificateExpiry();
   return !expiry || *expiry > clock_.WallNow();

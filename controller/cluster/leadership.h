@@ -1,9 +1,9 @@
 #pragma once
 
 // Decides whether this replica may change the cluster: it must be the elected leader, see fresh
-// data, and have a webhook that can serve.
+// data, and have a working webhook.
 //
-// Threading: from any thread; MayAct() after WatchedCluster::Start().
+// Threading: any thread; call MayAct() only after WatchedCluster::Start().
 
 #include <memory>
 
@@ -20,8 +20,8 @@ namespace synergy::controller {
 
 class Leadership {
  public:
-  // Enters the election and makes it known to `clients.acting`. All references outlive this. The
-  // destructor leaves the election: all threads that write through `clients.acting` must end
+  // Enters the election and passes it to `clients.acting`. All references must outlive this object.
+  // The destructor leaves the election; all threads that write through `clients.acting` must end
   // before.
   Leadership(const config::ControllerConfig& config, const ApiClients& clients,
              const WatchedCluster& cluster, const http::Server& webhook_server, const Clock& clock,

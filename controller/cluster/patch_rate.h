@@ -1,6 +1,6 @@
 #pragma once
 
-// Limits the rate of PATCHes, with a small burst after a quiet moment: a token bucket.
+// Limits the rate of PATCHes, but allows a small burst after a quiet moment: a token bucket.
 //
 // Threading: one owner.
 
@@ -20,7 +20,7 @@ class PatchRate {
 
   // Returns when the next PATCH may be sent; at or before `now` means at once.
   Instant Next() const { return next_ - ahead_; }
-  // Records that `patches` are being sent.
+  // Records that `patches` PATCHes are being sent.
   void Spend(size_t patches, Instant now) {
     next_ = std::max(next_, now) + interval_ * static_cast<int64_t>(patches);
   }

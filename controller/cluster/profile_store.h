@@ -1,9 +1,9 @@
 #pragma once
 
-// The cluster's TrainingProfiles, with the data derived from them.
+// The cluster's TrainingProfiles, with data derived from them.
 //
-// Threading: from any thread; a watch writes, all threads read. The results of Find() are immutable
-// and do not follow later changes of the profile.
+// Threading: a watch writes; any thread may read. The results of Find() are immutable and do not
+// follow later changes of the profile.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace synergy::controller {
 
 class ProfileStore final : public kube::ObjectStore<ProfileObject>, public ProfileIndex {
  public:
-  // `tolerance`: for profiles without their own.
+  // `tolerance`: applies to profiles without their own.
   explicit ProfileStore(double tolerance) : tolerance_(tolerance) {}
 
   void Replace(std::vector<ProfileObject> all) override;
@@ -34,23 +34,23 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   void Remove(const ProfileObject& object) override;
   std::optional<ProfileObject> Last(const ProfileObject& object) const override;
 
-  // Returns null if there is no profile of that name.
+  // Returns null if there is no profile with that name.
   std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
                                            const std::string& name) const override;
   std::vector<std::shared_ptr<const KnownProfile>> All() const override;
-  // Returns the measured profiles of a workload for this number of GPUs and this gang size: one per
-  // GPU product, in the products' order.
+  // Returns the measured profiles of a workload for this number of GPUs and this gang size, one per
+  // GPU product, ordered by product.
   std::vector<std::shared_ptr<const KnownProfile>> Measured(const std::string& profile_namespace,
                                                             const std::string& workload, Gpus gpus,
                                                             int32_t gang_size) const;
   // Returns the measured profiles that may be hints for workloads that share this looser identity:
-  // the best for each GPU product, in the products' order.
+  // the best one per GPU product, ordered by product.
   std::vector<std::shared_ptr<const KnownProfile>> Hints(const std::string& profile_namespace,
                                                          const std::string& identity, Gpus gpus,
                                                          int32_t gang_size) const;
   // Returns whether there is a measured profile of any workload.
   bool AnyMeasured() const;
-  // Returns ForGpus() of a profile of the store, computed once.
+  // Returns ForGpus() of a stored profile, computed once.
   std::shared_ptr<const JobProfile> Scaled(const std::shared_ptr<const JobProfile>& profile,
                                            Gpus gpus) const;
   uint64_t version() const override;
@@ -58,7 +58,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   struct Counts {
     size_t valid = 0;
     size_t invalid = 0;
-    // The measured ones among the valid ones.
+    // Counts of the measured profiles among the valid ones.
     size_t confirmed = 0;
     size_t estimated = 0;
     size_t drifted = 0;
@@ -83,7 +83,8 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   std::map<MeasuredKey, ByProduct> measured_;  // the measured ones among profiles_
-  // The measured ones that may be hints, by a looser identity in place of the workload, and name.
+  // The measured profiles that may be hints, by a looser identity in place of the workload, and by
+  // name.
   std::map<MeasuredKey, std::map<std::string, std::shared_ptr<const KnownProfile>>> hints_;
   uint64_t version_ = 0;
   mutable ScaledProfiles scaled_;
@@ -92,7 +93,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
 // The measured profiles that the controller has published, in the form that the profiler reads.
 class StoredMeasurements final : public MeasuredCatalog {
  public:
-  // `store` outlives this.
+  // `store` must outlive this object.
   explicit StoredMeasurements(const ProfileStore& store) : store_(store) {}
 
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
@@ -109,7 +110,7 @@ class StoredMeasurements final : public MeasuredCatalog {
 // The same profiles in the form that the tuner reads: by a pod's GPUs.
 class StoredProfiles final : public ProfileCatalog {
  public:
-  // `store` outlives this.
+  // `store` must outlive this object.
   explicit StoredProfiles(const ProfileStore& store) : store_(store) {}
 
   TunedProfile Find(const std::string& pod_namespace, const std::string& name,

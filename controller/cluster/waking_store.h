@@ -1,8 +1,8 @@
 #pragma once
 
-// Forwards what a watch reports to a store, then calls `wake`, which wakes the store's reader.
+// Forwards what a watch reports to a store, and then calls `wake`, which wakes the store's reader.
 //
-// Threading: as kube::ObjectStore; `wake` is called from the watch's thread.
+// Threading: the same as kube::ObjectStore; the watch's thread calls `wake`.
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ namespace synergy::controller {
 template <class T>
 class WakingStore final : public kube::ObjectStore<T> {
  public:
-  // `store` outlives this.
+  // `store` must outlive this object.
   WakingStore(kube::ObjectStore<T>& store, std::function<void()> wake)
       : store_(store), wake_(std::move(wake)) {}
 

@@ -3,8 +3,8 @@
 // Keeps this replica's view of the cluster: the watches that all units need, the stores that they
 // fill, and the data derived from these. The stores are empty until Start().
 //
-// Threading: Start(), ShutDown() and Stop() by one owner; NotReadyReason(), Complete() and
-// AddGauges() from any thread between Start() and Stop(); the stores as their headers state.
+// Threading: one owner calls Start(), ShutDown() and Stop(); any thread may call NotReadyReason(),
+// Complete() and AddGauges() between Start() and Stop(); the stores' headers state theirs.
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +35,8 @@ namespace synergy::controller {
 
 class WatchedCluster {
  public:
-  // `journal` gets each change; null: none. All references outlive this.
+  // `journal` receives each change; null: there is no journal. All references must outlive this
+  // object.
   WatchedCluster(const config::ControllerConfig& config, kube::ApiClient& client,
                  const wire::ObjectReader& reader, ClusterJournal* journal, const Clock& clock,
                  Logger& log);
@@ -45,17 +46,19 @@ class WatchedCluster {
   const ProfileStore& profiles() const { return profiles_; }
   const ClusterView& view() const { return view_; }
   FairShareCache& fair_shares() { return fair_shares_; }
-  // Returns what admission asks about ResourceClaimTemplates; null unless dra.enabled.
+  // Returns the function that counts the GPUs of ResourceClaimTemplates for admission; null unless
+  // dra.enabled.
   GpusOfTemplate gpus_of_template() const;
   // Return the stores through which watched objects enter state().
   kube::ObjectStore<Pod>& pods() { return pod_store_; }
   kube::ObjectStore<Node>& nodes() { return node_store_; }
 
   // Starts the watches, and keeps fair shares fresh. `nodes` and `pods` must forward to nodes() and
-  // pods(); `agents` gets the node agents if progress.enabled. All three outlive Stop().
+  // pods(); `agents` receives the node agents if progress.enabled. All three must live until
+  // Stop().
   void Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
              kube::ObjectStore<wire::AgentPod>& agents);
-  // Makes the replica permanently not ready.
+  // Marks the replica permanently as not ready.
   void ShutDown();
   // Ends all threads.
   void Stop();
@@ -64,7 +67,8 @@ class WatchedCluster {
   std::string NotReadyReason() const { return health_->NotReadyReason(); }
   // Returns whether every resource has been listed once.
   bool Complete() const { return watches_.Complete(); }
-  // Adds the gauges of caches, pods, profiles and readiness. `agents`: number of known node agents.
+  // Adds the gauges of caches, pods, profiles and readiness. `agents`: the number of known node
+  // agents.
   void AddGauges(metrics::ControllerGauges& gauges, size_t agents) const;
 
  private:
@@ -81,7 +85,7 @@ class WatchedCluster {
   kube::LimitRangeStore range_store_;
   kube::ResourceQuotaStore quota_store_;
   kube::DeviceWatches devices_;
-  // After the stores that they write to.
+  // Declared after the stores to which they write.
   kube::Watches watches_;
   const ClusterView view_;
   std::unique_ptr<kube::Health> health_;  // null before Start()

@@ -13,7 +13,8 @@
 namespace synergy::controller {
 namespace {
 
-// Whether the call failed because the pod no longer exists, so that there is nothing to evict.
+// Returns whether the call failed because the pod no longer exists, so that there is nothing to
+// evict.
 bool IsOfGonePod(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-// Carries out what GangPreemption plans (engine/gangs/gang_preemption.h): reserves places on pods,
-// evicts victims by the Eviction API, and records events and metrics of it.
+// Carries out what GangPreemption plans (engine/gangs/gang_preemption.h): it reserves places on
+// pods, evicts victims through the Eviction API, and records events and metrics.
 //
-// Threading: one owner.
-// Failures: an action that fails is reported to the plan, which decides what follows.
+// Threading: one owner. Failures: the plan receives failed actions and decides what follows.
 
 #include <functional>
 #include <stop_token>
@@ -22,16 +21,16 @@ namespace synergy::controller {
 
 class GangPreemptionDriver {
  public:
-  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
-  // before each call.
+  // All references must outlive this object. The API server's answers are stored in `state`.
+  // `may_act` is checked before each call.
   GangPreemptionDriver(GangPreemptionSettings settings, ClusterState& state, kube::PodApi& pods,
                        kube::EvictionApi& evictions, kube::EventRecorder& events,
                        std::function<bool()> may_act, const Clock& clock, Logger& log,
                        metrics::ControllerMetrics& metrics);
 
-  // Forgets the attempts under way. Call it on becoming the leader.
+  // Forgets the attempts in progress. Call it on becoming the leader.
   void StartOver() { preemption_.StartOver(); }
-  // Does what is due now. Call it about every second while the cluster can be seen.
+  // Does what is due now. Call it about every second while the cluster is visible.
   void Step(const std::stop_token& stop);
 
  private:

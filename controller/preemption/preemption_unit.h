@@ -1,10 +1,9 @@
 #pragma once
 
-// Preempts for gangs of higher priority: watches disruption budgets, and runs GangPreemptionDriver
-// while this replica leads and sees the budgets.
+// Preempts for gangs of higher priority: it watches disruption budgets, and runs
+// GangPreemptionDriver while this replica leads and sees the budgets.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
-// watch's.
+// Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 
 #include <memory>
 
@@ -27,7 +26,7 @@ namespace synergy::controller {
 
 class PreemptionUnit {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   PreemptionUnit(const config::ControllerConfig& config, const ApiClients& clients,
                  const wire::ObjectReader& reader, WatchedCluster& cluster, kube::PodApi& pod_api,
                  kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
@@ -35,7 +34,7 @@ class PreemptionUnit {
 
   // Does nothing without gangPreemption.enabled.
   void Start();
-  // Ends the acting thread first, then the watch.
+  // Ends the acting thread first, and then the watch.
   void Stop();
 
  private:
@@ -43,8 +42,8 @@ class PreemptionUnit {
   const std::unique_ptr<kube::EvictionApi> eviction_api_;
   GangPreemptionDriver preemption_;
   kube::DisruptionBudgetStore budget_store_;
-  // A separate watch: if the controller may not read the budgets, it evicts no pods, and everything
-  // else continues. After the store that it writes to.
+  // A separate watch: if the controller may not read the budgets, it evicts no pods, but everything
+  // else continues. Declared after the store to which it writes.
   kube::Watches budget_watches_;
   LeaderLoop loop_;
 };

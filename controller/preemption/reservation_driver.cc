@@ -16,16 +16,17 @@
 namespace synergy::controller {
 namespace {
 
-// Changes of a date below this, and below a part of the wait, are not written, or not announced.
+// Changes of a date below this amount, and below a fraction of the wait, are not written, or not
+// announced.
 struct Tolerance {
   Duration least;
-  int part;  // of the remaining wait: one in so many
+  int part;  // one in this many parts of the remaining wait
 };
 constexpr Tolerance kUnwritten{std::chrono::minutes(1), 20};
 constexpr Tolerance kUnannounced{std::chrono::minutes(5), 5};
 
-// How long the GPUs of a job may be free before it starts, and how long it gets none after that: it
-// waits for something else.
+// How long a job's GPUs may be free before it starts, and how long the job then gets none, because
+// it waits for something else.
 constexpr Duration kInVain = std::chrono::minutes(2);
 constexpr Duration kSetAside = std::chrono::minutes(30);
 
@@ -48,11 +49,11 @@ bool IsHardlyMoved(const GpuReservation& before, const GpuReservation& after, In
          is_near(&TimeRange::likely) && is_near(&TimeRange::latest);
 }
 
-// Whether the annotation says the same, and is not about to expire.
+// Returns whether the annotation already contains this and does not expire soon.
 bool IsWritten(const std::optional<PublishedReservation>& written,
                const PublishedReservation& wanted, WallTime now) {
   const auto is_same = [](WallTime a, WallTime b) {
-    return std::chrono::abs(a - b) < std::chrono::seconds(1);  // the two clocks drift
+    return std::chrono::abs(a - b) < std::chrono::seconds(1);  // the two clocks drift apart
   };
   return written && written->job == wanted.job && written->priority == wanted.priority &&
          written->places == wanted.places && written->waits_for == wanted.waits_for &&
@@ -61,7 +62,7 @@ bool IsWritten(const std::optional<PublishedReservation>& written,
          written->until - now >= PublishedReservation::kLifetime / 2;
 }
 
-// Whether a learnt duration need not be written again.
+// Returns whether a learnt duration need not be written again.
 bool IsNearly(const std::optional<Duration>& written, const std::optional<Duration>& wanted) {
   if (!written || !wanted) return written.has_value() == wanted.has_value();
   return std::chrono::abs(*written - *wanted) <
@@ -126,7 +127,7 @@ void ReservationDriver::Step(const std::stop_token& stop) {
   const GpuCluster cluster =
       ToGpuCluster(*snapshot, in_line, running, settings_.reservations,
                    [&](const RunningJob& job) { return ends_.EndOf(job, at); });
-  // Nodes that came or went may have changed the numbers of the products.
+  // Nodes that came or left may have changed the numbers of the products.
   for (GpuReservation& reservation : reservations_) {
     const auto node = std::find_if(
         cluster.nodes.begin(), cluster.nodes.end(),
@@ -209,7 +210,7 @@ void ReservationDriver::WriteLongestRuns(WallTime now, const std::stop_token& st
   }
   size_t written = 0;
   for (const auto& [name, pods] : jobs) {
-    std::optional<std::optional<Duration>> learnt;  // once it is asked for
+    std::optional<std::optional<Duration>> learnt;  // set once it was needed
     for (const auto& pod : pods) {
       const auto times = times_.Find(pod->uid);
       if (!times || (!times->learnt && !IsRefused(*pod, settings_.scheduler_name))) continue;
@@ -218,7 +219,7 @@ void ReservationDriver::WriteLongestRuns(WallTime now, const std::stop_token& st
       if (written++ == settings_.reminders_per_step) return;
       std::optional<std::string> value;
       if (*learnt) value = wire::WriteLongestRun(**learnt);
-      // It is news for kube-scheduler, too, which tries the pod again.
+      // This also makes kube-scheduler retry the pod.
       if (!Annotate(*pod, annotations::kLongestRun, std::move(value), stop)) return;
     }
   }

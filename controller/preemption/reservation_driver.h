@@ -1,13 +1,12 @@
 #pragma once
 
-// Gives GPU reservations to jobs that have waited long (engine/reservations): plans them by what
-// runs and waits, writes them on the pods of the jobs that have them, from where the extender reads
-// them, and renews and removes them. A reservation that moved or ended is no event for
-// kube-scheduler, so the driver reminds it of the pods that were refused.
+// Gives GPU reservations to jobs that have waited long (engine/reservations). It plans them from
+// what runs and waits, writes them on the jobs' pods, where the extender reads them, and renews and
+// removes them. A reservation that moves or ends is no event for kube-scheduler, so the driver
+// makes kube-scheduler retry the refused pods.
 //
-// Threading: one owner.
-// Failures: a write that fails is made again with the next step. Without steps, reservations expire
-// (PublishedReservation::kLifetime).
+// Threading: one owner. Failures: a failed write is repeated in the next step. Without steps,
+// reservations expire (PublishedReservation::kLifetime).
 
 #include <cstddef>
 #include <deque>
@@ -36,40 +35,41 @@ namespace synergy::controller {
 struct ReservationDriverSettings {
   std::string scheduler_name = kDefaultSchedulerName;
   ReservationSettings reservations;
-  size_t reminders_per_step = 20;  // also the most pods whose longest runs are written
+  size_t reminders_per_step = 20;  // also limits the pods whose longest runs are written
 };
 
 class ReservationDriver {
  public:
-  // All references outlive this. `times`: of all pods of the scheduler. The API server's answers go
-  // into `state`. `may_act` is checked before each call.
+  // All references must outlive this object. `times`: the times of all pods of the scheduler. The
+  // API server's answers are stored in `state`. `may_act` is checked before each call.
   ReservationDriver(ReservationDriverSettings settings, ClusterState& state,
                     TrainingEnds::ProgressOf progress, const KeyedStore<wire::PodTimes>& times,
                     kube::PodApi& pods, kube::EventRecorder& events, std::function<bool()> may_act,
                     const Clock& clock, Logger& log);
 
-  // Takes over the reservations that another replica has written. Call it on becoming the leader.
+  // Takes over the reservations that another replica wrote. Call it on becoming the leader.
   void StartOver();
-  // Takes in what runs, and how far it is. Call it every few seconds on a replica that does not
-  // lead: once it leads, it has learnt how long trainings take.
+  // Records what runs, and how far it has come. Call it every few seconds on a replica that does
+  // not lead, so that it knows how long trainings take when it leads.
   void Observe();
-  // Plans, and does what follows. Call it every few seconds while the cluster can be seen.
+  // Makes a plan and carries it out. Call it every few seconds while the cluster is visible.
   void Step(const std::stop_token& stop);
 
  private:
-  // Removes jobs from the line that have not started although their GPUs were free.
+  // Removes from the line jobs that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
-  // Takes in which jobs need not wait for GPUs.
+  // Records which jobs need not wait for GPUs.
   void NoteFreeGpus(Instant now);
   void Write(const std::vector<JobInLine>& in_line, Moment at, const std::stop_token& stop);
-  // Removes what is written of reservations that no longer hold.
+  // Removes annotations of reservations that no longer exist.
   void RemoveOthers(const std::stop_token& stop);
-  // Writes on refused pods how long they will run, as far as that is learnt, and keeps it right.
+  // Writes on refused pods how long they will run, as far as that is known, and keeps it up to
+  // date.
   void WriteLongestRuns(WallTime now, const std::stop_token& stop);
   void AnnounceStarts(const std::vector<JobInLine>& in_line, Moment at);
   void ExplainMissing(const std::vector<JobInLine>& in_line,
                       const std::vector<ReservationOutcome>& outcomes);
-  // From now on reminds kube-scheduler of the pods that are refused.
+  // Starts to remind kube-scheduler of the refused pods.
   void BeginToRemind();
   void Remind(const std::stop_token& stop);
   bool Annotate(const Pod& pod, std::string_view key, std::optional<std::string> value,

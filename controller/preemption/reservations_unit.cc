@@ -46,8 +46,8 @@ ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
 
 void ReservationsUnit::Start() {
   if (!enabled_) return;
-  // With the pods that have succeeded: their trainings' remaining times are compared with the
-  // truth.
+  // Include pods that have succeeded, whose trainings' predicted remaining times are compared with
+  // the true ones.
   watches_.Start("pod_times", "/api/v1/pods", times_, "spec.schedulerName=" + scheduler_name_);
   loop_.Start();
 }

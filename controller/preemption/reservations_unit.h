@@ -1,10 +1,9 @@
 #pragma once
 
-// Gives GPU reservations: watches the times of the scheduler's pods, and runs ReservationDriver
+// Gives GPU reservations: it watches the times of the scheduler's pods, and runs ReservationDriver
 // while this replica leads and sees them.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
-// watch's.
+// Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 
 #include <string>
 
@@ -27,7 +26,7 @@ namespace synergy::controller {
 
 class ReservationsUnit {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   ReservationsUnit(const config::ControllerConfig& config, const ApiClients& clients,
                    const wire::ObjectReader& reader, WatchedCluster& cluster,
                    TrainingEnds::ProgressOf progress, kube::PodApi& pod_api,
@@ -36,7 +35,7 @@ class ReservationsUnit {
 
   // Does nothing without reservations.enabled.
   void Start();
-  // Ends the acting thread first, then the watch.
+  // Ends the acting thread first, and then the watch.
   void Stop();
 
  private:
@@ -44,8 +43,8 @@ class ReservationsUnit {
   const std::string scheduler_name_;
   KeyedStore<wire::PodTimes> times_;
   ReservationDriver driver_;
-  // A separate watch: without it no GPUs are reserved, and everything else goes on. After the store
-  // that it writes to.
+  // A separate watch: without it no GPUs are reserved, but everything else continues. Declared
+  // after the store to which it writes.
   kube::Watches watches_;
   LeaderLoop loop_;
 };

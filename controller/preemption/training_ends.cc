@@ -10,14 +10,14 @@ namespace {
 
 using Pods = std::vector<std::shared_ptr<const Pod>>;
 
-// Returns the job's workload, apart from those of other namespaces; empty: unknown.
+// Returns the job's workload, qualified by namespace; empty if unknown.
 std::string WorkloadOf(const Pods& pods) {
   const Pod& pod = *pods.front();
   if (!pod.fungible || pod.fungible->workload.empty()) return {};
   return fmt::format("{}/{}", pod.pod_namespace, pod.fungible->workload);
 }
 
-// Returns the same for as many GPUs; empty: unknown.
+// Returns the same, also qualified by the number of GPUs; empty if unknown.
 std::string SizedWorkloadOf(const Pods& pods) {
   const std::string workload = WorkloadOf(pods);
   if (workload.empty()) return {};

@@ -1,16 +1,15 @@
 #pragma once
 
 // Detects pods that were OOM killed, or evicted for memory, soon after a change of their memory
-// (engine/profiler/memory_harm.h). Counts them, reports each with an event on the pod, and stops
+// (engine/profiler/memory_harm.h). It counts them, reports each with an event on the pod, and stops
 // all further changes of the pod's memory (annotation synergy.io/memory-let-be, which outlives this
 // process).
 //
-// The watch's last copy of a failed pod predates its failure. So when a pod leaves the watch soon
-// after a change, without having been deleted, this reads from the API server how it ended.
+// The watch's last copy of a failed pod predates its failure. So when a pod that was not deleted
+// leaves the watch soon after a change, this reads from the API server how it ended.
 //
-// Threading: one owner.
-// Failures: a failed call is retried with the next Act(), until the watching time after the change
-// is over.
+// Threading: one owner. Failures: a failed call is retried at the next Act() until the time to
+// watch after the change is over.
 
 #include <functional>
 #include <map>
@@ -29,8 +28,8 @@ namespace synergy::controller {
 
 class OomWatch {
  public:
-  // All references outlive this. `may_act`: whether this process leads; checked before each call.
-  // `watch`: how long to watch after a change.
+  // All references must outlive this object. `may_act`: returns whether this process leads; checked
+  // before each call. `watch`: how long to watch after a change.
   OomWatch(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
            std::function<bool()> may_act, const Clock& clock, Logger& log,
            metrics::TunerMetrics& metrics, Duration watch);

@@ -11,7 +11,7 @@ namespace synergy::controller {
 namespace {
 
 constexpr Duration kCheckInterval = std::chrono::minutes(1);
-// A curve that was taken over is found again by the looser identity, so it is kept for less long.
+// An adopted curve can be found again through the looser identity, so it is kept for less long.
 constexpr Duration kKeepTaken = std::chrono::hours(1);
 
 }  // namespace

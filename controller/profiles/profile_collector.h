@@ -1,7 +1,8 @@
 #pragma once
 
-// Deletes measured profiles of workloads that have not run for long, so that profiles do not pile
-// up with every new image. Deletes only profiles that the controller has created, one at a time.
+// Deletes measured profiles of workloads that have not run for long, so that profiles do not
+// accumulate with every new image. It deletes only profiles that the controller created, one at a
+// time.
 //
 // Threading: one owner.
 // Failures: a failed deletion is logged and retried later.
@@ -18,12 +19,13 @@ namespace synergy::controller {
 
 class ProfileCollector {
  public:
-  // All references outlive this. `keep`: time since the last change of the measured profile.
+  // All references must outlive this object. `keep`: the minimum time since the last change of the
+  // measured profile.
   ProfileCollector(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
                    const Clock& clock, Logger& log, Duration keep)
       : api_(api), profiles_(profiles), state_(state), clock_(clock), log_(log), keep_(keep) {}
 
-  // Call it often: looks once a minute, and deletes at most one profile.
+  // Call it often: it looks once a minute, and deletes at most one profile.
   void DeleteOneIfDue(const std::stop_token& stop);
 
  private:

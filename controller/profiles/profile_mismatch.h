@@ -1,10 +1,10 @@
 #pragma once
 
 // Compares pods with the TrainingProfiles that users wrote for them
-// (engine/profiler/contradiction.h) and keeps the verdicts. A contradiction is reported by an event
-// on the pod and in the profile's status (status_writer.h).
+// (engine/profiler/contradiction.h), and keeps the verdicts. An event on the pod and the profile's
+// status report a contradiction (status_writer.h).
 //
-// Threading: Of() and version() from any thread; the rest from one.
+// Threading: any thread may call Of() and version(); one thread calls the rest.
 
 #include <cstdint>
 #include <map>
@@ -25,19 +25,19 @@ namespace synergy::controller {
 
 class ProfileMismatch {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   ProfileMismatch(ProfilerSettings settings, const ProfileStore& profiles,
                   kube::EventRecorder& events, Logger& log)
       : finder_(settings), profiles_(profiles), events_(events), log_(log) {}
 
-  // Discards all verdicts: every profile is kUnknown again.
+  // Discards all verdicts, so every profile is kUnknown again.
   void StartOver();
   // Processes progress reported for a pod of that node. Ignores pods whose profile is measured or
   // missing.
   void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
                const KnownProgress& progress, Moment at);
 
-  // Also returns kUnknown if the verdict is about another generation.
+  // Also returns kUnknown if the verdict concerns another generation.
   ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
                     int64_t generation) const;
   // Increases with every change.

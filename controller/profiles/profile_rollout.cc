@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// The cluster as admission sees it, except for two facts that are certain for a running pod: the
-// GPUs that it has, and the share that it was admitted with.
+// The cluster in the form that admission needs, except for two facts that are certain for a running
+// pod: the GPUs that it has, and the share that it was admitted with.
 class AroundRunningPod final : public AdmissionSurroundings {
  public:
   AroundRunningPod(const AdmissionSurroundings& cluster, const ManagedContainer& fungible,
@@ -94,7 +94,7 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
     for (NodeIndex index = 0; index < cluster->size(); ++index) {
       const NodeDetail& node = *cluster->node(index).detail;
       const std::vector<std::string>& products = node.gpu_kinds.products;
-      // With several products on the node, there is no way to find out which the pod has got.
+      // If the node has several products, it is impossible to find out which one the pod got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
         if (!MayGetProfile(*pod)) continue;
@@ -106,7 +106,7 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
       }
     }
   }
-  // The writes have made a new version of the cluster.
+  // The writes have created a new version of the cluster.
   if (written > 0) return;
   seen_ = version;
   profiles_seen_ = profiles_version;
@@ -118,7 +118,7 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const auto measured = profiles_.Measured(pod.pod_namespace, fungible.workload,
                                            fungible.requested.gpus, GangSizeOf(pod));
   MeasuredFound found{.profile = OfProduct(measured, product)};
-  // A hint stays until something is known of the pod's own workload.
+  // A hint stays until the pod's own workload has been measured.
   if (found.profile == nullptr && fungible.hint) {
     found.profile = profiles_.Find(pod.pod_namespace, fungible.profile);
     found.by_looser = fungible.hint;
@@ -129,12 +129,12 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const std::shared_ptr<const KnownProfile>& known = found.profile;
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
-    // A profile that a user has written, or a deleted one, which may have been written by a user.
+    // A user wrote the profile, or may have written a deleted one.
     const bool same = known != nullptr && known->object.name == fungible.profile;
     if (!same && (present == nullptr || !present->object.IsMeasured())) return std::nullopt;
     if (same && known->object.PointsGeneration() == fungible.profile_generation)
       return std::nullopt;
-    // Its author has named the profile, measured or not.
+    // The pod's author named the profile, measured or not.
     if (FindLabel(pod.labels, annotations::kProfile) == fungible.profile && !same)
       return std::nullopt;
   } else if (known == nullptr) {
@@ -144,7 +144,7 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   AdmissionDecision decision = Admit(AsCreated(pod, settings_.scheduler_name), around, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return std::nullopt;
   AdmissionFigures figures = *std::move(decision.figures);
-  // A profile written meanwhile applies only to pods created from now on.
+  // A profile that a user wrote meanwhile applies only to pods created from now on.
   if (!figures.profile.empty()) {
     const auto used = profiles_.Find(pod.pod_namespace, figures.profile);
     if (used == nullptr || !used->object.IsMeasured()) return std::nullopt;
@@ -167,7 +167,7 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
   const Result<Pod> answer =
       pods_.Annotate(pod, wire::ProfileOf(figures), kube::Precondition::kUnchanged, stop);
   if (!answer) {
-    // The pod has changed meanwhile or is gone: the watch will report it.
+    // The pod has changed meanwhile or is gone, which the watch will report.
     const bool passing =
         answer.error().code == ErrorCode::kConflict || answer.error().code == ErrorCode::kNotFound;
     if (!passing) {

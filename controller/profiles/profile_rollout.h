@@ -1,11 +1,11 @@
 #pragma once
 
-// Gives running pods the profile that was measured for their workload while they, or pods like
-// them, trained, and the demand and floor that follow from it, as annotations. This resizes no pod;
-// the tuner divides the node again. A pod loses a measured profile that is for another GPU product
-// than its node has.
+// Gives running pods the profile that was measured for their workload while they or similar pods
+// trained, with the demand and floor that follow from it, as annotations. This resizes no pod, but
+// the tuner then divides the node again. A pod loses a measured profile if the profile is for
+// another GPU product than its node has.
 //
-// A profile that a user has written takes precedence: such pods are left alone.
+// A profile that a user wrote takes precedence: its pods are left alone.
 //
 // Threading: one owner.
 // Failures: a failed write is logged and retried at the next call.
@@ -28,20 +28,21 @@ namespace synergy::controller {
 
 class ProfileRollout {
  public:
-  // Per call; the next call does the rest.
+  // Limit per call; the next call does the rest.
   static constexpr size_t kMostAtOnce = 20;
 
-  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
-  // before each call.
+  // All references must outlive this object. The API server's answers are stored in `state`.
+  // `may_act` is checked before each call.
   ProfileRollout(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
                  const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
                  kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
 
-  // Cheap while neither the cluster nor the profiles change, and if there are no measured profiles.
+  // It is cheap while neither the cluster nor the profiles change, and if there are no measured
+  // profiles.
   void RollOut(const std::stop_token& stop = {});
 
  private:
-  // Returns the figures to write on the pod; none if there are none to write.
+  // Returns the figures to write on the pod; nullopt if there are none.
   std::optional<AdmissionFigures> FiguresFor(const Pod& pod, const std::string& product) const;
   // Returns false if the pod must be tried again.
   bool Write(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);

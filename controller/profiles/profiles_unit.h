@@ -2,7 +2,7 @@
 
 // Writes the statuses of TrainingProfiles, including whether pods contradict them.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+// Threading: one owner constructs, starts and stops it; it has its own thread.
 
 #include "config/controller_config.h"
 #include "controller/cluster/leader_loop.h"
@@ -20,7 +20,7 @@ namespace synergy::controller {
 
 class ProfilesUnit {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   ProfilesUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
                kube::ProfileApi& profile_api, kube::EventRecorder& events,
                const Leadership& leadership, const Clock& clock, Logger& log,

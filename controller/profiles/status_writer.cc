@@ -17,7 +17,7 @@ namespace {
 constexpr Duration kRefresh = std::chrono::minutes(1);
 constexpr Duration kRetry = std::chrono::seconds(5);
 
-// With two digits, but spelled as JSON spells the number after reading it.
+// Uses two digits, spelled as JSON spells the number after reading it.
 std::string RatioText(double ratio) {
   std::string text = fmt::format("{:.2f}", ratio);
   while (text.back() == '0') text.pop_back();
@@ -64,7 +64,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
       status.contradicted_since = ToTimeText(clock_.WallNow());
     const Result<> written = api_.WriteStatus(object, status, stop);
     metrics_.CountStatusWrite(written ? "written" : "failed");
-    // A profile that is gone or has changed meanwhile comes again through the watch.
+    // A profile that is gone or has changed meanwhile arrives again through the watch.
     if (written || written.error().code == ErrorCode::kNotFound ||
         written.error().code == ErrorCode::kConflict) {
       continue;
@@ -81,7 +81,7 @@ void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileSta
   const ProfileVerdict seen =
       mismatch_ != nullptr ? mismatch_->Of(object.profile_namespace, object.name, object.generation)
                            : ProfileVerdict();
-  // A replica without observations keeps those of another one.
+  // A replica without observations keeps those of another replica.
   const bool still = object.status.observed_generation == object.generation;
   if (still) status.contradicted_since = object.status.contradicted_since;
   if (seen.verdict == Verdict::kContradicted) {
@@ -114,7 +114,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   status.reason = object.measured ? "Measured" : "Usable";
   status.message = fmt::format("{}", fmt::join(object.profile->warnings(), "; "));
   if (object.measured && !object.measured->note.empty()) status.message = object.measured->note;
-  // Over all nodes that it applies to, regardless of which pods may run there.
+  // Covers all nodes to which the profile applies, regardless of which pods may run there.
   const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
                                    object.training.gpu_product, headroom_);
   ResourceVector demand = profile.demand;

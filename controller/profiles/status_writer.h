@@ -1,9 +1,9 @@
 #pragma once
 
-// Writes our evaluation of each TrainingProfile into its status. Writes only if the status differs,
-// so that several replicas agree after one write.
+// Writes the product's evaluation of each TrainingProfile into its status. It writes only if the
+// status differs, so that several replicas agree after one write.
 //
-// Threading: one owner at a time. Failures: a failed write is counted and logged, and retried with
+// Threading: one owner at a time. Failures: a failed write is counted and logged, and retried at
 // the next call.
 
 #include <optional>
@@ -22,15 +22,16 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // `mismatch`: what pods show about their profiles; null: nothing. All outlive this.
+  // `mismatch`: what pods show about their profiles; null: unknown. All arguments must outlive this
+  // object.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
                ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp,
                const ProfileMismatch* mismatch = nullptr);
 
-  // Call it often: checks the profiles when one or its verdict has changed, when a status still has
-  // to be written, and once a minute, because the fair share that speed-ups are relative to follows
-  // the cluster.
+  // Call it often. It checks the profiles when one or its verdict has changed, when a status is
+  // still unwritten, and once a minute, because speed-ups are relative to the fair share, which
+  // follows the cluster.
   void WriteIfDue(const std::stop_token& stop);
   // Returns false if a status could not be written.
   bool WriteAll(const std::stop_token& stop);
@@ -38,7 +39,7 @@ class StatusWriter {
  private:
   // Sets the condition Contradicted in `status`.
   void DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const;
-  // Returns the status to write. Leaves times as they are.
+  // Returns the status to write. Does not change times.
   ProfileStatus Describe(const KnownProfile& profile) const;
 
   kube::ProfileApi& api_;
@@ -51,7 +52,7 @@ class StatusWriter {
   const double max_speed_up_;
   const ProfileMismatch* const mismatch_;
   std::optional<uint64_t> version_;  // the profiles' when all were last written
-  uint64_t verdicts_ = 0;            // the verdicts' version then
+  uint64_t verdicts_ = 0;  // version of the verdicts then
   Instant next_{};
 };
 

@@ -6,7 +6,7 @@
 namespace synergy::controller {
 
 std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
-  // Read the version before the profiles: a change in between is then picked up next time.
+  // Read the version before the profiles, so that a change in between is picked up next time.
   const uint64_t version = store_.version();
   if (version_ == version) return std::nullopt;
   version_ = version;

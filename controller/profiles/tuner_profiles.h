@@ -1,8 +1,8 @@
 #pragma once
 
-// The tuner's profiles: a copy of the store's, refreshed between its decisions.
+// The tuner's copy of the stored profiles, refreshed between its decisions.
 //
-// Threading: one owner; the store may be written meanwhile.
+// Threading: one owner; the store may be written at the same time.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace synergy::controller {
 
 class TunerProfiles final : public ProfileCatalog {
  public:
-  // `store` outlives this.
+  // `store` must outlive this object.
   explicit TunerProfiles(const ProfileStore& store) : store_(store) {}
 
   // Copies the store's profiles. Call it before each decision. Returns the profiles for a journal
@@ -32,7 +32,7 @@ class TunerProfiles final : public ProfileCatalog {
  private:
   const ProfileStore& store_;
   HeldProfiles held_;
-  std::optional<uint64_t> version_;  // none: nothing copied yet
+  std::optional<uint64_t> version_;  // nullopt: nothing copied yet
 };
 
 }  // namespace synergy::controller

@@ -100,7 +100,7 @@ Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string
     if (!known->object.kept_by_us)
       return Fail(ErrorCode::kDenied, "another client has created a TrainingProfile of that name");
     Result<> written = profile_api_.WriteMeasured(known->object, action.measured, stop);
-    // Our copy may be outdated: the profile is gone, or was created again.
+    // Our copy may be out of date: the profile is gone, or was created again.
     if (written || written.error().code != ErrorCode::kNotFound) return written;
   }
   const Result<ProfileObject> made =

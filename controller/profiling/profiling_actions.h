@@ -1,11 +1,10 @@
 #pragma once
 
-// Carries out the profiler's decisions (engine/profiler/profiler.h): calls of the API server,
-// metrics, log lines. Decides nothing. The node agent that carries out a probe reports it to users
+// Carries out the profiler's decisions (engine/profiler/profiler.h) through API calls, metrics and
+// log lines. It decides nothing itself. The node agent that carries out a probe reports it to users
 // (nodeagent/probes/prober.h).
 //
-// Threading: one owner.
-// Failures: a failed action is logged and counted, and reported to the caller.
+// Threading: one owner. Failures: a failed action is logged, counted, and reported to the caller.
 
 #include <functional>
 #include <stop_token>
@@ -22,15 +21,15 @@ namespace synergy::controller {
 
 class ProfilingActions {
  public:
-  // All references outlive this. The API server's answers about pods go into `state`. `may_act` is
-  // checked before each call.
+  // All references must outlive this object. The API server's answers about pods are stored in
+  // `state`. `may_act` is checked before each call.
   ProfilingActions(ClusterState& state, const ProfileStore& profiles, kube::PodApi& pods,
                    kube::ProfileApi& profile_api, Logger& log, metrics::ProfilingMetrics& metrics,
                    std::function<bool()> may_act);
 
   // Returns whether the API server has accepted the action.
   bool Do(const ProfilerAction& action, const std::stop_token& stop);
-  // Removes a probe's annotation from the pod. Once a probe has ended by itself, its annotation
+  // Removes a probe's annotation from the pod. Once a probe has ended on its own, its annotation
   // only distracts readers of the pod.
   bool EndProbe(const Pod& pod, const std::stop_token& stop);
 

@@ -11,9 +11,10 @@ namespace synergy::controller {
 namespace {
 
 // How long a node stays watched after the last reason for it; longer than the interval between two
-// queries of a node that is not watched.
+// queries of an unwatched node.
 constexpr Duration kWatch = std::chrono::seconds(15);
-// Stop a step after this many failed actions: with the API server down, each takes seconds to fail.
+// Stop a step after this many failed actions, because with the API server down each takes seconds
+// to fail.
 constexpr size_t kMostFailures = 5;
 constexpr Duration kCleanUp = std::chrono::seconds(10);
 // Grace time, because the profiler normally ends its probes itself.

@@ -1,11 +1,10 @@
 #pragma once
 
-// Drives the profiler (engine/profiler/profiler.h) in the cluster: passes it the reports of node
-// agents, requests its plan, carries out the actions and reports their outcomes to it.
+// Connects the profiler (engine/profiler/profiler.h) with the cluster: it passes reports of node
+// agents to the profiler, requests a plan, carries out the actions, and reports their outcomes.
 //
-// Threading: one owner.
-// Failures: the profiler handles failed actions; they cost nothing but time. The next leader starts
-// measuring from scratch; published profiles stay, and a probe ends by itself.
+// Threading: one owner. Failures: the profiler handles failed actions, which cost only time. The
+// next leader starts measuring from scratch; published profiles stay, and a probe ends on its own.
 
 #include <functional>
 #include <map>
@@ -24,20 +23,19 @@ namespace synergy::controller {
 
 class ProfilingDriver {
  public:
-  // Actions per step, so that node agents' reports do not wait long behind them. Those beyond are
-  // reported to the profiler as not done.
+  // Limits the actions per step, so that node agents' reports do not wait long behind them. Further
+  // actions are reported to the profiler as not done.
   static constexpr size_t kMostActions = 50;
-  // Nodes whose agents are queried more often.
+  // Maximum number of nodes whose agents are queried more often.
   static constexpr size_t kMostWatched = 64;
 
-  // All references outlive this. `watch_closely` gets the nodes whose news is needed soon.
-  // `mismatch` gets the progress of pods with profiles.
+  // All references must outlive this object. `watch_closely` receives the nodes whose news is
+  // needed soon. `mismatch` receives the progress of pods with profiles.
   ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressStore& progress,
                   ProfilingActions& actions, ProfileMismatch& mismatch, const Clock& clock,
                   std::function<void(std::set<std::string>)> watch_closely);
 
-  // Forgets all state, because another replica has been at work meanwhile. Call it on becoming the
-  // leader.
+  // Forgets all state, because another replica has acted meanwhile. Call it on becoming the leader.
   void StartOver();
   // Records and decides nothing until StartOver().
   void Rest();
@@ -49,7 +47,7 @@ class ProfilingDriver {
   // Watches the node closely for the next kWatch.
   void Watch(const std::string& node, Instant now);
   void PublishWatched(Instant now);
-  // Removes, from time to time, the annotations that finished probes have left on pods.
+  // Occasionally removes the annotations that finished probes left on pods.
   void CleanUp(const ClusterSnapshot& cluster, const std::stop_token& stop);
 
   const Profiler& profiler_;
@@ -60,7 +58,7 @@ class ProfilingDriver {
   const Clock& clock_;
   const std::function<void(std::set<std::string>)> watch_closely_;
   ProfilerMemory memory_;
-  std::map<std::string, Instant> watched_;  // nodes, and until when
+  std::map<std::string, Instant> watched_;  // nodes, and until when to watch them
   Instant next_clean_up_{};
 };
 

@@ -4,7 +4,7 @@
 // step measures (profiling_driver.h), gives running pods the measured profiles (profile_rollout.h),
 // and deletes profiles no longer used (profile_collector.h).
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+// Threading: one owner constructs, starts and stops it; it has its own thread.
 
 #include "admission/admission.h"
 #include "config/controller_config.h"
@@ -30,15 +30,16 @@ namespace synergy::controller {
 
 class ProfilingUnit {
  public:
-  // `admission`: how pods are admitted. All references outlive this.
+  // `admission`: the settings with which pods are admitted. All references must outlive this
+  // object.
   ProfilingUnit(const config::ControllerConfig& config, const AdmissionSettings& admission,
                 WatchedCluster& cluster, ProgressUnit& progress, ProfileMismatch& mismatch,
                 kube::PodApi& pod_api, kube::ProfileApi& profile_api, kube::EventRecorder& events,
                 const Leadership& leadership, const Clock& clock, Logger& log,
                 metrics::ProfilingMetrics& metrics);
 
-  // Does nothing unless both profiling.enabled and progress.enabled are set; logs it if only the
-  // latter is missing.
+  // Does nothing unless both profiling.enabled and progress.enabled are set; logs a message if only
+  // the latter is missing.
   void Start();
   void Stop() { loop_.Stop(); }
 

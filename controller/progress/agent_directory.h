@@ -1,11 +1,11 @@
 #pragma once
 
-// Lists the node agents and when to query each next. A ready agent is queried once an interval, at
-// its own offset, which spreads the queries over the interval. The interval doubles for an agent
+// Lists the node agents, and when to query each next. A ready agent is queried once per interval,
+// at its own offset, which spreads the queries over the interval. The interval doubles for an agent
 // that does not answer, up to a minute, so that dead agents do not hold up the others. The agents
 // of a few nodes may be queried more often for a while.
 //
-// Threading: from any thread; a watch writes.
+// Threading: a watch writes; any thread may call it.
 
 #include <chrono>
 #include <cstddef>
@@ -27,32 +27,32 @@
 namespace synergy::controller {
 
 struct Agent {
-  std::string uid;  // its pod's
+  std::string uid;  // of its pod
   std::string node;
   std::string address;
-  std::shared_ptr<http::Client> client;  // null: not queried yet
-  int failures = 0;                      // in a row
+  std::shared_ptr<http::Client> client;  // null until the first query
+  int failures = 0;  // consecutive
 };
 
 class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
  public:
-  // `clock` outlives this.
+  // `clock` must outlive this object.
   AgentDirectory(const Clock& clock, Duration interval) : clock_(clock), interval_(interval) {}
 
-  // The reasons to query the agents of some nodes more often.
+  // Why to query the agents of some nodes more often.
   enum class Purpose : uint8_t { kProbes, kLoans };
-  // How often the agents of the `nodes` of WatchClosely() are queried from then on.
+  // Returns how often to query the agents on the `nodes` of WatchClosely().
   static constexpr Duration IntervalFor(Purpose purpose) {
     return std::chrono::seconds(purpose == Purpose::kLoans ? 1 : 2);
   }
-  // Replaces the nodes that were named for that purpose before.
+  // Replaces the nodes that were named for that purpose earlier.
   void WatchClosely(Purpose purpose, std::set<std::string> nodes);
 
   void Replace(std::vector<wire::AgentPod> all) override;
   void Upsert(wire::AgentPod pod) override;
   void Remove(const wire::AgentPod& pod) override;
 
-  // Returns the agent that has been due the longest; none if none is due. No other caller gets that
+  // Returns the agent that has been due longest; nullopt if none is due. No other caller gets that
   // agent until Done().
   std::optional<Agent> TakeDue();
   // Returns the queried agent, with its new `client` and `failures`.
@@ -74,7 +74,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   const Duration interval_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> agents_;                // by uid
-  std::set<std::pair<Instant, std::string>> waiting_;  // due, uid; without those being queried
+  std::set<std::pair<Instant, std::string>> waiting_;  // due time and uid; without those being queried
   std::map<Purpose, std::set<std::string>> watched_;   // nodes
 };
 

@@ -12,7 +12,7 @@ namespace {
 // How often old answers are dropped.
 constexpr Duration kForgetReports = std::chrono::minutes(1);
 
-// Whether the names of a pod's container can exist.
+// Returns whether the names of a pod's container are possible.
 bool CanExist(const auto& of_container) {
   return !of_container.uid.empty() && of_container.uid.size() <= kLongestUid &&
          !of_container.container.empty() && of_container.container.size() <= kLongestLabel;

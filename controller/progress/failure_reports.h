@@ -1,9 +1,9 @@
 #pragma once
 
-// Keeps the latest answer of each node agent about runs of containers that have ended, and about
-// Xids of their GPUs.
+// Keeps the latest answer of each node agent about ended runs of containers and about Xids of their
+// GPUs.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <chrono>
 #include <cstddef>
@@ -22,19 +22,20 @@ namespace synergy::controller {
 class FailureReports {
  public:
   static constexpr Duration kKept = std::chrono::minutes(15);
-  // More than an agent reports; the rest of an answer is ignored.
+  // Agents report less than this; the rest of an answer is ignored.
   static constexpr size_t kMostOfNode = 256;
 
-  // `kept`: false if nothing reads them.
+  // `kept`: false if nothing reads the reports.
   explicit FailureReports(bool kept = true) : kept_(kept) {}
 
-  // Drops runs whose names cannot exist. `node`: where the agent runs according to the API server.
+  // Drops runs whose names are impossible. `node`: where the agent runs, according to the API
+  // server.
   void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now,
                std::vector<PodXid> xids = {});
   // Returns what the agent of that node reports about the run.
   std::optional<LogEvidence> Of(const std::string& node, const std::string& uid,
                                 const std::string& container, int32_t run) const;
-  // Returns the Xids of the container's GPUs that the agent of that node reports.
+  // Returns the Xids that the agent of that node reports for the container's GPUs.
   std::vector<PodXid> XidsOf(const std::string& node, const std::string& uid,
                              const std::string& container) const;
   // Returns the reports by node, without those that are too old.
@@ -49,7 +50,8 @@ class FailureReports {
     Instant at{};
   };
 
-  // REQUIRES: the mutex is held. Nodes may be gone, and replicas that do not act never read.
+  // REQUIRES: the mutex is held. Nodes may be gone, and replicas that do not act never read the
+  // answers.
   void Forget(Instant now);
 
   const bool kept_;

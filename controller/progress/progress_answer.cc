@@ -9,7 +9,7 @@
 namespace synergy::controller {
 namespace {
 
-// Returns "a" from "namespace=a", an empty string if there is none. A namespace's name needs no
+// Returns "a" for "namespace=a"; empty if there is no namespace. A namespace's name needs no
 // unescaping.
 std::string NamespaceOf(std::string_view query) {
   constexpr std::string_view kKey = "namespace=";

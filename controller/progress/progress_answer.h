@@ -1,10 +1,10 @@
 #pragma once
 
-// Answers GET /progress and GET /progress?namespace=NS with the contents of the store, in JSON
-// (wire/agents/progress.h). Makes one answer at a time; all equal requests within a second
-// share it.
+// Answers GET /progress and GET /progress?namespace=NS with the contents of the store, as JSON
+// (wire/agents/progress.h). Makes one answer at a time; all equal requests within a second share
+// it.
 //
-// Threading: from any thread. Ownership: store and clock outlive it.
+// Threading: any thread. Ownership: store and clock must outlive it.
 
 #include <chrono>
 #include <memory>

@@ -38,7 +38,7 @@ std::string_view Outcome(const Error& error) {
 
 Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, size_t kept) {
   http::ClientOptions options;
-  options.base_url = UrlOf("127.0.0.1", settings.port);  // placeholder for each agent's
+  options.base_url = UrlOf("127.0.0.1", settings.port);  // placeholder; each agent has its own
   options.tls = settings.tls;
   options.connect_timeout = options.read_timeout = settings.timeout;
   options.transfer_timeout = 2 * settings.timeout;

@@ -1,10 +1,9 @@
 #pragma once
 
-// Queries the node agents for their pods' progress and writes it into the store. Every replica does
-// this, so that each can answer requests and the next leader has the data at once
-// (docs/internals/progress.md).
+// Queries the node agents for their pods' progress and stores it. Every replica does this, so that
+// each can answer requests, and the next leader has the data at once (docs/internals/progress.md).
 //
-// Threading: Start() and the destructor by one owner; PullDue() from any thread.
+// Threading: one owner calls Start() and the destructor; any thread may call PullDue().
 
 #include <chrono>
 #include <cstddef>
@@ -30,8 +29,8 @@
 
 namespace synergy::controller {
 
-// Filters what a node agent reports: only its own node's managed pods count. An attacker with the
-// certificate of one node's agent can report nothing about other nodes' pods.
+// Filters the reports of a node agent: only managed pods on its own node count. So an attacker with
+// the certificate of one node's agent can report nothing about pods of other nodes.
 
 struct AcceptedProgress {
   std::vector<PodProgress> pods;  // with names from the API server
@@ -39,31 +38,32 @@ struct AcceptedProgress {
   size_t not_managed = 0;         // dropped: Synergy does not manage it
 };
 
-// `node`: where the agent's pod runs according to the API server.
+// `node`: where the agent's pod runs, according to the API server.
 AcceptedProgress AcceptReports(std::vector<PodProgress> reported, const std::string& node,
                                const ClusterSnapshot& cluster);
 
 struct PullSettings {
   uint16_t port = 0;
-  http::ClientTls tls;  // the authority for agents, and our certificate
+  http::ClientTls tls;  // the agents' authority, and the controller's certificate
   size_t threads = 8;
-  std::chrono::milliseconds timeout{2000};  // to connect, and without data; twice that in all
-  // Whether the queries of the moment renew turns on GPUs (turn_renewal.h).
+  std::chrono::milliseconds timeout{2000};  // to connect, and without data; twice that in total
+  // Returns whether current queries renew turns on GPUs (turn_renewal.h).
   std::function<bool()> renews_turns = [] { return false; };
-  // With more agents than this, each query opens a new connection: connections take descriptors.
+  // With more agents than this, each query opens a new connection, because open connections use
+  // descriptors.
   size_t kept_connections = 10000;
 };
 
 class ProgressPuller {
  public:
-  // All references outlive this. kInvalid: the certificates cannot be used.
+  // All references must outlive the result. Returns kInvalid if the certificates cannot be used.
   static Result<std::unique_ptr<ProgressPuller>> Create(
       AgentDirectory& agents, ProgressStore& store, FailureReports& failures,
       const ClusterState& state, metrics::ControllerMetrics& metrics, const Clock& clock,
       Logger& log, const PullSettings& settings);
 
   void Start();
-  // Queries all agents that are due, one after the other.
+  // Queries all agents that are due, one after another.
   void PullDue(const std::stop_token& stop);
 
  private:
@@ -84,7 +84,7 @@ class ProgressPuller {
   const Clock& clock_;
   Logger& log_;
   const PullSettings settings_;
-  // Templates for the agents' clients: one keeps its connection, the other closes it.
+  // Templates for the agents' clients: one keeps its connection open, the other closes it.
   const std::unique_ptr<http::Client> keeping_;
   const std::unique_ptr<http::Client> closing_;
   std::vector<std::jthread> threads_;

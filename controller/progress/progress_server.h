@@ -4,7 +4,7 @@
 // service account (docs/internals/progress.md). Tokens arrive in the header
 // wire::kProgressTokenHeader.
 //
-// Threading: as http::Server. The destructor ends it, once no answer is under way.
+// Threading: the same as http::Server. The destructor stops it after the answers in progress.
 
 #include <cstdint>
 #include <memory>
@@ -24,12 +24,12 @@ namespace synergy::controller {
 
 class ProgressServer {
  public:
-  // Limits concurrent connections and so the answers in memory: one for 40000 pods takes some 20
-  // MB.
+  // Limits concurrent connections, and so the answers in memory: an answer for 40000 pods takes
+  // some 20 MB.
   static constexpr size_t kMostConnections = 8;
 
-  // Uses the settings of `progress` and the certificate of the webhook; all arguments except the
-  // settings outlive it. kInvalid: an unusable address or unusable files.
+  // Uses the settings of `progress` and the webhook's certificate; all arguments except the
+  // settings must outlive it. Returns kInvalid if the address or the files are unusable.
   static Result<std::unique_ptr<ProgressServer>> Start(const config::ControllerConfig& config,
                                                        ProgressAnswers& answers,
                                                        kube::ApiClient& client, const Clock& clock,

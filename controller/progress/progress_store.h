@@ -2,7 +2,7 @@
 
 // The latest progress of the cluster's pods as their node agents reported it, kept for two minutes.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <chrono>
 #include <cstddef>
@@ -25,19 +25,19 @@ class ProgressStore {
  public:
   static constexpr Duration kLongest = std::chrono::minutes(2);
 
-  // Stores what a node's agent, which started at `since`, reports about its pods.
+  // Stores the report of a node's agent, which started at `since`, about its pods.
   void Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
-  // Returns none if nothing was reported, or too long ago.
+  // Returns nullopt if nothing was reported, or only too long ago.
   std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;
-  // Returns the progress in one namespace, or in all if `pod_namespace` is empty; by namespace and
-  // name.
+  // Returns the progress in one namespace, or in all if `pod_namespace` is empty, sorted by
+  // namespace and name.
   ClusterProgress Read(const std::string& pod_namespace, Instant now) const;
-  // Returns the pods that are reported to have been idle for that long, by uid.
+  // Returns the pods that were reported idle for at least that long, by uid.
   std::map<std::string, IdlePod> Idle(Duration least, Instant now) const;
   // Drops entries that are too old, and those of pods that have left their node.
   void Forget(const ClusterSnapshot& cluster, Instant now);
 
-  // Turns the record of updated pods for TakeNews() on or off, and clears it.
+  // Turns the recording of updated pods for TakeNews() on or off, and clears it.
   void KeepNews(bool keep);
   // Returns the latest progress of each pod updated since the last call, unless it is no longer in
   // the store.

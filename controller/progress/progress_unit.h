@@ -1,10 +1,10 @@
 #pragma once
 
-// Queries the node agents for the progress of pods, keeps it, and serves it: on every replica,
-// leader or not.
+// Queries the node agents for the progress of pods, keeps it, and serves it, on every replica,
+// whether leader or not.
 //
-// Threading: the constructor, Open(), Start(), Serve() and Stop() by one owner; threads of
-// ProgressPuller and ProgressServer.
+// Threading: one owner constructs it and calls Open(), Start(), Serve() and Stop(); ProgressPuller
+// and ProgressServer have their own threads.
 
 #include <memory>
 
@@ -27,7 +27,7 @@ namespace synergy::controller {
 
 class ProgressUnit {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   ProgressUnit(const config::ControllerConfig& config, const ClusterState& state,
                kube::ApiClient& client, const Clock& clock, Logger& log,
                metrics::ControllerMetrics& metrics);
@@ -37,7 +37,7 @@ class ProgressUnit {
   FailureReports& failures() { return failures_; }
   TurnRenewal& turn_renewal() { return turn_renewal_; }
 
-  // Reads the certificates for node agents if progress.enabled. kInvalid: they cannot be used.
+  // Reads the certificates for node agents if progress.enabled; kInvalid if they cannot be used.
   Result<> Open();
   // Starts to query node agents if Open() has read certificates.
   void Start();

@@ -1,10 +1,10 @@
 #pragma once
 
-// Whether queries of node agents renew the turns on GPUs: agents follow the turns that pods are
-// annotated with only while the leader, whose plan is up to date, renews them. Apart because the
+// Tracks whether queries of node agents renew the turns on GPUs. Agents follow the turns in pods'
+// annotations only while the leader, whose plan is up to date, renews them. Apart because the
 // queries of all agents read it, and the unit that plans turns writes it.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace synergy::controller {
 
-// The header of GET /progress that renews.
+// The header of GET /progress that renews turns.
 inline constexpr std::string_view kTurnsHeader = "Synergy-Turns";
 inline constexpr std::string_view kRenewTurns = "renew";
 
@@ -22,9 +22,9 @@ class TurnRenewal {
  public:
   static constexpr Duration kLongest = std::chrono::seconds(60);
 
-  // The annotations agree with the plan at this time.
+  // Records that the annotations agree with the plan at this time.
   void Renew(Instant now) { renewed_ = now; }
-  // This replica no longer leads.
+  // Records that this replica no longer leads.
   void End() { renewed_ = Instant::min(); }
   bool Holds(Instant now) const {
     const Instant renewed = renewed_;

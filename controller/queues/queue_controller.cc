@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
 
-// Records an event about a workload on the job that owns it, where its user looks.
+// Returns an event about a workload, on the job that owns it, where its user looks.
 kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
   kube::EventRecord event{.pod_namespace = workload.workload_namespace,
                           .pod_name = workload.owner.name,
@@ -33,7 +33,7 @@ kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::st
   return event;
 }
 
-// Returns whether the object has changed since it was read, or is gone. The watch reports that.
+// Returns whether the object has changed since it was read, or is gone. The watch will report that.
 bool IsOutdated(const Result<>& written) {
   return !written && (written.error().code == ErrorCode::kNotFound ||
                       written.error().code == ErrorCode::kConflict);
@@ -223,7 +223,7 @@ void QueueController::AnswerChecks(bool decided_here, Instant decided,
   const QueueObjects objects = stores_.Snapshot();
   Activate(objects, stop);
   const Instant now = clock_.Now();
-  // Silence counts from this process's first call on.
+  // Silence counts from this process's first call.
   if (!first_look_) first_look_ = now;
   const bool silent = now - std::max(decided, *first_look_) >= patience_;
   const std::vector<TypeAnswer> answers = PlanTypeAnswers(

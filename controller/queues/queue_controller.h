@@ -1,13 +1,13 @@
 #pragma once
 
-// Carries out the decisions of the queue planner (queues/planner/queue_planner.h): passes it a
-// snapshot of Kueue's objects, writes its plan, and reports the outcome of each write. Answers the
-// admission check of GPU types in the same way (queues/planner/gpu_type_answers.h).
+// Carries out the decisions of the queue planner (queues/planner/queue_planner.h): it passes a
+// snapshot of Kueue's objects to the planner, writes the plan, and reports the outcome of each
+// write. It answers the admission check of GPU types in the same way
+// (queues/planner/gpu_type_answers.h).
 //
-// Threading: one owner; the stores from any thread.
-// Failures: a failed write is planned again with the next step. Writes carry the resource version
-// and fail if the Workload has changed since it was read, so no old snapshot decides, and a Retry
-// never coincides with an eviction by Kueue.
+// Threading: one owner; any thread may use the stores. Failures: a failed write is planned again in
+// the next step. Writes carry the resource version, and fail if the Workload has changed since it
+// was read. So no old snapshot decides, and a Retry never coincides with an eviction by Kueue.
 
 #include <map>
 #include <optional>
@@ -30,27 +30,27 @@ namespace synergy::controller {
 
 class QueueController {
  public:
-  // The most writes of workloads and jobs per second, and the most answers per second. Each write
+  // Limits the writes of workloads and jobs per second, and also the answers per second. Each write
   // makes Kueue process the workload again.
   static constexpr int64_t kWritesPerSecond = 20;
-  // Longest time for which a workload waits for its GPU type if no replica decides.
+  // The longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);
 
-  // All references outlive this.
+  // All references must outlive this object.
   QueueController(const QueueStores& stores, QueuePlanner& planner, kube::RoundApi& api,
                   kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
                   metrics::RoundMetrics& metrics);
 
-  // Begins again from the notes. Call it on becoming the leader.
+  // Starts again from the notes. Call it on becoming the leader.
   void StartOver();
   // Decides and writes. Call it every second on the leader, while all objects are current.
   void Step(const std::stop_token& stop);
-  // Answers admission checks. Call it every second on all replicas, while all objects are
-  // current. `decided_here`: Step() has just decided. `decided`: when any replica last decided.
+  // Answers admission checks. Call it every second on all replicas, while all objects are current.
+  // `decided_here`: whether Step() has just decided. `decided`: when any replica last decided.
   void AnswerChecks(bool decided_here, Instant decided, const std::stop_token& stop);
 
  private:
-  // Resource versions over which objects were last written, by UID. An object is not written over
+  // The resource versions at which objects were last written, by UID. An object is not written at
   // the same version again until the watch has reported the write.
   using Written = std::unordered_map<std::string, std::string>;
 
@@ -76,7 +76,7 @@ class QueueController {
   Written workloads_written_;
   Written answers_written_;
   std::map<std::string, Instant> status_written_;  // by the policy's UID
-  std::optional<Instant> first_look_;              // first call of AnswerChecks()
+  std::optional<Instant> first_look_;  // the first call of AnswerChecks()
 };
 
 }  // namespace synergy::controller

@@ -2,7 +2,7 @@
 
 // Kueue's objects as the watches report them.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <atomic>
 

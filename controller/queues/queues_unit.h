@@ -1,11 +1,10 @@
 #pragma once
 
-// Runs rounds in Kueue's queues: watches Kueue's objects, plans the rounds on the leader, and
+// Runs rounds in Kueue's queues: it watches Kueue's objects, plans the rounds on the leader, and
 // answers the admission check of GPU types on all replicas, because an unanswered check stops the
 // queue.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
-// watches'.
+// Threading: one owner constructs, starts and stops it; it has its own thread and the watches'.
 
 #include <memory>
 #include <optional>
@@ -35,7 +34,7 @@ namespace synergy::controller {
 
 class QueuesUnit {
  public:
-  // All references and `journal`, which may be null, outlive this.
+  // All references and `journal`, which may be null, must outlive this object.
   QueuesUnit(const config::ControllerConfig& config, const ApiClients& clients,
              const wire::ObjectReader& reader, WatchedCluster& cluster,
              const ProgressStore& progress, kube::EventRecorder& events,
@@ -44,7 +43,7 @@ class QueuesUnit {
 
   // Does nothing unless kueue.enabled.
   void Start();
-  // Stops the loop before the watches that it reads.
+  // Stops the loop, and then the watches that it reads.
   void Stop();
 
  private:
@@ -63,11 +62,11 @@ class QueuesUnit {
   QueuePlanner planner_;
   QueueController controller_;
   // Separate watches, so that everything else works without a healthy Kueue, and Kueue's queues
-  // without Kubeflow Trainer. Declared after the stores that they write into.
+  // without Kubeflow Trainer. Declared after the stores to which they write.
   kube::Watches kueue_watches_;
   kube::Watches trainer_watches_;
-  // The two below belong to the loop's thread.
-  bool current_ = false;  // whether Kueue's objects are
+  // Only the loop's thread uses the two members below.
+  bool current_ = false;  // whether Kueue's objects are current
   Instant decided_{};     // when a replica was last known to decide
   LeaderLoop loop_;
 };

@@ -35,7 +35,7 @@ ActionOutcome CarryOut(TunerCalls& calls, const std::function<bool()>& may_act, 
   outcome.kept_from = !may_act();
   if (!outcome.kept_from) {
     outcome.done = calls.Do(action);
-    // True if the right to act was lost between two calls of the action.
+    // Set if the right to act was lost between two calls of the action.
     outcome.kept_from = !outcome.done && !may_act();
   }
   outcome.at = clock.Present();
@@ -112,9 +112,10 @@ class ThreadedExecutor final : public ActionExecutor {
   // The queue of one pod's actions.
   struct Line {
     std::deque<Asked> waiting;
-    bool at_work = false;  // one of them is under way
+    bool at_work = false;  // one of them is in progress
   };
-  // Urgent ones first, then in order. A pod's line is urgent if any action in it is.
+  // Sorts urgent lines first, then by order of arrival. A pod's line is urgent if any action in it
+  // is.
   using Rank = std::tuple<bool, uint64_t, std::string>;
 
   static Rank RankOf(const std::string& uid, const Line& line) {
@@ -172,8 +173,8 @@ class ThreadedExecutor final : public ActionExecutor {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   PatchRate rate_;
-  std::map<std::string, Line> lines_;  // by the pod's uid; none without an action
-  std::set<Rank> ready_;               // of pods without an action under way
+  std::map<std::string, Line> lines_;  // by the pod's uid; only lines with actions
+  std::set<Rank> ready_;  // of pods without an action in progress
   std::vector<ActionOutcome> outcomes_;
   uint64_t generation_ = 0;  // grows with each Abandon
   std::vector<std::jthread> threads_;

@@ -1,12 +1,13 @@
 #pragma once
 
 // Carries out the tuner's actions in the background: several at a time, urgent ones first, each
-// pod's in the order of Submit(), and with a limited rate of PATCHes to protect the API server.
+// pod's actions in the order of Submit(), and with a limited rate of PATCHes to protect the API
+// server.
 //
 //   Submit -> queue -> a thread of its own -> TunerCalls -> TakeOutcomes
 //
-// Threading: one owner; threads of its own, one for each action that may be under way.
-// Failures: a failed action is an outcome. No action begins while `may_act` returns false.
+// Threading: one owner; it has its own threads, one for each action that may be in progress.
+// Failures: the outcome reports a failed action. No action begins while `may_act` returns false.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace synergy::controller {
 struct ActionOutcome {
   uint64_t number = 0;
   bool done = false;       // the API server has accepted it
-  bool kept_from = false;  // not tried, or not finished, because we may no longer act
+  bool kept_from = false;  // not tried or not finished, because this process may no longer act
   Moment at;
 };
 
@@ -44,7 +45,7 @@ struct ExecutorSettings {
   int64_t patches_per_second = 50;
 };
 
-// All references outlive it. `on_outcome` is called from its threads.
+// All references must outlive it. Its threads call `on_outcome`.
 std::unique_ptr<ActionExecutor> MakeActionExecutor(TunerCalls& calls, std::function<bool()> may_act,
                                                    std::function<void()> on_outcome,
                                                    const Clock& clock, ExecutorSettings settings);

@@ -94,7 +94,7 @@ Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
     Result<Pod> answer = ResizeUnchanged(seen, change);
     if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
       return answer;
-    // Retry: most writes to a pod do not touch its amounts.
+    // Retry, because most writes to a pod do not touch its amounts.
     Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
     if (!found) return found;
     if (found->uid != pod.uid || !found->fungible) return answer;
@@ -174,7 +174,7 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Resize& step) {
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
   if (step.failure) metrics_.CountFailure(ToString(*step.failure));
-  // A resize without an answer may have succeeded, and our copy may be outdated.
+  // A resize without an answer may have succeeded, and our copy may be out of date.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!Took(found, pod, "cannot withdraw an announced change")) return false;
   if (found->uid != pod.uid || !found->fungible) return true;

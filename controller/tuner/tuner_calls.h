@@ -1,10 +1,10 @@
 #pragma once
 
-// Carries out one action of the tuner (engine/tuner/tuner.h): calls of the API server, events,
-// metrics, log lines. Decides nothing.
+// Carries out single actions of the tuner (engine/tuner/tuner.h) through API calls, events, metrics
+// and log lines. It decides nothing itself.
 //
-// Threading: from any thread, but only one action per pod at a time.
-// Failures: a failed action is logged and counted, and reported to the caller.
+// Threading: any thread, but only one action per pod at a time. Failures: a failed action is
+// logged, counted, and reported to the caller.
 
 #include <functional>
 #include <string_view>
@@ -21,8 +21,8 @@ namespace synergy::controller {
 
 class TunerCalls {
  public:
-  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
-  // before each call.
+  // All references must outlive this object. The API server's answers are stored in `state`.
+  // `may_act` is checked before each call.
   TunerCalls(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
              const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
              std::function<bool()> may_act);
@@ -42,17 +42,17 @@ class TunerCalls {
   bool Do(const Pod& pod, const tuner_action::Notify& notice);
   bool WriteChange(const Pod& pod, const tuner_action::ChangeStep& step);
 
-  // The calls; none is made if this process may no longer act.
+  // Make the calls; none is made if this process may no longer act.
   Result<Pod> Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
                        kube::Precondition precondition = kube::Precondition::kSamePod);
-  // Refused with kConflict if anything in the pod has changed since.
+  // Resizes the pod; refused with kConflict if anything in the pod has changed since.
   Result<Pod> ResizeUnchanged(const Pod& pod, const ChangeRecord& change);
-  // Refused with kConflict if the pod no longer requests `change.from`.
+  // Resizes the pod; refused with kConflict if the pod no longer requests `change.from`.
   Result<Pod> ResizeFrom(const Pod& pod, const ChangeRecord& change);
 
   // Applies the answer to `state`; logs a failure with the message `failed`.
   bool Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed);
-  // Counts, logs and records an event of a change that was made.
+  // Counts and logs a change that was made, and records an event.
   void ReportChange(const Pod& pod, const ChangeRecord& change);
 
   ClusterState& state_;

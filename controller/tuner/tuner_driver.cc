@@ -9,9 +9,9 @@ namespace {
 
 // Limits the plans of one Step(), so that a request to stop the tuner is noticed.
 constexpr int kMostPlans = 100;
-// Retry interval after a failure to report what has happened to a pod.
+// Retry interval after a failure to report what happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
-// Agents look at storage as often.
+// Agents look at storage equally often.
 constexpr Duration kStorageLook = std::chrono::seconds(10);
 
 }  // namespace
@@ -62,8 +62,8 @@ void TunerDriver::LookForOoms() {
 
 bool TunerDriver::TakeOutcomes() {
   for (const ActionOutcome& outcome : executor_.TakeOutcomes()) {
-    // The new leader must find the cluster as we left it. Our memory counts actions as requested
-    // that were not.
+    // The new leader must find the cluster as this process left it. Our memory counts actions as
+    // requested that were not carried out.
     if (outcome.kept_from) {
       interrupted_ = true;
       return false;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs the tuner (engine/tuner/tuner.h) in the cluster: passes it the news of pods, requests its
-// plan, carries out the actions and reports their outcomes to it, until there is nothing more to
-// do.
+// Runs the tuner (engine/tuner/tuner.h) in the cluster: it passes news of pods to the tuner,
+// requests a plan, carries out the actions and reports their outcomes, until there is nothing more
+// to do.
 //
 // Threading: one owner.
 // Failures: the tuner handles failed actions. All state that must outlast the process is on the
@@ -28,33 +28,34 @@
 
 namespace synergy::controller {
 
-// Optional parts; null: absent.
+// Optional parts; a null part is absent.
 struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
-  OomWatch* oom = nullptr;             // also gets all news, and makes its calls
-  DecisionJournal* journal = nullptr;  // gets every decision and outcome
-  // Returns which pods are idle, by uid; asked before each decision.
+  OomWatch* oom = nullptr;  // also receives all news, and makes its own calls
+  DecisionJournal* journal = nullptr;  // receives every decision and outcome
+  // Returns which pods are idle, by uid; called before each decision.
   std::function<std::map<std::string, IdlePod>(Instant now)> idle;
-  // The tuner's knowledge of storage, and the latest reports of pods, from which it comes.
+  // What the tuner knows of storage, and the latest reports of pods, from which that is derived.
   MeasuredStorage* storage = nullptr;
   std::function<std::vector<KnownProgress>(Instant now)> reports;
-  // Gets the nodes of the pods that lend, whose reports are urgent, when they have changed.
+  // Receives the nodes of the pods that lend, whose reports are urgent, whenever these nodes
+  // change.
   std::function<void(std::set<std::string> nodes)> watch_lenders;
 };
 
 class TunerDriver {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   TunerDriver(const Tuner& tuner, ClusterState& state, ActionExecutor& executor, const Clock& clock,
               metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
-  // Reads the whole cluster again, because another replica has been at work meanwhile. Call it on
-  // becoming the leader.
+  // Reads the whole cluster again, because another replica has acted meanwhile. Call it on becoming
+  // the leader.
   void StartOver();
   // Decides nothing until StartOver().
   void Rest();
 
-  // Does what is due now. Call it on news, when an action has ended, and at the time of wake().
+  // Does what is due now. Call it on news, when an action has ended, and when wake() is due.
   void Step();
   Instant wake() const { return wake_; }
 
@@ -78,12 +79,12 @@ class TunerDriver {
   metrics::TunerMetrics& metrics_;
   const TunerDriverParts parts_;
   TunerMemory memory_;
-  std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet known
+  std::map<uint64_t, TunerAction> asked_;  // by number; their outcomes are not known yet
   uint64_t next_number_ = 0;
   Instant wake_{};
   Instant next_storage_look_{};
   std::set<std::string> lenders_;  // nodes last passed to watch_lenders
-  bool interrupted_ = false;       // some actions of a decision were not tried
+  bool interrupted_ = false;  // some actions of a decision were not tried
 };
 
 }  // namespace synergy::controller

@@ -36,7 +36,7 @@ std::function<bool()> AskMayAct(const Leadership& leadership) {
   return [&leadership] { return leadership.MayAct(); };
 }
 
-// Null if no pod is to lend: then loans that there are end.
+// Returns null if no pod should lend, which ends existing loans.
 std::function<std::map<std::string, IdlePod>(Instant)> IdleReports(
     const config::ControllerConfig& config, const ProgressStore& store) {
   const Duration after = config.tuner.idle_after;
@@ -44,7 +44,7 @@ std::function<std::map<std::string, IdlePod>(Instant)> IdleReports(
   return [&store, after](Instant now) { return store.Idle(after, now); };
 }
 
-// Null if storage is not divided.
+// Returns null if storage is not divided.
 std::function<std::vector<KnownProgress>(Instant)> StorageReports(
     const config::ControllerConfig& config, const ProgressStore& store) {
   if (!config.tuner.storage) return {};
@@ -96,7 +96,7 @@ void TunerUnit::Start() {
 }
 
 void TunerUnit::Stop() {
-  // The driver first: it uses the executor.
+  // Stop the driver first, because it uses the executor.
   loop_.Stop();
   executor_.reset();
 }

@@ -1,9 +1,10 @@
 #pragma once
 
-// Runs the tuner: only on the leader, woken by the watches, idle while the cluster cannot be seen.
+// Runs the tuner on the leader only; the watches wake it, and it is idle while the cluster is not
+// visible.
 //
-// Threading: the constructor, Start() and Stop() by one owner; a thread that decides, and those of
-// ActionExecutor.
+// Threading: one owner constructs, starts and stops it; one thread decides, and ActionExecutor has
+// its own.
 
 #include <chrono>
 #include <functional>
@@ -31,16 +32,16 @@
 
 namespace synergy::controller {
 
-// Returns the task of a loop woken by news: it steps the driver, also when its wake() is due. All
-// references outlive the task.
+// Returns the task of a loop that news wakes: it steps the driver, also when wake() is due. All
+// references must outlive the task.
 LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock);
-// The period of that loop: how often it checks the leadership without news.
+// The period of that loop: how often it checks the leadership when there is no news.
 inline constexpr Duration kTuningLook = std::chrono::milliseconds(100);
 
 class TunerUnit {
  public:
-  // `pods` is the store to which pods() forwards. `journal` gets all decisions; null: none. All
-  // references outlive this.
+  // `pods` is the store to which pods() forwards. `journal` receives all decisions; null: there is
+  // no journal. All references must outlive this object.
   TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster, ProgressUnit& progress,
             kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::EventRecorder& events,
             const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,

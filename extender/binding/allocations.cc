@@ -16,8 +16,8 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
-// Whether the pod, as the API server has it, requests these amounts. Its GPUs by ResourceClaims are
-// not among its requests.
+// Returns whether the pod, as the API server has it, requests these amounts. Its requests do not
+// include GPUs from ResourceClaims.
 bool Requests(const Pod& pod, const ResourceVector& amounts) {
   return pod.fungible && pod.fungible->requested.cpu == amounts.cpu &&
          pod.fungible->requested.memory == amounts.memory;
@@ -59,8 +59,8 @@ Pod Allocations::Plan(const Pod& pod, const std::string& node, const ClusterSnap
 Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
   if (!Changes(pod, planned)) return pod.resource_version;
   const ResourceVector& amounts = planned.fungible->requested;
-  // Refused if the pod has changed: of two binds, one after the other, the first's change may take
-  // effect late.
+  // This is refused if the pod has changed, because in two consecutive binds the first one's change
+  // may take effect late.
   const Result<Pod> resized =
       pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   if (resized && Requests(*resized, amounts)) {
@@ -78,7 +78,7 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
     return Fail(ErrorCode::kDenied, std::move(error.message));
   }
   metrics_.CountAllocation("failed");
-  // It may have been changed nevertheless.
+  // It may have been changed even so.
   Undo(pod, planned, stop);
   return Fail(std::move(error));
 }
@@ -94,7 +94,8 @@ void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token
         pods_.Resize(*undone, before, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   }
   if (undone || undone.error().code == ErrorCode::kNotFound) return;
-  // The next bind starts from the state of the watch; the tuner cuts a waiting pod to its floor.
+  // The next bind starts from the state that the watch reports; the tuner cuts a waiting pod to its
+  // floor.
   log_.Warn("cannot revert an allocation", {{"pod", pod.Key()}, {"error", undone.error().message}});
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// Sets a fungible pod's own CPU and memory before it is bound, so that from its first second it has
+// Sets a fungible pod's own CPU and memory before it is bound, so that it has from its first second
 // what it will keep: a pod without a node may be resized, and its container starts with the new
 // amounts.
 //
-// Threading: from any thread.
-// Failures: see Set(). In any case, the pod's event reports what it was given, or why not.
+// Threading: any thread. Failures: see Set(). The pod's event always reports what it got, or why it
+// got no more.
 
 #include <cstdint>
 #include <optional>
@@ -26,35 +26,35 @@ namespace synergy::extender {
 
 class Allocations {
  public:
-  // All references outlive this object.
+  // All references must outlive this object.
   Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock, Logger& log,
               metrics::ExtenderMetrics& metrics, ReserveRule reserve);
 
-  // Returns the pod as it should be on `node`; unchanged if it may not be changed. `common`: as in
-  // PlanAtBind().
+  // Returns the pod as it should be on `node`; unchanged if it may not be changed. `common`: the
+  // same as in PlanAtBind().
   Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
            const std::optional<ResourceVector>& common) const;
 
   const ReserveRule& reserve() const { return reserve_; }
 
   // Sets the pod's requests to those of `planned`, and checks them. Returns the resource version of
-  // the pod with these requests. kDenied if a quota or a limit forbids it: the pod can be bound as
-  // it is, and its event reports it. Any other error fails the bind, and a change that may have
-  // been made is undone.
+  // the pod with these requests. Returns kDenied if a quota or a limit forbids them: the pod can
+  // then be bound as it is, and its event reports that. Any other error fails the bind, and a
+  // change that may have been made is reverted.
   Result<uint64_t> Set(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // After Set() and a bind that failed permanently: restores the pod, unless it is on a node.
+  // Restores the pod after Set() and a bind that failed permanently, unless the pod is on a node.
   void Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // Why the pod gets its amounts on `node`, and what that leaves; empty for a pod that may not be
-  // changed. REQUIRES: `snapshot` counts it there.
+  // Returns why the pod gets its amounts on `node`, and what they leave there; empty for a pod that
+  // may not be changed. REQUIRES: `snapshot` counts it there.
   static std::string Reason(const Pod& bound, const std::string& node,
                             const ClusterSnapshot& snapshot);
 
-  // The annotations for the Binding; none for a pod that may not be changed.
+  // Returns the annotations for the Binding; none for a pod that may not be changed.
   kube::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
 
-  // After the bind: records the event and the metrics.
+  // Records the event and the metrics after the bind.
   void Bound(const Pod& pod, const Pod& bound, const std::string& why);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kMostCatchUp = std::chrono::seconds(1);
 constexpr Duration kCatchUp = std::chrono::milliseconds(2);
 
-// Whether the API server has certainly not made the binding and never will.
+// Returns whether the API server has certainly not made the binding and never will.
 bool IsDefinite(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
          code == ErrorCode::kInvalid || code == ErrorCode::kGone || code == ErrorCode::kOverloaded;
@@ -146,7 +146,7 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
                       const kube::AnnotationChanges& annotations) {
   const wire::BindingArgs& args = attempt.args;
   const kube::PodIdentity identity{args.pod_namespace, args.pod_name, args.pod_uid};
-  // Only as planned: an earlier try's resize may have taken effect since.
+  // Bind only as planned, because an earlier attempt's resize may have taken effect since.
   Result<> sent = pods_.Bind(identity, args.node, annotations, written, attempt.stop);
   if (sent || sent.error().code != ErrorCode::kConflict) return sent;
   const Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
@@ -232,12 +232,12 @@ void Binder::SettleExpired() {
 void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
   const Pod& pod = *assumed.pod;
   const auto turn = turns_.Take(pod.uid);
-  if (!turn) return;  // a bind of it is under way, and settles it
+  if (!turn) return;  // a bind of it is in progress, and will settle it
   const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
   if (!placement || !placement->assumed_until || *placement->assumed_until > now) return;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!found && found.error().code != ErrorCode::kNotFound) {
-    // Unknown: better to keep a place too long than to give it to two pods.
+    // The outcome is unknown; keeping a place too long is better than giving it to two pods.
     state_.Extend(pod.uid, now + times_.assume);
     log_.Warn("cannot confirm a bound pod: no answer from the API server",
               {{"pod", pod.Key()}, {"error", found.error().message}});

@@ -1,7 +1,7 @@
 #pragma once
 
 // Binds pods: assumes the pod on its node, sets its own allocation, posts the Binding, and
-// determines the outcome. One bind of a pod at a time, all of its calls within a deadline.
+// determines the outcome. Each pod has one bind at a time, with all its calls within a deadline.
 //
 //   another bind runs    -> error, nothing done
 //   an earlier in doubt  -> queries the API server: bound: accepts that; otherwise only the same
@@ -17,8 +17,8 @@
 //                           counted as such, error; not bound or no answer: in doubt: error, and
 //                           the place stays assumed until it is settled
 //
-// Threading: Bind and SettleExpired from any threads.
-// Failures: kube-scheduler shows an Error's message in the pod's event.
+// Threading: any thread may call Bind and SettleExpired. Failures: kube-scheduler shows an Error's
+// message in the pod's event.
 
 #include <chrono>
 #include <memory>
@@ -40,28 +40,28 @@
 namespace synergy::extender {
 
 struct BinderTimes {
-  Duration bind = std::chrono::seconds(13);    // for all of a bind: below kube-scheduler's timeout
-  Duration assume = std::chrono::seconds(30);  // until a bind in doubt is checked
+  Duration bind = std::chrono::seconds(13);  // for a whole bind; shorter than kube-scheduler's timeout
+  Duration assume = std::chrono::seconds(30);  // before a bind in doubt is checked
 };
 
 class Binder {
  public:
-  // All references outlive the binder.
+  // All references must outlive the binder.
   Binder(ClusterState& state, kube::PodApi& pods, std::string gpu_resource,
          Allocations& allocations, const Clock& clock, Logger& log,
          metrics::ExtenderMetrics& metrics, BinderTimes times);
 
-  // Makes Bind() write what it planned for each pod to `journal`, after the try. Call it once,
-  // before the others; `journal` outlives them and is written from any thread.
+  // Makes Bind() write its plan for each pod to `journal`, after the attempt. Call it once, before
+  // the other functions; `journal` must outlive them, and any thread writes to it.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
-  // `request_id` goes into the log lines; `waited`: the part of the time for a bind that has
-  // already passed; `common`: as in PlanAtBind() of bind_allocation.h.
+  // `request_id` goes into the log lines. `waited`: the part of the time for a bind that has
+  // already passed. `common`: the same as in PlanAtBind() of bind_allocation.h.
   Result<> Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited = {},
                 const std::optional<ResourceVector>& common = {});
 
-  // Checks every assumed pod past its deadline with the API server; drops stale expectations. Call
-  // it about every second.
+  // Checks with the API server every assumed pod past its deadline, and drops stale expectations.
+  // Call it about every second.
   void SettleExpired();
 
  private:
@@ -69,24 +69,24 @@ class Binder {
   struct Attempt {
     const wire::BindingArgs& args;
     const std::string& request_id;
-    std::stop_token stop;   // its deadline
+    std::stop_token stop;  // stops at its deadline
     bool in_doubt = false;  // an earlier bind may still take effect
   };
 
-  // The pod to be bound, in the API server's state if an earlier bind is in doubt.
+  // Returns the pod to be bound, in the API server's state if an earlier bind is in doubt.
   Result<std::shared_ptr<const Pod>> Find(Attempt& attempt);
-  // Binds with the planned amounts, or as it is if those are not available.
+  // Binds with the planned amounts, or with the pod's own if those are not available.
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
-  // Checks whether there is still room once the watch has caught up with the moment at which the
-  // pod was `written` (its resource version): growth that the tuner announced before counts and,
-  // against the amounts of `planned` beyond `pod`, so do pods that kube-scheduler has nominated.
+  // Waits for the watch to catch up with the time at which the pod was `written` (its resource
+  // version), and then checks whether there is still room. Growth that the tuner announced before
+  // counts. Against the amounts of `planned` beyond those of `pod`, nominated pods also count.
   Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
   Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);
   // Posts the Binding of the pod as `written`, or of its present state if that is still as planned.
   Result<> Send(const Attempt& attempt, const Pod& planned, uint64_t written,
                 const kube::AnnotationChanges& annotations);
-  // Determines the outcome of a Binding with an uncertain answer; none if it was not made.
+  // Determines the outcome of a Binding with an uncertain answer; nullopt if it was not made.
   std::optional<Result<>> Settle(const Attempt& attempt, const Error& error);
   void Forget(const Attempt& attempt, std::string_view why);
   Result<> Refuse(const wire::BindingArgs& args, std::string_view outcome, Error error);

@@ -33,7 +33,7 @@ bool LostMembers::Settle(const Reservation& place, const std::stop_token& stop) 
   const Pod& pod = *place.pod;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
   const bool is_gone = found ? found->uid != pod.uid : found.error().code == ErrorCode::kNotFound;
-  // Still alive: the watch will report it.
+  // The pod is alive, and the watch will report it.
   if (!is_gone && !(found && found->terminal)) return false;
   const bool has_succeeded = !is_gone && found->succeeded;
   state_.SettleReplacement(pod.uid, !has_succeeded);

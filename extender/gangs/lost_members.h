@@ -1,12 +1,12 @@
 #pragma once
 
 // Decides what happens to the places of lost gang members (cluster/state/replacements.h). The watch
-// shows that a pod is gone, but not why, so the API server is queried once about each. The place of
-// a pod that has failed, or was deleted, stays reserved for its replacement, and an event reports
-// it; the place of a pod that has succeeded is released.
+// shows that a pod is gone, but not why, so the API server is queried once about each pod. The
+// place of a pod that failed or was deleted stays reserved for its replacement, and an event
+// reports that; the place of a pod that succeeded is released.
 //
-// Threading: one thread calls Look(). Failures: if the API server does not
-// answer, the query is repeated at the next look; the place is not reserved longer because of it.
+// Threading: one thread calls Look(). Failures: if the API server does not answer, the query is
+// repeated at the next look; the place is not reserved any longer because of that.
 
 #include <map>
 #include <stop_token>
@@ -25,12 +25,12 @@ namespace synergy::extender {
 
 class LostMembers {
  public:
-  // All references outlive this object.
+  // All references must outlive this object.
   LostMembers(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
               const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics)
       : state_(state), pods_(pods), events_(events), clock_(clock), log_(log), metrics_(metrics) {}
 
-  // Call it about every second. Queries the API server, for two seconds at most.
+  // Call it about every second. It queries the API server, for two seconds at most.
   void Look();
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// The gangs (engine/gangs/gangs.h) for concurrent calls of kube-scheduler, with a periodic check
-// every second.
+// Makes the gangs (engine/gangs/gangs.h) available to concurrent calls of kube-scheduler, with a
+// check every second.
 //
-// Threading: from any thread. Await blocks.
+// Threading: any thread. Await blocks.
 
 #include <cstddef>
 #include <memory>
@@ -25,9 +25,9 @@ class SharedGangs {
               LocalityRules locality, const Clock& clock, Logger& log);
 
   GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided);
-  // Blocks until the pod may, or may not, be bound to `node`.
+  // Blocks until it is decided whether the pod may be bound to `node`.
   GangBindOutcome Await(const std::string& uid, const std::string& node);
-  // The same without blocking.
+  // Does the same without blocking.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   bool YieldTo(const Pod& pod, const AskedNodes& asked);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kLongestAsk = std::chrono::seconds(2);
 
-// Escapes text for a URL; of the characters in keys and values of labels, only the slash has a
+// Escapes text for a URL; among the characters in keys and values of labels, only the slash has a
 // meaning there.
 std::string Escape(std::string text) {
   for (size_t at = 0; (at = text.find('/', at)) != std::string::npos; at += 3)

@@ -1,10 +1,9 @@
 #pragma once
 
-// Counts the members of a gang that have Succeeded: they will not come again, and the others are
-// all that is left of the gang. The watch has only living pods, so the count comes from the API
-// server.
+// Counts the members of a gang that have Succeeded: they will not come again, so only the others
+// are left of the gang. The watch has only living pods, so the count comes from the API server.
 //
-// Threading: from any thread; a call takes two seconds at most.
+// Threading: any thread; a call takes two seconds at most.
 
 #include <cstddef>
 #include <functional>
@@ -20,7 +19,7 @@ namespace synergy::extender {
 // Counts the Succeeded members of that pod's gang.
 using CountSucceeded = std::function<size_t(const Pod& pod)>;
 
-// Counts 0 if the API server does not answer. The arguments outlive the result.
+// The function returns 0 if the API server does not answer. The arguments must outlive the result.
 CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader& reader,
                                const Clock& clock, Logger& log);
 

@@ -37,7 +37,7 @@ Result<std::string> Thawed(std::string_view content, std::string_view text) {
   return std::string(Freezer::kThawed);
 }
 
-// A group that is not thawed is suspended, or is about to be.
+// Treats a group that is not thawed as suspended, or about to be.
 template <class Freezer>
 bool IsFrozenOrThawed(std::string_view content, std::string_view text) {
   return (content == Freezer::kThawed) == (text == Freezer::kThawed);
@@ -110,7 +110,7 @@ constexpr std::array kKinds = {
 }  // namespace
 
 const WriteKind* WriteKindOf(std::string_view file) {
-  // npos + 1 is 0.
+  // If there is no slash, npos + 1 is 0.
   const std::string_view name = file.substr(file.rfind('/') + 1);
   const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
                                         [&](const WriteKind& one) { return one.file == name; });

@@ -1,7 +1,7 @@
 #pragma once
 
-// The kinds of files of control groups that the guardian writes for a time. A kind is known by the
-// file's name in the group's folder.
+// Defines the kinds of control-group files that the guardian writes temporarily. The file's name in
+// the group's folder identifies its kind.
 //
 //   cpu.max, cpu.cfs_quota_us   a quota: the file contains what was written
 //   cgroup.freeze               v2: "1" suspends the group's processes, "0" resumes them
@@ -22,19 +22,20 @@ namespace synergy::nodeagent {
 struct WriteKind {
   std::string_view file;
   bool suspends = false;
-  // The longest time that a text stays, whatever was requested.
+  // The longest time for which a text stays, whatever was requested.
   Duration longest{};
-  // Returns the text that restores the file's content once `text` is written. kConflict: another
-  // process has done the like. kInvalid: the guardian does not write such a text.
+  // Returns the text that restores the file's content after `text` is written. Returns kConflict if
+  // another process has written something similar, and kInvalid if the guardian does not write such
+  // a text.
   Result<std::string> (*former)(std::string_view content, std::string_view text) = nullptr;
-  // Returns whether `text` is in force by the file's content.
+  // Returns whether `text` is in force, judging by the file's content.
   bool (*holds)(std::string_view content, std::string_view text) = nullptr;
 };
 
-// The longest time that any text stays.
+// The longest time for which any text stays.
 inline constexpr Duration kLongestWrite = std::chrono::minutes(2);
 
-// Returns null for a file that is not written. `file`: with or without its folder.
+// Returns null for a file that the guardian does not write. `file`: with or without its folder.
 const WriteKind* WriteKindOf(std::string_view file);
 
 }  // namespace synergy::nodeagent

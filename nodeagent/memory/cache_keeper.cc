@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kIdle = std::chrono::seconds(1);
 constexpr Duration kBusy = std::chrono::milliseconds(250);
-// Limit for one container in one step, so that the others get their turn and a stop is noticed.
+// Limit for one container per step, so that the others get their turn and a stop is noticed.
 constexpr Duration kMostTime = std::chrono::milliseconds(200);
 constexpr Bytes kPiece = MiB(16);
 

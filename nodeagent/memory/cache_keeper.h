@@ -1,11 +1,11 @@
 #pragma once
 
 // Limits the page cache of managed pods to their shares (cache_policy.h), and records on the pods
-// how much memory they use (memory_reading.h). No effect outlasts this process: it sets no limits
-// or thresholds, and only drops cache.
+// how much memory they use (memory_reading.h). No effect outlasts this process, because it sets no
+// limits or thresholds, and only drops cache.
 //
-// Threading: Step by one thread, the rest by any.
-// Failures: what cannot be read or dropped is counted, logged if it is new, and retried.
+// Threading: one thread calls Step; any thread may call the rest. Failures: what cannot be read or
+// dropped is counted, logged if it is new, and retried.
 
 #include <cstddef>
 #include <functional>
@@ -29,7 +29,7 @@
 namespace synergy::nodeagent {
 
 struct CacheRules {
-  // The kubelet's evictionHard of memory.available.
+  // The kubelet's evictionHard value for memory.available.
   Bytes eviction_threshold = MiB(100);
 };
 
@@ -37,13 +37,13 @@ class CacheKeeper {
  public:
   using ReadNode = std::function<Result<NodeMemory>()>;
 
-  // All references outlive the keeper.
+  // All references must outlive the keeper.
   CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer,
               const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
               CacheRules rules);
   ~CacheKeeper();
 
-  // Looks once at every pod. Returns the delay until the next look.
+  // Looks at every pod once. Returns the delay until the next look.
   Duration Step(const std::stop_token& stop);
 
   size_t kept_pods() const;
@@ -54,7 +54,7 @@ class CacheKeeper {
   struct Look;
 
   void ForgetOthers(const std::vector<PodPointer>& pods);
-  // Returns none if the container's memory cannot be read.
+  // Returns nullopt if the container's memory cannot be read.
   std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
   // Returns whether anything was dropped.
   bool Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount, const std::stop_token& stop);
@@ -74,7 +74,7 @@ class CacheKeeper {
   size_t kept_pods_ = 0;
   bool node_short_ = false;
 
-  // Used only by the stepping thread.
+  // Only the stepping thread uses these.
   std::map<std::string, Kept> kept_;  // by uid
 };
 

@@ -15,11 +15,11 @@ constexpr Bytes kFirstStep = MiB(16);
 constexpr Bytes kSmallestStep = MiB(4);
 constexpr int64_t kSmallestPart = 1024;
 constexpr Bytes kLargestStep = MiB(512);
-// Pause if processes of the container wait for memory for more than this part of the time.
+// Pause if the container's processes wait for memory for more than this fraction of the time.
 constexpr double kMostStalled = 0.02;
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
-// After this time without a wait, the next pause is a short one again.
+// After this long without a wait, the next pause is short again.
 constexpr Duration kCalm = std::chrono::seconds(60);
 
 // Returns the memory to keep free beyond what containers lack, so that no process waits for the
@@ -102,7 +102,7 @@ void CachePace::Judge(const MemorySample& sample, Instant now) {
 
 Bytes CachePace::Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now) {
   if (!last_) step_ = kFirstStep;
-  // One pause per wait: what is measured during the pause is not judged again.
+  // There is one pause per wait, so measurements made during the pause are not judged again.
   if (now >= paused_until_) Judge(sample, now);
   const Bytes read =
       last_ ? std::max(sample.cache - (last_->cache - dropped_), Bytes(0)) : Bytes(0);

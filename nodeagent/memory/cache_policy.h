@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides how much page cache containers must give back, and how fast: the method of senpai (Meta),
-// applied to shares. A container's share is its memory request.
+// Decides how much page cache containers must give back, and how fast, by applying the method of
+// senpai (Meta) to shares. A container's share is its memory request.
 //
 //   WantedDrops    per node: which containers exceed their share, and whether others need memory
 //   CachePace      per container: in which steps, so that no process suffers
@@ -12,9 +12,10 @@
 //                              |   v                                                |
 //                              smaller steps <--------------------------------------+ time over
 //
-// Cache misses are the cost of a small share, so they shrink the steps but do not end them; waiting
-// for memory does. Each step may additionally drop what was read since the last look: a container
-// that reads more than its share holds misses all the time, and would otherwise grow forever.
+// Cache misses are the cost of a small share, so they make the steps smaller but do not end them;
+// waiting for memory does end them. Each step may additionally drop what was read since the last
+// look: a container that reads more than its share holds misses all the time, and would otherwise
+// grow forever.
 //
 // Threading: pure; a CachePace has one owner.
 
@@ -36,10 +37,10 @@ struct ShareUse {
   bool strict = false;  // never exceeds its share, even if no container needs the memory
 };
 
-// Returns what to drop from each container. Spare memory stays with its readers: containers above
-// their shares give back, in proportion to their excess, only what those below theirs still lack,
-// plus a reserve of the node's. If the node is short of memory they give back all of it; in no case
-// more than the cache above the share.
+// Returns what to drop from each container. Spare memory stays with its readers. Containers above
+// their shares give back, in proportion to their excess, only what those below their shares still
+// lack, plus a reserve for the node. If the node is short of memory, they give back the whole
+// excess, but never more than the cache above the share.
 std::vector<Bytes> WantedDrops(std::span<const ShareUse> uses, const NodeMemory& node,
                                bool node_short);
 
@@ -49,15 +50,15 @@ bool IsShort(const NodeMemory& node, Bytes eviction_threshold);
 
 class CachePace {
  public:
-  // Returns how much of `wanted` to drop now. `urgent`: the node is short of memory, and what
+  // Returns how much of `wanted` to drop now. `urgent`: the node is short of memory, so what
   // exceeds a share must go first.
   Bytes Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now);
-  // Records that `amount` was dropped. `all` false: the kernel found no more, however hard it
-  // tried.
+  // Records that `amount` was dropped. `all`: false if the kernel found no more despite several
+  // attempts.
   void Dropped(Bytes amount, bool all, Instant now);
 
   enum class Brake : uint8_t { kNone, kPressure, kRefaults, kInVain };
-  // Returns what slows it down.
+  // Returns the reason for slowing down.
   Brake brake() const { return brake_; }
 
  private:

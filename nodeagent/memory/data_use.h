@@ -1,11 +1,11 @@
 #pragma once
 
-// Reads how a training uses memory and its input, for the profiler
-// (profile/measured/memory_study.h): the memory of its container's control group, the bytes that
-// its processes' read calls returned, and how many of these came from storage. There are no
-// readings where its processes are invisible (nodeagent/cgroups/group_reads.h).
+// Reads for the profiler (profile/measured/memory_study.h) how a training uses memory and its
+// input: the memory of its container's control group, the bytes that its processes' read calls
+// returned, and how many of these came from storage. There are no readings if its processes are
+// invisible (nodeagent/cgroups/group_reads.h).
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ class DataUse {
  public:
   virtual ~DataUse() = default;
 
-  // Returns the use so far, without `at` and `shared`; none if any part of it cannot be read.
+  // Returns the use so far, without `at` and `shared`; nullopt if any part of it cannot be read.
   virtual std::optional<synergy::MemoryUse> Read(
       const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) = 0;
 };

@@ -48,7 +48,7 @@ class KernelMemoryGroups final : public MemoryGroups {
 std::string MemoryHierarchy(const std::string& cgroup_folder) {
   std::error_code error;
   const std::string v1 = cgroup_folder + "/memory";
-  // If both are mounted (systemd's hybrid), the memory controller is in only one of them.
+  // If both are mounted (systemd's hybrid), only one of them has the memory controller.
   return fs::exists(v1 + "/memory.usage_in_bytes", error) ? v1 : cgroup_folder;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The memory of pods and containers, by their control groups: the interface to the kernel.
+// The memory of pods and containers, by control group: the interface to the kernel.
 //
-// Threading: from any thread; a MemoryGroup by one at a time.
-// Failures: kNotFound if there is no such group, for instance because the container has
-// ended; kDenied, kInvalid if the kernel refuses.
+// Threading: any thread; only one at a time may use a MemoryGroup. Failures: kNotFound if there is
+// no such group, for example because the container has ended; kDenied or kInvalid if the kernel
+// refuses.
 
 #include <memory>
 #include <stop_token>
@@ -24,11 +24,11 @@ class MemoryGroup {
   // Returns the limit in force.
   virtual Result<Bytes> Limit() = 0;
   virtual Result<MemorySample> Sample() = 0;
-  // Drops `amount` of this group's page cache at once, the least recently used first, never
-  // anonymous memory; for small amounts. Returns false if the kernel could not find that much.
-  // kInvalid: the kernel cannot do this.
+  // Drops `amount` of this group's page cache at once, least recently used first, and never
+  // anonymous memory; for small amounts. Returns false if the kernel could not find that much, and
+  // kInvalid if the kernel cannot do this.
   virtual Result<bool> Drop(Bytes amount) = 0;
-  // Releases page cache of this group, the least recently used first, until its usage is at most
+  // Releases page cache of this group, least recently used first, until its usage is at most
   // `target`, there is no more to release, or `stop`. Read() shows the result.
   virtual Result<> Release(Bytes target, const std::stop_token& stop) = 0;
 };
@@ -47,7 +47,7 @@ class MemoryGroups {
 std::string MemoryHierarchy(const std::string& cgroup_folder);
 
 // Returns the machine's groups. `cgroup_folder` is where its control groups are mounted
-// ("/sys/fs/cgroup"). kNotFound: no memory controller is mounted.
+// ("/sys/fs/cgroup"). Returns kNotFound if no memory controller is mounted.
 Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder,
                                                        std::string kubelet_cgroup_root);
 

@@ -13,7 +13,7 @@ constexpr Duration kAfterRise = std::chrono::seconds(2);
 constexpr Duration kAfterFall = std::chrono::minutes(1);
 // Readers consider reports fresh for ten minutes (allocation/surplus.h).
 constexpr Duration kRefresh = std::chrono::minutes(4);
-// A fall to this part of the last report is worth another one.
+// A fall to this fraction of the last report is worth another one.
 constexpr double kFallen = 0.8;
 
 // Rounds up, by at most a sixteenth or 8 MiB, so that small rises need no report.
@@ -47,7 +47,7 @@ Bytes MemoryReporter::Peak(Bytes in_use, WallTime now) {
 std::optional<MemoryReading> MemoryReporter::Next(const ManagedContainer& fungible, Bytes in_use,
                                                   bool node_short, WallTime now) {
   const bool first = peaks_[newest_].begin == WallTime{};
-  // A predecessor's report counts as a peak.
+  // The report of a predecessor counts as a peak.
   const bool inherited =
       first && reported_ && reported_->at <= now && now - reported_->at < kPeakOf * 10;
   const Bytes peak = Peak(inherited ? std::max(in_use, reported_->in_use) : in_use, now);

@@ -15,7 +15,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// cgroup v1 writes the largest number of whole pages if there is no limit.
+// Without a limit, cgroup v1 writes the largest number of whole pages.
 constexpr int64_t kNoLimitV1 = std::numeric_limits<int64_t>::max() / 65536 * 65536;
 
 std::optional<int64_t> ParseCount(std::string_view text) {
@@ -92,7 +92,7 @@ Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_vie
   sample.mapped = std::min(*mapped, *listed);
   sample.cache = std::max(*listed - sample.mapped - *unwritten, Bytes(0));
   sample.working_set = std::max(use->usage - *inactive, Bytes(0));
-  // Before Linux 5.9 there is one count for all.
+  // Before Linux 5.9 there is one count for all refaults.
   const auto refaults = Stat(stat, "workingset_refault_file");
   sample.refaulted = Bytes(refaults.value_or(Stat(stat, "workingset_refault").value_or(0)) * kPage);
   sample.stalled = ParseSomeStalled(pressure);
@@ -144,7 +144,8 @@ Result<MemoryUse> ParseMemoryUseV2(std::string_view usage, std::string_view stat
   if (!used) return NoNumber("memory.current", usage);
   const Result<Bytes> held = Sum(stat, {"anon", "shmem"});
   if (!held) return Fail(held.error());
-  // Since Linux 5.18. The part that can be released with the page cache is not held.
+  // This exists since Linux 5.18. The part that can be released with the page cache does not count
+  // as held.
   const int64_t kernel = Stat(stat, "kernel").value_or(0);
   const int64_t reclaimable = Stat(stat, "slab_reclaimable").value_or(0);
   return MemoryUse{Bytes(*used), *held + Bytes(std::max<int64_t>(kernel - reclaimable, 0))};

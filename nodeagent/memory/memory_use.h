@@ -16,19 +16,19 @@ namespace synergy::nodeagent {
 
 struct MemoryUse {
   Bytes usage;  // as the kubelet counts it, including page cache
-  // The part that cannot be released: anonymous memory, shared memory, the kernel's own.
+  // The part that cannot be released: anonymous memory, shared memory, and the kernel's own memory.
   Bytes held;
 };
 
-// A sample of a container's memory, with the signs of whether its processes suffer.
+// A sample of a container's memory, with signs of whether its processes suffer.
 struct MemorySample {
   MemoryUse use;
   Bytes cache;        // page cache that the kernel can drop at once: neither mapped nor dirty
   Bytes mapped;       // mapped page cache: programs, libraries, data
-  Bytes working_set;  // as the kubelet counts it: all but cache that was used only once
-  Bytes refaulted;    // since the group exists: read again after it was dropped
-  std::optional<Duration> stalled;     // also: time in which a process waited (PSI)
-  bool cache_can_be_released = false;  // and nothing but cache
+  Bytes working_set;  // as the kubelet counts it: everything but cache that was used only once
+  Bytes refaulted;  // since the group was created: read again after it was dropped
+  std::optional<Duration> stalled;  // since then, too: time in which a process waited (PSI)
+  bool cache_can_be_released = false;  // whether cache alone can be released
 
   // Returns the memory that cannot be taken from the container.
   Bytes InUse() const { return cache_can_be_released ? use.held + mapped : working_set; }
@@ -49,14 +49,14 @@ struct NodeMemory {
 // Parses /proc/meminfo.
 Result<NodeMemory> ParseNodeMemory(std::string_view meminfo);
 
-// `usage` is memory.usage_in_bytes, `stat` memory.stat, `kernel` memory.kmem.usage_in_bytes (empty
-// if the kernel has no such file).
+// `usage` is memory.usage_in_bytes, `stat` is memory.stat, and `kernel` is
+// memory.kmem.usage_in_bytes (empty if the kernel has no such file).
 Result<MemoryUse> ParseMemoryUseV1(std::string_view usage, std::string_view stat,
                                    std::string_view kernel);
 // Parses memory.current and memory.stat.
 Result<MemoryUse> ParseMemoryUseV2(std::string_view usage, std::string_view stat);
 
-// Parses a limit's file of either version; kNoMemoryLimit if there is no limit.
+// Parses the limit file of either version; returns kNoMemoryLimit if there is no limit.
 Result<Bytes> ParseMemoryLimit(std::string_view text);
 inline constexpr Bytes kNoMemoryLimit = Bytes(INT64_MAX);
 

@@ -24,7 +24,7 @@ std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod) {
 }
 
 Bytes MarginRule::Of(Bytes limit) const {
-  // Divide first: the limit may be of any size.
+  // Divide first, because the limit may have any size.
   return std::min(Bytes(limit.count() / 100 * percent), most);
 }
 

@@ -26,13 +26,13 @@ struct Shrink {
   Bytes pod_by;
 };
 
-// Returns none unless Synergy manages the pod, the kubelet has accepted the change
-// (PodResizeInProgress, and it is not Deferred or Infeasible), and a running container's limit is
+// Returns nullopt unless Synergy manages the pod, the kubelet has accepted the change
+// (PodResizeInProgress, and not Deferred or Infeasible), and a running container's new limit is
 // below the one in force.
 //
 // The kubelet's first check never succeeds while page cache fills the limit. But the condition's
 // reason becomes Error only after the second check, 11 to 24 s later (measured), so this does not
-// wait for that.
+// wait for it.
 std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod);
 
 struct MarginRule {
@@ -43,7 +43,7 @@ struct MarginRule {
   Bytes Of(Bytes limit) const;
 };
 
-// "train from 200.0 MiB to 100.0 MiB"
+// Returns text such as "train from 200.0 MiB to 100.0 MiB".
 std::string Describe(const Shrink& shrink);
 std::string DescribeBytes(Bytes amount);
 

@@ -11,7 +11,7 @@ namespace {
 
 // Interval between two looks at a pod that cannot shrink now.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
-// Releases in a row that leave the usage above the limit, before this is reported.
+// The number of consecutive releases that leave the usage above the limit before this is reported.
 constexpr int kMostInVain = 5;
 
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -40,7 +40,7 @@ struct Shrinker::Work {
   Bytes released;
   Duration release_time{};
   int in_vain = 0;
-  bool recorded = false;  // the release, since the memory was stuck last
+  bool recorded = false;  // the release was recorded since the memory was last stuck
   std::string last_failure;
 };
 
@@ -127,7 +127,7 @@ void Shrinker::Take(wire::ResizeStatus pod) {
   std::optional<Shrink> shrink = ShrinkOf(pod);
   if (const auto known = works_.find(pod.uid); known != works_.end()) {
     const bool same_request = known->second.pod.generation == pod.generation;
-    if (shrink && same_request) return;  // mostly a new message in its condition
+    if (shrink && same_request) return;  // usually a new message in its condition
     const bool completed = !shrink && same_request;
     // The kubelet may apply the limit before the next look finds the memory below it.
     if (completed) RecordReleased(known->second);
@@ -198,8 +198,8 @@ Result<std::string> Shrinker::BringDown(Work& work, const std::stop_token& stop)
       return fmt::format("{} of {} are in use that cannot be given back, and {} is to stay free",
                          DescribeBytes(use->held), target.name, DescribeBytes(margin));
     }
-    // Once the memory was down, half the margin suffices: do not react to every page that comes
-    // back.
+    // Once the memory was down, half of the margin suffices, to avoid reacting to every page that
+    // comes back.
     const Bytes allowed = target.limit - (work.below_since ? Bytes(margin.count() / 2) : margin);
     if (use->usage <= allowed) continue;
     const Instant begin = clock_.Now();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Brings the memory of pods below their new limits and keeps it there until the kubelet has applied
-// them.
+// Brings the memory of pods below their new limits, and keeps it there until the kubelet has
+// applied the limits.
 //
 //                     fits                      the kubelet's status has it
 //   seen --> looked at -----> released, kept down -------------------------> completed
@@ -11,14 +11,14 @@
 //
 // From any state: withdrawn, if the pod's spec no longer requests the shrink or the pod is gone.
 //
-// The kubelet judges by its own usage figures, up to 20 s old, for the pod and each container. It
-// checks again after 10 to 15 s or when the pod object changes (measured). After a single release,
-// the next samples that the training reads would fill the cache again before the kubelet's next
-// check.
+// The kubelet judges by its own usage figures, up to 20 s old, for the pod and for each container.
+// It checks again after 10 to 15 s or when the pod object changes (measured). After a single
+// release, the next samples that the training reads would fill the cache again before the kubelet's
+// next check.
 //
-// Threading: Replace, Upsert and Remove by one thread (the watch's), AwaitWork and Step by one
-// other, the rest by any.
-// Failures: what cannot be read or released is counted, logged if it is new, and retried.
+// Threading: one thread (the watch's) calls Replace, Upsert and Remove; another one calls AwaitWork
+// and Step; any thread may call the rest. Failures: what cannot be read or released is counted,
+// logged if it is new, and retried.
 
 #include <condition_variable>
 #include <cstddef>
@@ -50,7 +50,7 @@ struct ShrinkRules {
 
 class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
-  // All references outlive the shrinker.
+  // All references must outlive the shrinker.
   Shrinker(MemoryGroups& groups, kube::EventRecorder& events, const Clock& clock, Logger& log,
            metrics::NodeAgentMetrics& metrics, ShrinkRules rules);
   ~Shrinker() override;
@@ -70,7 +70,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
  private:
   struct Target;
   struct Work;
-  // None: the pod is gone.
+  // nullopt: the pod is gone.
   using Change = std::pair<std::string, std::optional<wire::ResizeStatus>>;
 
   void TakeChanges();
@@ -78,10 +78,10 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   void Forget(const std::string& uid);
   void LookAt(Work& work, const std::stop_token& stop);
   Result<> Open(Work& work);
-  // Returns an empty string if the memory is below all limits now, otherwise the reason.
+  // Returns an empty string if the memory is below all limits now; otherwise the reason why not.
   Result<std::string> BringDown(Work& work, const std::stop_token& stop);
   void Below(Work& work);
-  // Records the release, once since the memory was stuck last.
+  // Records the release, once since the memory was last stuck.
   void RecordReleased(Work& work);
   void SetStuck(Work& work, const std::string& why);
   void End(const Work& work, std::string_view outcome);
@@ -101,7 +101,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   std::vector<Change> changes_;    // not applied yet
   size_t in_progress_ = 0;
 
-  // Used only by the stepping thread.
+  // Only the stepping thread uses these.
   std::map<std::string, Work> works_;  // by UID
 };
 

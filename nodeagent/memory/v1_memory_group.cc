@@ -14,21 +14,21 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The kernel releases about 2 GB/s here: 0.5 MB between two looks.
+// The kernel releases about 2 GB/s here, so 0.5 MB between two looks.
 constexpr std::chrono::microseconds kLook{200};
 
 void TakeSignal() {
   static const bool taken = [] {
     struct sigaction action{};
-    // Without SA_RESTART: the write must return.
+    // Omit SA_RESTART, because the write must return.
     action.sa_handler = [](int) {};
     return sigaction(SIGUSR1, &action, nullptr) == 0;
   }();
   static_cast<void>(taken);
 }
 
-// Interrupts the thread that created it, repeatedly, once `enough` returns true: a signal that
-// comes before the system call has begun is lost.
+// Interrupts the thread that created it, repeatedly, once `enough` returns true; a single signal
+// would be lost if it came before the system call began.
 class Interrupter {
  public:
   template <class Enough>
@@ -60,7 +60,7 @@ Result<MemoryUse> V1MemoryGroup::Read() {
   if (!usage) return Fail(usage.error());
   const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
   if (!stat) return Fail(stat.error());
-  // Not every kernel is built with this count.
+  // Not every kernel has this count.
   const Result<std::string> kernel = ReadCgroupFile(folder_ + "/memory.kmem.usage_in_bytes");
   return ParseMemoryUseV1(*usage, *stat, kernel ? *kernel : "");
 }

@@ -2,9 +2,9 @@
 
 // cgroup v1: a write to memory.force_empty releases all page cache of the group, a few pages at a
 // time, until a signal interrupts the writer. So a second thread watches the usage and interrupts
-// as soon as enough is released: 180 MB to a target of 150 MB ended at 149.1 MB after 17 ms.
-// Lowering memory.limit_in_bytes would also be exact, but the kubelet owns that setting, and it
-// would outlive this process. Private to memory_groups.cc and its tests.
+// the write as soon as enough is released: 180 MB with a target of 150 MB ended at 149.1 MB after
+// 17 ms. Lowering memory.limit_in_bytes would also be exact, but the kubelet owns that setting, and
+// the change would outlive this process. Private to memory_groups.cc and its tests.
 
 #include <string>
 
@@ -20,7 +20,7 @@ class V1MemoryGroup final : public MemoryGroup {
   Result<MemoryUse> Read() override;
   Result<Bytes> Limit() override;
   Result<MemorySample> Sample() override;
-  // Not supported in v1, which can only drop all cache.
+  // Unsupported in v1, which can only drop all cache.
   Result<bool> Drop(Bytes amount) override;
   Result<> Release(Bytes target, const std::stop_token& stop) override;
 

@@ -13,10 +13,10 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Reclaims in steps, so that a stop is noticed, and no memory is reclaimed in addition to what is
-// freed meanwhile.
+// Reclaims in steps, so that a stop is noticed, and memory that is freed meanwhile reduces what is
+// reclaimed.
 constexpr Bytes kStep = MiB(64);
-// Steps in a row that brought nothing.
+// The most consecutive steps that release nothing.
 constexpr int kMostReclaimsInVain = 3;
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<MemorySample> V2MemoryGroup::Sample() {
   if (!usage) return Fail(usage.error());
   const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
   if (!stat) return Fail(stat.error());
-  // Not every kernel is built, or booted, with pressure information.
+  // Not every kernel is built or booted with pressure information.
   const Result<std::string> pressure = ReadCgroupFile(folder_ + "/memory.pressure");
   Result<MemorySample> sample = ParseMemorySampleV2(*usage, *stat, pressure ? *pressure : "");
   if (!sample) return sample;
@@ -54,7 +54,7 @@ bool V2MemoryGroup::MaySwap() const {
   const Result<std::string> most = ReadCgroupFile(folder_ + "/memory.swap.max");
   if (most && *most == "0\n") return false;
   const Result<std::string> swaps = ReadCgroupFile(proc_folder_ + "/swaps");
-  // A heading, and a line for each swap area.
+  // The file has a heading, and a line for each swap area.
   return swaps && std::count(swaps->begin(), swaps->end(), '\n') > 1;
 }
 
@@ -64,7 +64,7 @@ Result<bool> V2MemoryGroup::Drop(Bytes amount) {
   const Result<Written> written = WriteCgroupFile(
       file, fmt::format("{}{}", amount.count(), spare_anonymous ? " swappiness=0" : ""));
   if (!written) return Fail(written.error());
-  // EAGAIN: less was released than requested.
+  // EAGAIN means that less was released than requested.
   if (written->done || written->error == EINTR) return true;
   if (written->error == EAGAIN) return false;
   refused_ = spare_anonymous && written->error == EINVAL;

@@ -13,7 +13,7 @@ namespace synergy::nodeagent {
 
 class V2MemoryGroup final : public MemoryGroup {
  public:
-  // `proc_folder` is where /proc is mounted.
+  // `proc_folder`: the mount point of /proc.
   V2MemoryGroup(std::string folder, std::string proc_folder)
       : folder_(std::move(folder)), proc_folder_(std::move(proc_folder)) {}
 

@@ -20,7 +20,7 @@ namespace {
 
 // How often to look while nothing is due.
 constexpr Duration kIdleLook = std::chrono::milliseconds(500);
-// Reading may take one part in this many of a core.
+// Reading may take at most one part in this many of a core.
 constexpr int kPartOfCore = 10;
 constexpr auto kMostRead = static_cast<off_t>(synergy::LogTail::kMostBytes);
 
@@ -103,8 +103,8 @@ void FailureReader::Keep(const wire::ResizeStatus& pod) {
   }
 }
 
-// The watch's last copy of a pod that has ended is from before its end; of one that ended at once,
-// even from before its start.
+// The watch's last copy of an ended pod predates its end or, if the pod ended at once, even its
+// start.
 void FailureReader::Leave(const std::string& uid) {
   const auto found = watched_.find(uid);
   if (found == watched_.end()) return;
@@ -117,7 +117,7 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
   if (!taken_.emplace(RunKey{uid, pod.container, run}, now).second) return;
   std::deque<Ended>& waiting = waiting_[pod.pod_namespace];
   if (waiting.size() >= kMostWaiting) waiting.pop_front();
-  // The kubelet's names of folders.
+  // The kubelet names folders in this way.
   const std::filesystem::path folder = std::filesystem::path(log_folder_) /
                                        fmt::format("{}_{}_{}", pod.pod_namespace, pod.name, uid) /
                                        pod.container;
@@ -126,7 +126,7 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
 
 std::optional<FailureReader::Ended> FailureReader::TakeDue() {
   const Instant now = clock_.Now();
-  // Begins after the namespace that was served last.
+  // Begin after the namespace that was served last.
   for (size_t i = 0; i < waiting_.size(); ++i) {
     auto next = waiting_.upper_bound(served_);
     if (next == waiting_.end()) next = waiting_.begin();

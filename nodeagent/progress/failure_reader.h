@@ -1,18 +1,18 @@
 #pragma once
 
-// Reads from the logs of the node's managed pods why their containers have ended
-// (failure/log_findings.h). Keeps only the line that shows it, for the controller
+// Reads from the logs of the node's managed pods why their containers ended
+// (failure/log_findings.h). For the controller, it keeps only the line that shows the reason
 // (docs/failures.md).
 //
 //   watch -> queue, by namespace in turns -> the end of FOLDER/RUN.log -> EndedRun, for 15 minutes
 //
-// What a log costs is bounded, whatever its author writes: at most 512 KiB of it are read, one run
-// at a time; the runs of one namespace wait for each other; reading takes at most a tenth of a
+// The cost of a log is bounded, whatever its author writes: at most 512 KiB of it are read, one run
+// at a time; the runs of one namespace wait for each other; and reading takes at most a tenth of a
 // core.
 //
-// Threading: Replace, Upsert and Remove by the watch's thread, Step by one other, Report by any.
-// Failures: a log that is gone, or a link, or unreadable gives no report; the controller then
-// judges by the pod's status alone.
+// Threading: the watch's thread calls Replace, Upsert and Remove; another one calls Step; any
+// thread may call Report. Failures: a log that is gone, a link, or unreadable gives no report; the
+// controller then judges by the pod's status alone.
 
 #include <chrono>
 #include <cstddef>
@@ -39,18 +39,18 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   static constexpr Duration kKept = std::chrono::minutes(15);
   static constexpr size_t kMostReports = 256;
-  static constexpr size_t kMostWaiting = 64;  // runs of one namespace; the oldest go
-  // The runtime may still write a log some seconds after the container's end. So a log without a
-  // finding is read again at this interval, until the run ended kSettle ago.
+  static constexpr size_t kMostWaiting = 64;  // runs of one namespace; the oldest are dropped
+  // The runtime may still write to a log some seconds after the container's end. So a log without a
+  // finding is read again at this interval until kSettle after the run's end.
   static constexpr Duration kReadAgain = std::chrono::seconds(2);
   static constexpr Duration kSettle = std::chrono::seconds(8);
 
-  // The device plugin reports an Xid within about a second. A run that is reported before the Xid
-  // that ended it is judged without it.
+  // The device plugin reports an Xid within about a second. A run reported before the Xid that
+  // ended it would be judged without it.
   static constexpr Duration kXidDelay = std::chrono::seconds(2);
 
-  // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: what the calling thread has
-  // used. `clock` outlives this.
+  // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: returns the CPU time that
+  // the calling thread has used. `clock` must outlive this object.
   FailureReader(std::string log_folder, std::function<Duration()> cpu_time, const Clock& clock);
 
   void Replace(std::vector<wire::ResizeStatus> all) override;
@@ -59,14 +59,13 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
 
   // Reads the log of at most one run. Returns how long to wait before the next call.
   Duration Step();
-  // Returns the runs whose logs have been read for kXidDelay, of the last minutes, the oldest
-  // first.
+  // Returns the runs of the last minutes whose logs were read at least kXidDelay ago, oldest first.
   std::vector<EndedRun> Report() const;
 
  private:
   using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
 
-  // A run whose log is to be read.
+  // A run whose log has yet to be read.
   struct Ended {
     EndedRun run;
     std::string pod_namespace;
@@ -97,13 +96,14 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   mutable std::mutex mutex_;
   std::map<std::string, Watched> watched_;            // by uid
   std::map<std::string, std::deque<Ended>> waiting_;  // by namespace
-  std::string served_;                                // the namespace that was served last
+  std::string served_;  // the namespace served last
   std::map<RunKey, Instant> taken_;                   // runs that were queued, and when
   std::deque<Reported> reports_;
 };
 
-// Reads the end of a container's log, as the kubelet keeps it. kNotFound: there is none; kInvalid:
-// it is a link, or not a plain file; kDenied, kUnavailable: it cannot be read.
+// Reads the end of a container's log where the kubelet keeps it. Returns kNotFound if there is
+// none, kInvalid if it is a link or not a plain file, and kDenied or kUnavailable if it cannot be
+// read.
 Result<LogEvidence> ReadLogEnd(const std::string& file);
 
 }  // namespace synergy::nodeagent

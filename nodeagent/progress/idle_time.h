@@ -1,9 +1,9 @@
 #pragma once
 
-// How long a container's GPUs and CPU have been idle, by repeated readings of what they did. Idle
-// means: the GPUs computed for less than 2 % of the time, and the CPU use was under a quarter of a
-// core, in every step between two readings. Memory in use on a GPU is not activity: an idle
-// notebook holds some.
+// Determines how long a container's GPUs and CPU have been idle, from repeated readings of their
+// activity. A container is idle if, in every step between two readings, its GPUs computed for less
+// than 2 % of the time and it used less than a quarter of a core. Memory in use on a GPU is not
+// activity, because an idle notebook holds some.
 //
 // Threading: one owner. Pure.
 
@@ -18,11 +18,11 @@ namespace synergy::nodeagent {
 class IdleTime {
  public:
   // Records the newest readings, which may be those of the last call. Without one of them, or after
-  // a gap, the container does not count as idle until there are new ones. `busy_at`: the moment of
-  // `busy`.
+  // a gap, the container does not count as idle until there are new readings. `busy_at`: the moment
+  // of `busy`.
   void Observe(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
                Instant now);
-  // Returns none if it is not known what the container does.
+  // Returns nullopt if the container's activity is unknown.
   const std::optional<IdleReading>& reading() const { return reading_; }
 
  private:

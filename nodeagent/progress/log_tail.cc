@@ -32,7 +32,7 @@ int NumberOf(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
-// Returns whether there is a file; a link counts as one, whatever its target.
+// Returns whether there is a file; a link counts as a file, whatever its target.
 bool Exists(const std::string& path, struct stat& status) {
   return ::lstat(path.c_str(), &status) == 0;
 }
@@ -107,7 +107,8 @@ Result<size_t> LogTail::ReadRotated(const OnText& on_text) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
-    // Skip the kubelet's compressed copies: each is a new file and may have the old one's inode.
+    // Skip the kubelet's compressed copies, each of which is a new file and may have the inode of
+    // the old one.
     if (!name.starts_with(prefix) || name.ends_with(".gz") || name.ends_with(".tmp")) continue;
     struct stat rotated{};
     if (!Exists(entry.path(), rotated) || rotated.st_ino != file_.inode) continue;

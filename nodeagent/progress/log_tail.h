@@ -3,11 +3,11 @@
 // Reads a container's log from the files that its runtime writes and the kubelet rotates:
 // FOLDER/N.log, where N counts the container's restarts, and FOLDER/N.log.TIME after rotation.
 //
-// A log that is a link is not read: a process that may write there could redirect the agent to
-// other files. Docker's json-file logs are links out of the kubelet's folder, where the agent
-// cannot see.
+// A log that is a link is not read, because a process that may write there could redirect the agent
+// to other files. Docker's json-file logs are links that lead out of the kubelet's folder, where
+// the agent cannot see.
 //
-// No file stays open between two calls, so that a deleted file frees its disk space at once.
+// No file stays open between two calls, so that deleting a file frees its disk space at once.
 //
 // Threading: one owner.
 
@@ -26,17 +26,18 @@ namespace synergy::nodeagent {
 
 class LogTail {
  public:
-  // Gets pieces of the log in order. Each piece begins with a line, unless it continues the piece
-  // before.
+  // Receives pieces of the log in order. Each piece begins with a line, unless it continues the
+  // previous piece.
   using OnText = std::function<void(std::string_view)>;
 
-  // `folder`: the container's ("/var/log/pods/team_train-0_1-2/train"); it need not exist yet.
+  // `folder`: the container's folder ("/var/log/pods/team_train-0_1-2/train"), which need not exist
+  // yet.
   explicit LogTail(std::string folder) : folder_(std::move(folder)) {}
 
-  // Reads what was written since the last call; at the first one the last quarter of a MiB. If the
-  // log has grown by more than a MiB between two calls, skips the middle. Returns the number of
-  // bytes delivered. kNotFound: no log; kInvalid: it is a link (the error contains its target);
-  // kDenied, kUnavailable: it cannot be read.
+  // Reads what was written since the last call; the first call reads the last 256 KiB. If the log
+  // has grown by more than 1 MiB between two calls, skips the middle. Returns the number of bytes
+  // delivered. Returns kNotFound if there is no log, kInvalid if it is a link (the error contains
+  // its target), and kDenied or kUnavailable if it cannot be read.
   Result<size_t> Read(const OnText& on_text);
 
   // Returns the number of bytes skipped.
@@ -59,7 +60,7 @@ class LogTail {
   const std::string folder_;
   File file_{.number = -1, .inode = 0, .offset = 0};
   bool begun_ = false;
-  bool mid_line_ = false;  // next is the rest of a line that was skipped
+  bool mid_line_ = false;  // the next text is the rest of a skipped line
   uint64_t skipped_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr size_t kMostDigits = 15;
-constexpr const char* kEmptyDirs = "kubernetes.io~empty-dir";  // the kubelet's name of the plugin
+constexpr const char* kEmptyDirs = "kubernetes.io~empty-dir";  // the kubelet's name for the plugin
 
 class Handle {
  public:
@@ -53,8 +53,8 @@ bool IsOneName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
-// Finds the file without opening it. Each step opens one name in the folder of the step before, and
-// follows no link.
+// Finds the file without opening it. Each step opens one name in the folder of the previous step,
+// and follows no link.
 Result<Handle> FindFile(const std::string& pods_folder, const std::string& uid) {
   if (!IsOneName(uid)) return Fail(ErrorCode::kInvalid, "the pod's uid is not a folder's name");
   Handle at(::open(pods_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -107,7 +107,7 @@ std::optional<FileCount> ParseProgressFile(std::string_view text) {
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid) {
   const Result<Handle> found = FindFile(pods_folder, uid);
   if (!found) return Fail(found.error());
-  // Opens the same inode, even if another file has its name by now.
+  // Open the same inode, even if another file has its name by now.
   const Handle file(::open(fmt::format("/proc/self/fd/{}", found->fd()).c_str(),
                            O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.fd() < 0 && (errno == EACCES || errno == EPERM)) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// Reads the file in which a training reports its progress: "ITERATION" or "ITERATION/TOTAL", in a
-// volume that the webhook has added to its pod (annotation synergy.io/progress-file).
+// Reads the file in which a training reports its progress as "ITERATION" or "ITERATION/TOTAL"; it
+// is in a volume that the webhook added to the pod (annotation synergy.io/progress-file).
 //
-// The pod may put anything there. No symbolic link is followed, at any step. Nothing but a regular
-// file is opened, so that no device, pipe or socket notices the reader, and no read blocks. At most
+// The pod may put anything there. No symbolic link is followed, at any step. Only regular files are
+// opened, so that no device, pipe or socket notices the reader, and no read blocks. At most
 // kMostProgressBytes are accepted.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +28,13 @@ struct FileCount {
 
 inline constexpr size_t kMostProgressBytes = 64;
 
-// Numbers have at most 15 digits; white space around them is ignored. Returns none for other text.
+// Numbers have at most 15 digits; white space around them is ignored. Returns nullopt for other
+// text.
 std::optional<FileCount> ParseProgressFile(std::string_view text);
 
-// `pods_folder`: the kubelet's ("/var/lib/kubelet/pods"). kNotFound: no file yet, or an empty one;
-// kInvalid: not such a file, or the pod has no such volume; kDenied: it is not readable by all;
-// kUnavailable: other failures of the node.
+// `pods_folder`: the kubelet's folder ("/var/lib/kubelet/pods"). Returns kNotFound if there is no
+// file yet, or an empty one; kInvalid if it is not such a file, or the pod has no such volume;
+// kDenied if not everyone may read it; kUnavailable for other failures of the node.
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid);
 
 }  // namespace synergy::nodeagent

@@ -34,16 +34,16 @@ constexpr Duration kCpuInterval = std::chrono::seconds(10);
 constexpr Duration kLongestCpuAge = 3 * kCpuInterval;
 // How often to read memory use; the profiler evaluates hours of it.
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
-// Amount of text after which the CPU time is checked.
+// The amount of text after which the CPU time is checked.
 constexpr size_t kPiece = size_t{4} << 10;
 // A pod that is skipped for this long gets an event.
 constexpr Duration kLongDebt = std::chrono::seconds(1);
 // How many counters to read concurrently.
 constexpr size_t kAskedAtOnce = 16;
-// Above this a counter cannot be one of iterations, and doubles lose whole numbers.
+// A counter above this cannot count iterations, and doubles lose whole numbers.
 constexpr double kMostCounted = 1e15;
 
-// Limit of remaining time in wall-clock seconds; a longer estimate means nothing.
+// Limits the remaining time in wall-clock seconds; a longer estimate is meaningless.
 constexpr double kMostSeconds = 1e8;
 
 std::optional<Duration> Remaining(const std::optional<int64_t>& iteration,
@@ -83,7 +83,7 @@ struct ProgressKeeper::Followed {
   const std::string pattern;
   LogTail tail;
   LogProgress log;
-  BusyTime busy{};  // used as long as the log has no progress
+  BusyTime busy{};  // used while the log has no progress
   IdleTime idle{};
   Duration debt{};  // CPU time used beyond its share of the looks
 };
@@ -95,7 +95,7 @@ struct ProgressKeeper::Counted {
   std::optional<double> last;
   WallTime first_at{};
 
-  // `value`: of the counter; `more`: iterations since the last time.
+  // `value`: the counter's value; `more`: iterations since the last time.
   void Add(WallTime now, double value, double more) {
     if (!last) first_at = now;
     last = value;
@@ -198,7 +198,7 @@ void ProgressKeeper::FollowLogs() {
                  true);
         }
       }
-      // The kubelet's names of folders.
+      // The kubelet names folders in this way.
       LogTail tail(std::filesystem::path(sources_.log_folder) /
                    fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
                    container->name);
@@ -237,7 +237,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.iterations = static_cast<double>(now.counted);
     progress.last = now.last_training;
     progress.remaining = Remaining(now.iteration, now.total, now.rate);
-    // At a checkpoint memory is at its peak.
+    // Memory is at its peak during a checkpoint.
     if (now.checkpoint != progress.checkpoint) followed.reported.memory_read.reset();
     progress.checkpoint = now.checkpoint;
   }
@@ -251,7 +251,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     is_busier = followed.busy.Observe(*reported, busy->at);
     progress.estimate = followed.busy.Estimate();
   }
-  // An idle pod that becomes busy must get its amounts back soon.
+  // An idle pod that becomes busy must quickly get its amounts back.
   const bool may_wake = progress.idle.has_value();
   if (news || is_busier || may_wake || clock_.Now() - followed.reported.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.reported);
@@ -287,7 +287,7 @@ Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& 
 
 void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Reported& reported,
                                const Error& error) {
-  if (error.code == ErrorCode::kNotFound) return;  // the container has just been started
+  if (error.code == ErrorCode::kNotFound) return;  // the container has just started
   if (error.code != ErrorCode::kInvalid)
     return Report(pod, reported, "log_unreadable", error.message, false);
   Report(pod, reported, "log_elsewhere",
@@ -379,7 +379,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                         : value.error().message,
                   true);
   }
-  // A counter that falls was restarted at zero.
+  // A counter that falls has restarted at zero.
   const double before = counted.last.value_or(*value);
   counted.reported.progress.format = "counter";
   counted.meter.Pause(sources_.time_suspended(pod.uid));
@@ -414,7 +414,7 @@ void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
   }
   const bool news = read && counted.last != static_cast<double>(read->iteration);
   if (news) {
-    // A count that falls is a training that resumes at its last checkpoint.
+    // A count that falls means that the training resumed at its last checkpoint.
     const auto value = static_cast<double>(read->iteration);
     counted.meter.Pause(sources_.time_suspended(pod.uid));
     counted.Add(clock_.WallNow(), value, std::max(value - counted.last.value_or(value), 0.0));

@@ -1,16 +1,17 @@
 #pragma once
 
-// Measures the progress of the node's managed trainings: from their containers' logs
+// Measures the progress of the node's managed trainings from their containers' logs
 // (progress/log_progress.h), from a counter that a pod serves and names in an annotation, or from a
-// file that it writes (progress_file.h). If the log contains no progress, estimates it from how
-// busy the GPUs are. Also reads the CPU time they used, together with the progress, and their
-// memory use.
+// file that it writes (progress_file.h). If the log contains no progress, it estimates progress
+// from how busy the GPUs are. Together with the progress it reads the CPU time that the trainings
+// used, and their memory use.
 //
-// Threading: FollowLogs and ReadFiles by one thread, ReadCounters by one other, Report by any.
-// Failures: what cannot be read is counted, logged if it is new, and retried; a problem that the
-// pod's author can mend becomes an event on the pod. A pod whose log takes more CPU time than
-// kMostCpu in one look is skipped until its share of later looks has made up for it, and what it
-// writes meanwhile is lost. Counters are read concurrently, and have kMostWait to answer.
+// Threading: one thread calls FollowLogs and ReadFiles, another one ReadCounters; any thread may
+// call Report. Failures: what cannot be read is counted, logged if it is new, and retried; a
+// problem that the pod's author can fix becomes an event on the pod. A pod whose log takes more CPU
+// time than kMostCpu in one look is skipped until its share of later looks has made up for that;
+// what it writes meanwhile is lost. Counters are read concurrently, and must answer within
+// kMostWait.
 
 #include <chrono>
 #include <functional>
@@ -35,22 +36,23 @@
 
 namespace synergy::nodeagent {
 
-// The keeper's sources of data about pods.
+// Where the keeper gets data about pods.
 struct ProgressSources {
   CpuGroups& cpu;
   DataUse& data;
-  std::string log_folder;   // where the kubelet keeps the logs of pods: "/var/log/pods"
-  std::string pods_folder;  // and their volumes: "/var/lib/kubelet/pods"; empty: not read
-  // GETs a page of metrics, of at most a few MiB, within a few seconds.
+  std::string log_folder;  // the kubelet's folder of pods' logs: "/var/log/pods"
+  std::string pods_folder;  // the kubelet's folder of volumes: "/var/lib/kubelet/pods"; empty: not read
+  // Gets a page of metrics, of at most a few MiB, within a few seconds.
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
       read_page;
-  // Reads how busy the GPUs are, by the device plugin's report (nodeagent/devices/gpu_busy_file.h)
-  // or by an exporter (nodeagent/gpus/gpu_facts.h); kNotFound: neither is there.
+  // Reads how busy the GPUs are, from the device plugin's report
+  // (nodeagent/devices/gpu_busy_file.h) or from an exporter (nodeagent/gpus/gpu_facts.h); kNotFound
+  // if there is neither.
   std::function<Result<NodeBusy>()> read_busy;
   // Returns the CPU time that the calling thread has used.
   std::function<Duration()> cpu_time = UsedByThisThread;
-  // Returns for how long the pod was suspended since the agent first looked.
+  // Returns how long the pod was suspended since the agent's first look.
   std::function<Duration(const std::string& uid)> time_suspended = [](const std::string&) {
     return Duration::zero();
   };
@@ -63,7 +65,7 @@ class ProgressKeeper {
   static constexpr Duration kMostCpu = std::chrono::milliseconds(20);
   static constexpr Duration kMostWait = std::chrono::seconds(5);
 
-  // References outlive the keeper.
+  // References must outlive the keeper.
   ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock, Logger& log,
                  kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
   ~ProgressKeeper();
@@ -73,7 +75,7 @@ class ProgressKeeper {
   void ReadFiles();
   void ReadCounters(const std::stop_token& stop);
 
-  // `probes`: those under way, by uid.
+  // `probes`: those in progress, by uid.
   NodeProgress Report(std::string node,
                       const std::map<std::string, ProbeReading>& probes = {}) const;
 
@@ -82,15 +84,14 @@ class ProgressKeeper {
   struct Followed;
   struct Counted;
 
-  // Where a pod's progress is read: one source for each pod.
+  // Where a pod's progress is read; each pod has one source.
   enum class Source { kLog, kFile, kCounter };
 
-  // Returns the container whose progress is read from `source`; null if the pod has none.
+  // Returns the container whose progress is read from `source`; null if there is none.
   const wire::ResizeStatus::Container* Measured(const wire::ResizeStatus& pod, Source source) const;
   // Reports once that the pod's file is not read on this node.
   void ReportUnreadFile(const wire::ResizeStatus& pod, Reported& reported);
-  // Moves what is known of the pod from `from` to `to`; begins from zero if its source has
-  // changed.
+  // Moves the pod's state from `from` to `to`; starts at zero if its source has changed.
   Counted& Keep(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                 std::map<std::string, Counted>& from, std::map<std::string, Counted>& to);
   void ReadFile(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
@@ -99,11 +100,11 @@ class ProgressKeeper {
   void ReportLog(const wire::ResizeStatus& pod, Reported& reported, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
               const std::optional<NodeBusy>& busy, Followed& followed);
-  // Returns none if there is no report or it is too old.
+  // Returns nullopt if there is no report, or it is too old.
   std::optional<NodeBusy> ReadFreshBusy();
-  // Reads the pod's log, as long as it has CPU time left.
+  // Reads the pod's log while it has CPU time left.
   Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
-  // GETs the pages of the pods that name a counter and have an address, by uid.
+  // Gets the pages of the pods that name a counter and have an address, by uid.
   std::map<std::string, Result<std::string>> ReadPages(const std::vector<PodPointer>& pods,
                                                        const std::stop_token& stop) const;
   // `page`: null if none was requested.
@@ -114,7 +115,7 @@ class ProgressKeeper {
   // Reads the memory use periodically if the pod reports progress.
   void ReadMemory(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                   const SharedStorage& shared, Reported& reported);
-  // `pods_fault`: the pod's author can mend it.
+  // `pods_fault`: whether the pod's author can fix it.
   void Report(const wire::ResizeStatus& pod, Reported& reported, std::string_view reason,
               const std::string& message, bool pods_fault);
   template <class Kept>
@@ -128,11 +129,11 @@ class ProgressKeeper {
   metrics::NodeAgentMetrics& metrics_;
   const WallTime since_;
 
-  // Each used only by its thread, by uid.
+  // Only its own thread uses each of these, by uid.
   std::map<std::string, Followed> followed_;
   std::map<std::string, Counted> by_file_;
   std::map<std::string, Counted> counted_;
-  std::string busy_problem_;  // of the thread that follows logs
+  std::string busy_problem_;  // for the thread that follows logs
 
   mutable std::mutex mutex_;
   std::map<std::string, PodProgress> by_logs_;  // by uid

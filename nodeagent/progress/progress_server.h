@@ -1,8 +1,8 @@
 #pragma once
 
 // Serves the progress of the node's pods only to synergy-controller: GET /progress, over TLS with
-// certificates on both sides (docs/internals/progress.md). With the header `Synergy-Turns: renew` a
-// request also renews the turns on GPUs (docs/internals/sharing.md).
+// certificates on both sides (docs/internals/progress.md). A request with the header
+// `Synergy-Turns: renew` also renews the turns on GPUs (docs/internals/sharing.md).
 //
 // Threading: one owner. The server's threads call `read` and `renew_turns` concurrently.
 
@@ -20,7 +20,7 @@ namespace synergy::nodeagent {
 
 class ProgressServer {
  public:
-  // Listens on config.progress_listen. `log`, and what the functions use, outlive the server.
+  // Listens on config.progress_listen. `log`, and what the functions use, must outlive the server.
   static Result<std::unique_ptr<ProgressServer>> Start(const config::NodeAgentConfig& config,
                                                        std::function<NodeProgress()> read,
                                                        std::function<void()> renew_turns,

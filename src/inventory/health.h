@@ -45,7 +45,7 @@ struct GpuProbe {
   std::optional<std::string> recovery_action;
   bool repair_pending = false;
   bool repair_failed = false;
-  std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; some GPUs count none
+  std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; not all GPUs count
 };
 
 struct GpuHealth {

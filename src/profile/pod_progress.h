@@ -83,7 +83,7 @@ inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 // What a container read from storage and how long it waited for that, during its agent's last look
 // (nodeagent/cgroups/storage/storage_meter.h).
 struct StorageUse {
-  std::string backend;  // source of most of its reads: a block device ("nvme0n1") or kNetworkStorage
+  std::string backend;  // of most of its reads: a block device ("nvme0n1") or kNetworkStorage
   std::optional<double> read;  // bytes per second; nullopt: unknown
   // Fraction of the time in which any of its threads waited for storage; nullopt: unknown.
   std::optional<double> waited;

@@ -16,17 +16,18 @@
 namespace synergy {
 namespace {
 
-// Memory of an expression and its matching cache; one that needs more is slower.
+// Memory for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kPatternMemory = 256 << 10;
-// Limit of steps in RE2's program for a pod author's expression: the time per line grows with them.
+// Limit on the steps in RE2's program for a pod author's expression, because the time per line
+// grows with them.
 constexpr int kMostSteps = 2000;
 
-// The pattern of one print statement. To add one: a row here, and its sample in patterns_test.cc
-// and docs/internals/progress.md.
+// The pattern of one print statement. To add one, write a row here, and put its sample into
+// patterns_test.cc and docs/internals/progress.md.
 struct Pattern {
   std::string_view format;
   LineKind kind;
-  std::string_view word;  // every such line contains it
+  std::string_view word;  // every matching line contains it
   const char* expression;
 };
 
@@ -48,14 +49,14 @@ constexpr std::array kPatterns = {
             R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"
             R"(\[?(?:(?:iters?|global_step|train step)[:=] *)?\[? *(?P<iteration>\d+))"
             R"((?:/(?P<total>\d+))?\b.*batch_cost[:=] *(?P<seconds>[\d.]+))"},
-    // Hugging Face's Trainer prints dicts of numbers, and from version 5 on of texts.
+    // Hugging Face's Trainer prints dicts of numbers, and since version 5 of texts.
     Pattern{"huggingface", kEvaluation, "'eval_runtime'",
             R"('eval_runtime'(?:.*'epoch': '?(?P<epoch>[\d.]+))?)"},
     Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
             R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
     Pattern{"huggingface", kTraining,
             "'epoch': ", R"(\{'.*'learning_rate': .*'epoch': '?(?P<epoch>[\d.]+))"},
-    // Before DeepSpeed, because Megatron-DeepSpeed prints both.
+    // Before DeepSpeed's pattern, because Megatron-DeepSpeed prints both.
     Pattern{"megatron", kTraining, "elapsed time per iteration",
             R"(iteration +(?P<iteration>\d+)/ *(?P<total>\d+) \|)"
             R"(.*elapsed time per iteration \(ms\): (?P<milliseconds>[\d.]+))"},
@@ -78,7 +79,7 @@ constexpr std::array kPatterns = {
     Pattern{"torchtitan", kTraining, "tps: ", R"(\bstep: +(?P<iteration>\d+) +loss: .* tps: )"},
     Pattern{"maxtext", kTraining, "completed step: ",
             R"(\bcompleted step: (?P<iteration>\d+), seconds: (?P<seconds>[\d.]+))"},
-    // verl prints a validation's figures in the same line as its own, or on a line without others.
+    // verl prints a validation's figures on the same line as its own, or on a separate line.
     Pattern{"verl", kEvaluation, "step:", R"(\bstep:\d+ - val[-/_])"},
     Pattern{"verl", kTraining, "step:",
             R"(\bstep:(?P<iteration>\d+) - [a-z_]+/[^ ]+:[^ ]+)"
@@ -95,7 +96,7 @@ constexpr std::array kPatterns = {
             R"( *(?P<total>\d+)\].* time: (?P<seconds>[\d.]+))"},
     Pattern{"mmengine", kEvaluation, "(val) ", R"((?:Epoch|Iter)\(val\) +\[)"},
     Pattern{"mmengine", kEvaluation, "(test) ", R"((?:Epoch|Iter)\(test\) +\[)"},
-    // Before version 2.
+    // Lines from versions before 2.
     Pattern{"mmengine", kTraining, "]\tlr: ",
             R"((?:Epoch \[(?P<epoch>\d+)\]|Iter )\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\tlr: )"
             R"(.* time: (?P<seconds>[\d.]+))"},
@@ -106,7 +107,7 @@ constexpr std::array kPatterns = {
     // The additional word "Train Epoch" distinguishes it from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
             R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+)(?: \(|\] Loss))"},
-    // Without a bar: lines of a ModelCheckpoint with `verbose`.
+    // Lines without a bar, from a ModelCheckpoint with `verbose`.
     Pattern{"lightning", kTraining, "step ",
             R"(\bEpoch (?P<epoch>\d+), (?:global )?step (?P<iteration>\d+): )"
             R"('?[^ ]+ (?:reached [-\d.]+ \(best|was not in top))"},
@@ -128,7 +129,7 @@ constexpr std::array kPatterns = {
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
     Pattern{"catboost", kTraining,
             ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
-    // CLU, which Flax' examples use.
+    // CLU, which Flax's examples use.
     Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
@@ -140,7 +141,7 @@ constexpr std::array kPatterns = {
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)\]\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\s+)"
             R"(Time +(?P<seconds>[\d.]+))"},
-    // torchvision's lines contain an estimate of the remaining time, timm's do not.
+    // torchvision's lines contain an estimate of the remaining time; timm's do not.
     Pattern{"torchvision", kEvaluation, "Test",
             R"(Test[^\[/]{0,24}\[ *\d+/\d+\](?: +eta:|\s+Time  ))"},
     Pattern{"timm", kEvaluation, "Test", R"(Test[^\[/]{0,24}\[ *\d+/\d+\])"},
@@ -155,13 +156,13 @@ constexpr std::string_view kKerasStep = "/step";
 constexpr const char* kKerasTimed =
     R"((?P<iteration>\d+)/(?P<total>\d+|Unknown) +(?:\[[=>.]+\] -|(?:\xe2\x94\x81)+|-)? *)"
     R"([\d:]+[a-z]* (?:.*- )?(?P<rate>\d+)(?P<unit>us|ms|s|min|h)/step)";
-// The line above the bars of an epoch.
+// Matches the line above the bars of an epoch.
 constexpr const char* kEpochHeading = R"(^(?:.*[>\]:] )?Epoch (?P<epoch>\d+)/\d+ *$)";
 
 Expression Compile(const char* expression) { return Expression(expression, false, kPatternMemory); }
 
-// Matches a line that has any of the patterns' words. Most lines have none, and cost no more than
-// this.
+// Matches a line that contains any of the patterns' words. Most lines contain none, and cost no
+// more than this match.
 const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
     std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{}|{})", kCountedWords,
@@ -198,7 +199,7 @@ std::optional<ProgressLine> ReadKeras(std::string_view text) {
   if (!Expression::Fill(match, line)) return std::nullopt;
   if (line.rate) line.rate = 1 / (*line.rate * SecondsIn(match[Expression::kUnit]));
   line.loss = FindLoss(text);
-  // Training prints its loss from the first step; predictions and downloads have none.
+  // A training prints its loss from the first step on; predictions and downloads print none.
   if (!line.loss && !Contains(text, "loss")) line.kind = LineKind::kEvaluation;
   line.source = SourceOf(line.format, {}, line.total.value_or(-1));
   return line;

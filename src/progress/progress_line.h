@@ -12,7 +12,7 @@ namespace synergy {
 
 enum class LineKind {
   kTraining,
-  kEvaluation,  // validation, test or prediction: work, but no training
+  kEvaluation,  // validation, test or prediction: work, but not training
   kOther,       // another count: a download, a data set being prepared
   kEnd,         // the training reports its end
 };
@@ -20,7 +20,7 @@ enum class LineKind {
 struct ProgressLine {
   std::string_view format;  // a literal: "tqdm", "keras"
   LineKind kind = LineKind::kTraining;
-  // The same for lines of one bar or one print statement; different for bars beside it.
+  // Equal for lines of one bar or one print statement; different for other bars.
   uint64_t source = 0;
   // As printed; absent if the line does not contain it.
   std::optional<int64_t> iteration;

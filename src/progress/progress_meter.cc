@@ -11,13 +11,13 @@ namespace {
 
 constexpr Duration kRateWindow = std::chrono::minutes(1);
 constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars show whole seconds
-// A count that fell is a restart, not a process that lags behind, after this many advances.
+// After this many advances, a count that fell is a restart, not a process that lags behind.
 constexpr int64_t kRestart = 3;
-// A bar inside another one is the training after this many advances.
+// After this many advances, a bar inside another one is the training.
 constexpr int64_t kInside = 2;
-// Another bar is the training if it has this many times as many lines as the training's own.
+// Another bar is the training if it has this many times as many lines as the training's track.
 constexpr int64_t kGivenUp = 10;
-// A count with no line missing advances by at most this many times its usual step.
+// Without missing lines, a count advances by at most this many times its usual step.
 constexpr int64_t kNear = 4;
 
 }  // namespace
@@ -37,10 +37,10 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
   NoteFormat(line);
   if (IsEvaluation(line)) {
     last_track_ = kTracks;
-    // Hugging Face prints results below the bar of their evaluation.
+    // Hugging Face prints results below the bar of the evaluation that produced them.
     if (line.format == "huggingface" && HasMain()) {
       const uint64_t source = last_source_;
-      // If there was no other bar, nothing was trained.
+      // Without another bar, nothing was trained.
       if (source == Main().source && Main().Complete() && !known) Forget();
       if (!HasMain() || source != Main().source) AddEvaluation(source);
     }
@@ -69,7 +69,7 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
 TrainingProgress ProgressMeter::Current() const {
   TrainingProgress current = progress_;
   if (current.format.empty()) return {};
-  // A rate from a bar's own clock, in whole seconds, is the last resort.
+  // As a last resort, use a rate from a bar's own clock, in whole seconds.
   if (first_time_) current.rate = meter_.Rate();
   if (!current.rate) current.rate = PrintedRate();
   if (!current.rate) current.rate = meter_.Rate();
@@ -87,7 +87,7 @@ TrainingProgress ProgressMeter::Current() const {
   return current;
 }
 
-// Forgets all but the count, which never falls.
+// Forgets everything except the count, which never falls.
 void ProgressMeter::Forget() {
   const int64_t counted = progress_.counted;
   *this = {};
@@ -105,14 +105,14 @@ void ProgressMeter::NoteFormat(const ProgressLine& line) {
 bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
   if (line.iteration && IsKnownEvaluation(line.source)) return true;
-  // Keras prints a heading before each epoch of a training, but none before an evaluation.
+  // Keras prints a heading before each epoch of a training, but not before an evaluation.
   return line.format == "keras" && heading_ && !new_heading_ && HasMain() && Main().total &&
          Main().iteration == Main().total &&
          (line.source != Main().source || line.iteration <= Main().iteration);
 }
 
-// A bar that began and ended while the training stood still, before the training went on, is
-// evaluation, even if it appears again after the training.
+// A bar is evaluation if it began and ended while the training stood still, and the training then
+// continued; it stays evaluation if it appears again after the training.
 void ProgressMeter::NoteInner() {
   if (Main().advances < kInside) return;
   for (const Track& track : tracks_) {
@@ -134,8 +134,8 @@ void ProgressMeter::AddEvaluation(uint64_t source) {
 }
 
 // A bar may change its description from line to line. It is the same bar if its length is the same,
-// and neither its count nor its clock fell. The line then counts as one of that bar, whatever its
-// description.
+// and neither its count nor its clock fell. The line then counts as belonging to that bar, whatever
+// its description.
 ProgressLine ProgressMeter::Continued(ProgressLine line) const {
   if (!line.iteration || *line.iteration == 0 || !line.total || !line.elapsed || !HasMain() ||
       IsKnownEvaluation(line.source)) {
@@ -192,7 +192,7 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
 
 void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
   const Track ended = Main();
-  // The rest of the last epoch was done, although no line states it.
+  // The rest of the last epoch was done, although no line shows it.
   progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0) + iteration;
   last_track_ = main_ = NewTrack(line, iteration);
   Main().step = ended.step;
@@ -218,29 +218,29 @@ bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) con
   return early && iteration < main.iteration && main.Complete();
 }
 
-// Returns whether the count went on although the epoch grew: it counts over all epochs, or it is
-// the count of epochs itself ("Epoch 7" of a bar at 7 of 100).
+// Returns whether the count continued while the epoch grew: it counts over all epochs, or it is the
+// count of epochs itself ("Epoch 7" of a bar at 7 of 100).
 bool ProgressMeter::GoesOn(const ProgressLine& line, int64_t iteration) const {
   const Track& main = Main();
   if (iteration < main.iteration || (iteration == main.iteration && main.Complete())) return false;
   if (line.elapsed && main.elapsed) return *line.elapsed >= *main.elapsed;
-  // A line without a length counts on indefinitely.
+  // A line without a total can count on indefinitely.
   const auto advance = static_cast<double>(iteration - main.iteration);
   return !main.total || *line.epoch - *printed_epoch_ == advance ||
          *line.epoch != std::floor(*line.epoch) ||
          (main.lines > 1 && !main.Complete() && main.IsNear(iteration));
 }
 
-// Returns whether the track is about the same iterations: from another process, or from the program
-// besides its bar.
+// Returns whether the track counts the same iterations: it comes from another process, or from the
+// program in addition to its bar.
 bool ProgressMeter::IsSameCount(const Track& other) const {
   const Track& main = Main();
   return (!main.total || !other.total || main.total == other.total) &&
          (main.IsNear(other.iteration) || other.IsNear(main.iteration));
 }
 
-// Returns the training's track, unless the iteration fell or another track fits much better: a
-// process that lags behind continues its own last epoch.
+// Returns the training's track, unless the iteration fell or another track fits much better,
+// because a process that lags behind continues its own last epoch.
 size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const auto fits = [&](const Track& track) {
     return track.lines > 0 && track.source == line.source && track.iteration <= iteration;
@@ -257,7 +257,7 @@ size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   return best == kTracks ? NewTrack(line, iteration) : best;
 }
 
-// Replaces the track that was silent longest.
+// Replaces the track that has been silent longest.
 size_t ProgressMeter::NewTrack(const ProgressLine& line, int64_t iteration) {
   size_t oldest = main_ == 0 ? 1 : 0;
   for (size_t i = 0; i < kTracks; ++i) {
@@ -294,7 +294,7 @@ bool ProgressMeter::TakesOver(const Track& other) const {
   if (main.advances < kInside) return other.run >= kInside;
   // Hugging Face evaluates with a bar without a description, during the training or after it.
   if (main.Complete() && bars_ != "huggingface") return other.advances > 0;
-  // Evaluation inside the training, unless the training was given up long ago.
+  // It is evaluation inside the training, unless the training ended long ago.
   return !ended_ && other.run > kGivenUp * main.lines;
 }
 
@@ -333,7 +333,7 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
     meter_.Break(time);
   } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" && other.total &&
              other.total != Main().total) {
-    // A bar of epochs. A bar of the same length would be another process's.
+    // This is a bar of epochs. A bar of the same length would belong to another process.
     progress_.epoch = static_cast<double>(other.iteration);
   }
 }
@@ -353,7 +353,7 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     printed_epoch_ = line.epoch;
   }
   if (time) {
-    // Lines with the same time are one point: the work of the first ones was done before it.
+    // Lines with the same time are one point: the work of the earlier ones was done before it.
     if (!first_time_) {
       first_time_ = time;
       meter_ = {};  // the bars' own clock is unrelated to it
@@ -375,7 +375,8 @@ void ProgressMeter::KeepRate(double rate) {
   rates_[rate_count_++ % kRates] = {clock_base_ + elapsed_, rate};
 }
 
-// The median, because a bar's own average is wrong for a while after an evaluation or a checkpoint.
+// Uses the median, because a bar's own average is wrong for a while after an evaluation or a
+// checkpoint.
 std::optional<double> ProgressMeter::PrintedRate() const {
   std::vector<double> rates;
   for (size_t i = 0; i < std::min(rate_count_, kRates); ++i) {

@@ -3,7 +3,7 @@
 // Turns lines with progress, in order, into a training's position and speed.
 //
 // Several bars and several processes may write into one log. Lines of one source whose iteration
-// does not fall form a track. One track is the training's; others are processes that print the same
+// does not fall form a track. One track is the training's. Others are processes that print the same
 // iterations, a bar of epochs around it, evaluation inside it, or the training after a restart.
 // progress_meter.cc has the rules.
 //
@@ -24,8 +24,8 @@ namespace synergy {
 // The progress of a training according to its log.
 struct TrainingProgress {
   std::string_view format;  // a literal; empty: nothing was recognised
-  // From the newest training line, as printed: if bars restart with every epoch, iteration and
-  // total are the epoch's.
+  // From the newest training line, as printed. If bars restart with every epoch, iteration and
+  // total belong to the epoch.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
@@ -36,21 +36,21 @@ struct TrainingProgress {
   // Iterations per second by the clock from the first training line to the last, including all
   // breaks.
   std::optional<double> overall_rate;
-  // Iterations since the first training line: continues over epochs and restarts, never falls.
+  // Iterations since the first training line; continues over epochs and restarts, and never falls.
   int64_t counted = 0;
   // Time of the newest training line; absent if the log has no times.
   std::optional<WallTime> last_training;
   // Time of the newest line that reports a checkpoint (checkpoint_line.h); absent if the log has no
   // times or no such line.
   std::optional<WallTime> checkpoint;
-  // The newest line is one of evaluation.
+  // Whether the newest line belongs to an evaluation.
   bool evaluating = false;
 };
 
 class ProgressMeter {
  public:
   void Add(const ProgressLine& line, std::optional<WallTime> time);
-  // See RateMeter::Pause.
+  // Does what RateMeter::Pause describes.
   void Pause(Duration total);
   TrainingProgress Current() const;
 
@@ -59,14 +59,14 @@ class ProgressMeter {
     uint64_t source = 0;
     int64_t iteration = 0;
     std::optional<int64_t> total;
-    std::optional<Duration> elapsed;  // by its bar's clock
+    std::optional<Duration> elapsed;  // on the clock of its bar
     int64_t lines = 0;
     int64_t last_line = 0;  // its number among all training lines
     int64_t advances = 0;   // not interrupted by a line of another source
-    int64_t step = 0;       // usual advance from line to line, rather too high
-    // Since the last line of the training's track.
+    int64_t step = 0;  // usual advance from line to line, rounded up if in doubt
+    // Counts since the last line of the training's track.
     int64_t run = 0;        // advances
-    int64_t run_start = 0;  // the iteration before the first
+    int64_t run_start = 0;  // the iteration before the first advance
     bool Complete() const { return total && iteration + step >= *total; }
     bool IsNear(int64_t other) const;
   };
@@ -106,15 +106,15 @@ class ProgressMeter {
   int64_t lines_ = 0;      // training lines with an iteration
   uint64_t last_source_ = 0;
   size_t last_track_ = kTracks;          // of the previous line if it was a training's
-  std::string_view bars_;                // format of bars without a name of their own
+  std::string_view bars_;  // format of bars that lack a name
   std::optional<double> printed_epoch_;  // from the training's own lines
   std::optional<double> heading_;        // "Epoch 3/10"
   bool new_heading_ = false;
   bool ended_ = false;
-  // Sources found to be evaluation, although none of their lines states it.
+  // Sources that turned out to be evaluation, although none of their lines states it.
   std::array<uint64_t, kSources> evaluations_{};
   size_t evaluation_count_ = 0;
-  std::optional<Track> before_;  // last track of the source that was the training's before
+  std::optional<Track> before_;  // last track of the source that was formerly the training's
 
   RateMeter meter_;
   std::optional<WallTime> first_time_;

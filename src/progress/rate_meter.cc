@@ -8,10 +8,10 @@ namespace synergy {
 namespace {
 
 constexpr Duration kWindow = std::chrono::minutes(1);
-// Least length of a kept stretch, so that a minute of them fits in the ring.
+// The least length of a kept stretch, chosen so that a minute of stretches fits into the ring.
 constexpr Duration kShortest = std::chrono::milliseconds(250);
 constexpr double kLeastLost = 1.0;  // seconds that a stall loses
-// Numbers of stretches, also from before the window, that determine what is usual.
+// The numbers of stretches that determine what is usual; stretches before the window also count.
 constexpr size_t kFewest = 4;
 constexpr size_t kEnough = 32;
 constexpr double kBurst = 8;  // iterations
@@ -31,7 +31,7 @@ struct Usual {
 };
 
 // Ignores the slowest stretches, which may be stalls: one in nine, so that the bursts of a data
-// loader with up to eight workers are usual; one in five if a stretch contains a whole burst.
+// loader with up to eight workers count as usual; one in five if a stretch contains a whole burst.
 std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterations) {
   const size_t n = per_iteration.size();
   if (n < kFewest) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterati
 
 }  // namespace
 
-// A pause that is ahead must not turn the time back.
+// A pause that is ahead must not turn time back.
 WallTime RateMeter::Unpaused(WallTime time) const {
   const WallTime unpaused = time - paused_;
   return present_ && latest_ && time >= *latest_ ? std::max(unpaused, present_->time) : unpaused;
@@ -57,7 +57,7 @@ void RateMeter::Add(WallTime time, int64_t done) {
   latest_ = with_pauses;
   if (present_ && time == present_->time) {
     present_->done = done;
-    broken_after_ = false;  // Break has marked the stretch before
+    broken_after_ = false;  // Break has marked the previous stretch
     return;
   }
   if (present_ && time < present_->time) {
@@ -77,7 +77,7 @@ void RateMeter::Add(WallTime time, int64_t done) {
 
 void RateMeter::Break(std::optional<WallTime> time) {
   broken_after_ = true;
-  // The order of the two is known, but not their times, so the whole stretch is in doubt.
+  // The order of the two is known but their times are not, so the whole stretch is in doubt.
   if (present_ && time && Unpaused(*time) == present_->time) broken_ = true;
 }
 

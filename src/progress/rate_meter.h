@@ -2,14 +2,14 @@
 
 // Computes iterations per second from the position of a training over time.
 //
-// A stretch is the time between two successive training lines. `Rate` is iterations by time over
-// the stretches of the last minute, without broken ones (`Break`: evaluation, or a count that
-// restarted) and without stalls. A stall is a stretch, such as the writing of a checkpoint, whose
-// time per iteration is far above the usual one and which lost at least a second by it. What
-// happens in every few stretches is usual: data loaders deliver in bursts.
+// A stretch is the time between two consecutive training lines. `Rate` divides iterations by time
+// over the stretches of the last minute. It omits broken stretches (`Break`: evaluation, or a count
+// that restarted) and stalls. A stall is a stretch, for example with the writing of a checkpoint,
+// whose time per iteration is far above the usual one, and which loses at least a second because of
+// that. What happens in every few stretches is usual, because data loaders deliver in bursts.
 //
-// Lines with the same time are one point: a container runtime stamps what it reads, and may read a
-// hundred updates of a bar at once.
+// Lines with the same time are one point, because a container runtime stamps what it reads, and may
+// read a hundred updates of a bar at once.
 //
 // Threading: one owner. Memory: 6 KiB.
 
@@ -25,19 +25,19 @@ namespace synergy {
 
 class RateMeter {
  public:
-  // `done` iterations were done at `time`; never less than before. A time before the last one
-  // breaks the stretch.
+  // `done` is the number of iterations done at `time`; it never falls. A time before the previous
+  // one breaks the stretch.
   void Add(WallTime time, int64_t done);
-  // Marks the time between the last Add and the next one as not only training. `time`: that of the
-  // line that shows it, if it has one.
+  // Marks the time between the last Add and the next as not only training. `time`: the time of the
+  // line that shows this, if it has one.
   void Break(std::optional<WallTime> time);
 
-  // The training could not run for `total` since the meter began, as while it was suspended: that
-  // time counts in no stretch. Call it before the first Add after the pause; it may be up to a
-  // second ahead.
+  // Takes the time since the meter began in which the training could not run, for example because
+  // it was suspended; that time counts in no stretch. Call it before the first Add after the pause;
+  // it may be up to a second ahead.
   void Pause(Duration total) { paused_ = total; }
 
-  // Returns none before the first whole stretch.
+  // Returns nullopt before the first whole stretch.
   std::optional<double> Rate() const;
 
  private:
@@ -62,7 +62,7 @@ class RateMeter {
   Duration paused_{};
   std::optional<WallTime> latest_;   // of Add, with the pauses
   std::optional<Point> last_;        // the beginning of the open stretch
-  std::optional<Point> present_;     // its end; more lines with the same time may follow
+  std::optional<Point> present_;  // its end; lines with the same time may follow
   bool broken_ = false;              // between the two
   bool broken_after_ = false;        // after present_
   Stretch growing_;                  // stretches too short to be kept individually

@@ -25,7 +25,7 @@ constexpr std::string_view kWhyOneSize = "it has a fixed number of workers";
 constexpr std::string_view kWhyCapped = "the nodes have no room for more of its pods";
 constexpr std::string_view kWhyNoRoom = "the least workers of earlier jobs leave no room";
 
-// Number of workers of each task: one way to divide the GPUs.
+// The number of workers of each task, as one way to divide the GPUs.
 using WorkerCounts = std::vector<int>;
 
 bool IsKnownTask(const ElasticTask& task) { return task.speed && task.work; }
@@ -37,8 +37,8 @@ double TimeLeftWith(const ElasticTask& task, int workers) {
   return *task.work / task.speed->At({.servers = 0, .workers = workers});
 }
 
-// Returns by how many seconds it ends sooner with `workers`, not counting the restart; 0 if that is
-// not known.
+// Returns how many seconds sooner it ends with `workers`, not counting the restart; 0 if that is
+// unknown.
 double TimeSaved(const ElasticTask& task, int workers) {
   if (!IsKnownTask(task) || task.now == 0 || workers == 0) return 0;
   return TimeLeftWith(task, task.now) - TimeLeftWith(task, workers);
@@ -73,8 +73,8 @@ class WorkerDivider {
     return task.now > 0 && (task.stays || task.to_its_end);
   }
 
-  // Serves the gains without growth that does not pay: a task that would grow for too little keeps
-  // its size, and the gains are served again.
+  // Serves the gains without unprofitable growth: a task that would grow for too little keeps its
+  // size, and the gains are served again.
   WorkerCounts Paying(bool keep) const {
     std::vector<bool> pinned(tasks_.size());
     for (size_t index = 0; index < tasks_.size(); ++index) pinned[index] = IsFixed(tasks_[index]);
@@ -99,7 +99,7 @@ class WorkerDivider {
     for (const size_t index : order_) {
       const ElasticTask& task = tasks_[index];
       if (IsFixed(task)) {
-        // It goes on running, even if the quota has shrunk.
+        // It keeps running, even if the quota has shrunk.
         division[index] = task.now;
         left -= task.worker * task.now;
       } else {
@@ -124,7 +124,7 @@ class WorkerDivider {
       division[served[place]] = given[place].workers;
       left -= tasks_[served[place]].worker * given[place].workers;
     }
-    // Gives GPUs that no gain has claimed to tasks that are not known.
+    // Give GPUs that no gain has claimed to tasks whose speed is unknown.
     for (const size_t index : served) {
       const ElasticTask& task = tasks_[index];
       if (IsKnownTask(task) || division[index] == 0) continue;
@@ -194,7 +194,7 @@ void ElasticRecord::SeeSpeed(int workers, double rate) {
 void ElasticRecord::SeeLoss(double iteration, double loss) {
   if (!std::isfinite(iteration) || !std::isfinite(loss) || iteration < 0 || loss <= 0) return;
   const size_t count = losses_.size();
-  // The next loss has to be as far from the last as the last two are from each other.
+  // The next loss must be as far from the last as the last two are from each other.
   const double distance = count < 2 ? 0 : losses_[count - 1].epoch - losses_[count - 2].epoch;
   if (count > 0 && iteration <= losses_.back().epoch) return;
   if (count > kMostLosses / 2 && iteration < losses_.back().epoch + distance) return;
@@ -213,7 +213,7 @@ std::optional<SpeedCurve> ElasticRecord::Speed() const {
   std::vector<std::vector<double>> columns(speeds_.size());
   std::vector<double> target;
   for (const SpeedPoint& point : speeds_) {
-    // Least squares of the relative errors of 1 / f, as in FitSpeed().
+    // Fit by least squares of the relative errors of 1 / f, as in FitSpeed().
     columns.front().push_back(point.speed / point.tasks.workers);
     if (columns.size() > 1) columns[1].push_back(point.speed);
     target.push_back(1);

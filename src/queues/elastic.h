@@ -1,20 +1,20 @@
 #pragma once
 
-// Divides a queue's GPUs among its trainings by number of workers (Optimus, EuroSys'18, section 4;
-// the gains are those of optimus/marginal_gain.h). To change the workers of a running training, all
-// of them are ended and started again from their checkpoint. A training that is not elastic has one
-// size.
+// Divides a queue's GPUs among its trainings by choosing their numbers of workers (Optimus,
+// EuroSys'18, section 4; the gains come from optimus/marginal_gain.h). To change the workers of a
+// running training, all of them are stopped and restarted from their checkpoint. A training that is
+// not elastic has one size.
 //
-//   * First every training gets its least number of workers: those that cannot be suspended, then
-//     by class, then those that have GPUs already, then by arrival. A training that does not fit is
-//     passed over, and waits.
+//   * First every training gets its least number of workers, in this order: those that cannot be
+//     suspended, then by class, then those that already have GPUs, then by arrival. A training that
+//     does not fit is skipped, and waits.
 //   * Then the gains decide. Two divisions are compared: all GPUs divided from scratch, and the
 //     free GPUs added to what runs. The first is taken if it lets more trainings run, or if it
 //     saves more time, net of restarts.
 //   * No training grows if that saves it less time than a restart costs.
 //
-// A training whose speed or remaining work is not known has no gain. It keeps what it has, or
-// starts with what it asks for, as long as no other training can use that, and does not grow.
+// A training whose speed or remaining work is unknown has no gain. It keeps its workers or starts
+// with the number that it requests, if no other training can use those, and does not grow.
 //
 // Threading: pure.
 
@@ -37,15 +37,15 @@ struct ElasticTask {
   int least = 1;     // workers
   int most = 1;
   int now = 0;  // 0: it waits
-  // As its author wrote, or what it has; used if it waits and its speed is not known.
+  // The number that its author wrote, or that it has; used if it waits and its speed is unknown.
   int asks = 0;
   Gpus worker{1};              // GPUs of each
-  bool stays = false;          // runs, and is not to be changed now
-  bool to_its_end = false;     // runs, and cannot be suspended: it goes before all others
-  bool capped = false;         // `most` is what the nodes have room for; it may be below `now`
-  std::optional<double> work;  // left to do, in the unit of which `speed` is the rate
+  bool stays = false;  // runs, and must not be changed now
+  bool to_its_end = false;  // runs, and cannot be suspended, so it goes before all others
+  bool capped = false;  // `most` comes from the nodes' room, and may be below `now`
+  std::optional<double> work;  // remaining work, in the unit of which `speed` is the rate
   std::optional<SpeedCurve> speed;
-  int64_t priority = 0;  // of its class
+  int64_t priority = 0;  // the priority of its class
   WallTime created{};
 };
 
@@ -60,7 +60,7 @@ struct ElasticVerdict {
 std::vector<ElasticVerdict> DivideWorkers(std::span<const ElasticTask> tasks, Gpus quota,
                                           Seconds restart_cost);
 
-// Observations of a training: enough to fit its curves, few enough to keep for every job.
+// Observations of a training: enough to fit its curves, and few enough to keep for every job.
 class ElasticRecord {
  public:
   static constexpr size_t kMostLosses = 32;
@@ -70,18 +70,17 @@ class ElasticRecord {
 
   // Replaces the last rate for this number of workers. `rate`: iterations per second, above 0.
   void SeeSpeed(int workers, double rate);
-  // Takes losses in ascending order of iterations and ignores others. Once there are too many,
+  // Takes losses in ascending order of iterations and ignores others. When there are too many,
   // every second one is dropped, and later ones are taken at twice the distance.
   void SeeLoss(double iteration, double loss);
 
-  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. If fewer
-  // numbers of workers were observed than the curve has factors, only the batch's factor is fitted,
-  // as if workers cost nothing, and with two numbers the constant factor also. This overestimates
-  // the training, so that it gets more workers and is observed with those.
+  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. With
+  // observations of fewer numbers of workers than the curve has factors, only the batch's factor is
+  // fitted, as if workers cost nothing; with two numbers, also the constant factor. This
+  // overestimates the training, so that it gets more workers and is observed with them.
   std::optional<SpeedCurve> Speed() const;
   // Returns the iterations left after `done`, at least 1: until the loss is `wanted`, if that is
-  // given and the curve comes down to it, otherwise until `total`. Returns nullopt if neither is
-  // known.
+  // given and the curve reaches it, otherwise until `total`. Returns nullopt if neither is known.
   std::optional<double> WorkLeft(double done, std::optional<double> total,
                                  std::optional<double> wanted) const;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Rounds of a queue whose jobs are elastic (`policy: optimus`, docs/internals/optimus.md). Records
-// what each job reports while it trains, decides as a round begins how many workers each gets
+// Rounds of a queue with elastic jobs (`policy: optimus`, docs/internals/optimus.md). Records what
+// each job reports while it trains, decides at the start of a round how many workers each gets
 // (elastic.h), and derives the bands from that (rounds.h):
 //
 //   runs   workloads with workers by the last decision, and workloads that have come since then and
@@ -14,7 +14,7 @@
 //
 // The numbers of workers stay as decided until the next round.
 //
-// Threading: one owner. Pure: the time is handed in.
+// Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
 #include <optional>
@@ -31,22 +31,22 @@
 
 namespace synergy {
 
-// The part of a workload that RoundWorkload lacks.
+// What RoundWorkload lacks about a workload.
 struct ElasticWorkload {
-  // UID of the owning job. Stable, unlike the Workload, which is replaced on every resize.
+  // UID of the owning job. It is stable, unlike the Workload, which is replaced on every resize.
   std::string job;
-  // Number of pods. All pods of a job of one size count as one worker.
+  // Number of pods. All pods of a job with a fixed size count as one worker.
   int workers = 1;
   int least = 1;
   int most = 1;
-  // It runs, but must not be changed, for example because some of its workers are done.
+  // The job runs but must not be changed, for example because some of its workers are done.
   bool stays = false;
-  bool all_run = false;  // all of its pods do
-  bool capped = false;   // `most` is what the nodes have room for
+  bool all_run = false;  // all its pods run
+  bool capped = false;  // `most` comes from the nodes' room
   std::optional<double> target_loss;
 };
 
-// The report of a running training, with its present number of workers.
+// What a running training reports, with its present number of workers.
 struct ElasticSight {
   std::optional<double> rate;       // iterations per second
   std::optional<double> iteration;  // the present one
@@ -72,10 +72,11 @@ class ElasticRounds {
   RoundDecision Decide(const RoundSettings& settings, Gpus quota,
                        std::span<const RoundWorkload> workloads,
                        std::span<const ElasticWorkload> elastic, bool begins, WallTime now);
-  // Returns the due change of a job that has `workers` now; nullopt if its workers stay, have been
-  // changed already, or were changed by another client since the decision, which is then void.
+  // Returns the due change of a job that has `workers` now. Returns nullopt if its workers stay,
+  // have already been changed, or were changed by another client since the decision, which is then
+  // void.
   std::optional<WorkerChange> ChangeOf(const std::string& job, int workers, WallTime now) const;
-  // Marks the job's change as carried out. No other one follows in this round.
+  // Marks the job's change as carried out. No other change follows in this round.
   void Changed(const std::string& job);
   // Forgets all jobs except these.
   void Forget(const std::set<std::string>& but);

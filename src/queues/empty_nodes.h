@@ -1,9 +1,10 @@
 #pragma once
 
-// How many pods of a job the cluster's nodes hold. Kueue counts GPUs, and would grant a job with
-// pods of 3 GPUs a quota that nodes with 8 cannot fill.
+// Computes how many pods of a job the cluster's nodes can hold. Kueue counts only GPUs, and would
+// give a job with pods of 3 GPUs a quota that nodes with 8 GPUs cannot fill.
 //
-// Apart because the planner gets only the answers: a recording has no nodes. Threading: pure.
+// Apart because the planner receives only the answers: a recording contains no nodes. Threading:
+// pure.
 
 #include <cstdint>
 
@@ -15,9 +16,9 @@ namespace synergy {
 
 // Returns how many of the workload's pods fit on the nodes that it may use, if these are empty. It
 // may use schedulable nodes that its node selectors, affinities and GPU products allow; taints do
-// not count. `quota`: of its ClusterQueue. GPUs of the quota that no such node has, schedulable or
-// not, are those of nodes that an autoscaler has yet to make. Their size is not known, so they
-// count as one node.
+// not count. `quota`: the quota of its ClusterQueue. GPUs of the quota that no such node has,
+// schedulable or not, belong to nodes that an autoscaler has yet to create. The size of these nodes
+// is unknown, so they count as one node.
 int64_t PodsOnEmptyNodes(const ClusterSnapshot& cluster, const Workload& workload, Gpus quota);
 
 }  // namespace synergy

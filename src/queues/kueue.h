@@ -1,6 +1,6 @@
 #pragma once
 
-// The fields of Kueue's objects on which decisions about its queues depend (docs/queues.md).
+// The fields of Kueue's objects on which decisions about its queues depend (docs/queues.md);
 // wire/kueue reads them.
 //
 // Threading: values; pure.
@@ -19,15 +19,15 @@
 
 namespace synergy {
 
-// Annotation of a pod template, set by its author: a training whose pods are restarted resumes from
-// its checkpoint, so it may lose its turn. "true" or absent.
+// An annotation of a pod template, set by its author: a training whose pods are restarted resumes
+// from its checkpoint, so it may lose its turn. The value is "true", or the annotation is absent.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
 
-// The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives our
-// process.
+// The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives the
+// controller's process.
 struct RoundNote {
   int64_t own = 0;      // the Workload's original priority
-  int64_t written = 0;  // the priority that we wrote
+  int64_t written = 0;  // the priority that Synergy wrote
   double served = 0;    // RoundService, in seconds and GPU-seconds
   uint32_t queue = 0;
   double queue_served = 0;
@@ -43,10 +43,10 @@ struct RoundNote {
   bool operator==(const RoundNote&) const = default;
 };
 RoundService ServiceOf(const RoundNote& note);
-// Leaves both priorities 0.
+// Returns a note with both priorities 0.
 RoundNote NoteOf(const RoundService& service, WallTime at);
 
-// The job that a Workload belongs to: its controlling owner. Empty if it has none.
+// The job that a Workload belongs to: its controlling owner. Empty if there is none.
 struct WorkloadOwner {
   std::string api_version;  // "batch/v1"
   std::string kind;         // "Job"
@@ -63,7 +63,7 @@ using ProfileCheckpoints =
 struct CheckState {
   std::string name;
   std::string state;    // "Pending", "Ready", "Retry" or "Rejected"
-  std::string product;  // in the node selector that it adds; empty: none
+  std::string product;  // in the node selector that the check adds; empty: none
   std::string message;
   WallTime since{};
 };
@@ -75,8 +75,8 @@ struct Workload {
   std::string resource_version;
   WorkloadOwner owner;
   std::string local_queue;
-  // The pods with GPUs, all of which have to run, and their GPUs in total. Pods whose quota Kueue
-  // has already reclaimed (reclaimablePods) do not count.
+  // The pods with GPUs, which must all run, and their GPUs in total. Pods whose quota Kueue has
+  // already reclaimed (reclaimablePods) do not count.
   int64_t pods = 0;
   Gpus gpus;
   int64_t priority = 0;
@@ -84,28 +84,29 @@ struct Workload {
   bool has_quota = false;  // condition QuotaReserved
   bool evicted = false;    // condition Evicted
   bool finished = false;   // condition Finished
-  // Kueue can suspend owners of this kind, and each pod template with GPUs declares that its
-  // training resumes where it was (annotation synergy.io/checkpoint: "true").
+  // Whether Kueue can suspend owners of this kind, and each pod template with GPUs declares that
+  // its training resumes where it was (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
-  // The profiles of templates without that annotation, which decide then. Empty if they cannot
-  // change the answer.
+  // The profiles of templates without that annotation; these profiles then decide. Empty if they
+  // cannot change the answer.
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
-  WallTime quota_since{};          // when `has_quota` became what it is
+  WallTime quota_since{};  // when `has_quota` last changed
   WallTime requeue_at{};           // Kueue does not admit it before this (status.requeueState)
-  std::optional<RoundNote> note;   // nullopt also if it is malformed
+  std::optional<RoundNote> note;  // nullopt also if malformed
   std::vector<CheckState> checks;  // in the order of status.admissionChecks
-  // The names of its pod sets with GPUs. From the first of these: its profile (label
+  // The names of its pod sets with GPUs. Three values of the first of these: its profile (label
   // synergy.io/profile), the key that pods of the same workload share (admission/workload.h), and
   // the GPUs of a pod.
   std::vector<std::string> gpu_sets;
   std::string profile;
   std::string alike;
   Gpus pod_gpus;
-  // GPU products that all of these templates allow (label synergy.io/gpu-product); nullopt: any.
+  // The GPU products that all of these templates allow (label synergy.io/gpu-product); nullopt:
+  // any.
   std::optional<std::vector<std::string>> products;
   // The node selectors and required node affinities of these templates, one entry for each template
-  // that has any. Without tolerations.
+  // that has any. Tolerations are omitted.
   std::vector<NodeSelection> selections;
   // The earliest deadline of these templates (annotation synergy.io/deadline); nullopt: none.
   std::optional<WallTime> deadline;
@@ -113,15 +114,16 @@ struct Workload {
   std::string Key() const { return workload_namespace + "/" + name; }
   // Returns `may_lose_turn`, or whether all of `profiles_to_ask` checkpoint if there are any.
   bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
-  // Returns its priority without us. A priority that we did not write is its own.
+  // Returns its priority as it would be without Synergy. A priority that Synergy did not write is
+  // the workload's own.
   int64_t OwnPriority() const { return note && note->written == priority ? note->own : priority; }
 };
 
 struct ClusterQueue {
   std::string name;
   std::string cohort;                // empty: none
-  Gpus quota;                        // nominal, of all flavors together
-  std::vector<std::string> flavors;  // that have GPUs
+  Gpus quota;  // nominal, for all flavors together
+  std::vector<std::string> flavors;  // the flavors that have GPUs
   std::vector<std::string> checks;   // its admission checks
   std::string preemption;            // withinClusterQueue; empty: Never
   bool by_usage = false;             // admissionScope: its order is not by priority
@@ -168,11 +170,11 @@ struct QueuedPod {
   std::string uid;
   std::string pod_namespace;
   std::string name;
-  std::string workload;  // the Workload's name; empty: not known
+  std::string workload;  // the Workload's name; empty: unknown
   bool has_gpus = false;
   bool has_node = false;
   std::string node;      // its name
-  bool running = false;  // and not being deleted
+  bool running = false;  // running and not being deleted
   WallTime since{};      // when the last of its containers started
 
   const std::string& Key() const { return uid; }
@@ -181,17 +183,17 @@ struct QueuedPod {
 // spec.controllerName of the admission checks of multi-cluster queues.
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
 
-// The admission check with which a job waits for its GPU type, and gets it
+// The admission check with which a job waits for its GPU type and receives it
 // (docs/internals/gavel.md):
 //
 //   Pending   the job waits for its turn on a type
 //   Ready     the job starts, on the type in the check's node selector, or on any if it has none
 //   Retry     Kueue evicts the job, which comes back as Pending after a second
 
-// spec.controllerName of AdmissionChecks that are ours.
+// spec.controllerName of Synergy's own AdmissionChecks.
 inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
 
-// The node label by which its answer selects the type.
+// The node label by which the check's answer selects the type.
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 
 // The name of the check in the chart.
@@ -216,12 +218,13 @@ struct CheckAnswer {
 // workers a Job has and may have (docs/internals/optimus.md), and the progress in a TrainJob's
 // status.
 
-// The last report of a TrainJob's training about itself (status.trainerStatus, from Kubeflow
-// Trainer 2.3 on). Not trusted: every user who may run pods in its namespace can send it.
+// The last report of a TrainJob's training about itself (status.trainerStatus, since Kubeflow
+// Trainer 2.3). The report is not trusted: every user who may run pods in its namespace can send
+// it.
 struct TrainerStatus {
   std::optional<Seconds> remaining;
   std::optional<int64_t> percent;  // done, 0 to 100
-  WallTime at{};                   // by the training's own clock
+  WallTime at{};  // on the training's own clock
 
   bool operator==(const TrainerStatus&) const = default;
 };
@@ -232,13 +235,14 @@ struct QueuedJob {
   std::string name;
   std::string resource_version;
   int64_t workers = 1;                          // of a Job: spec.parallelism
-  int64_t succeeded = 0;                        // its pods that are done
-  std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if it is malformed
-  // Both 0 if it does not ask to be elastic, or there is a problem.
+  int64_t succeeded = 0;  // number of its finished pods
+  std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if malformed
+  // Both are 0 if it does not ask to be elastic, or there is a problem.
   int64_t least = 0;
   int64_t most = 0;
   std::optional<double> target_loss;
-  // Why it is not elastic though it asks to be: the field, and what to do. Empty: nothing is wrong.
+  // Why it is not elastic although it asks to be: the field, and the cure. Empty if nothing is
+  // wrong.
   std::string problem;
 
   std::string Key() const { return job_namespace + "/" + name; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A snapshot of Kueue's objects and of those that belong to them.
+// A snapshot of Kueue's objects and of related objects.
 //
 // Threading: values. A copy shares its objects, which are immutable; any thread may read it.
 
@@ -15,8 +15,8 @@
 
 namespace synergy {
 
-// Objects of one kind in the order of their Key(). Copying costs a pointer, a change costs a copy
-// of all entries.
+// Objects of one kind in the order of their Key(). A copy costs a pointer, and a change costs a
+// copy of all entries.
 template <class T>
 class ObjectMap {
  public:
@@ -31,7 +31,7 @@ class ObjectMap {
   auto end() const { return entries_->end(); }
   size_t size() const { return entries_->size(); }
 
-  // Returns null if there is no object with that key.
+  // Returns null if no object has that key.
   Shared Find(const std::string& key) const {
     const auto found = entries_->find(key);
     return found == entries_->end() ? nullptr : found->second;
@@ -54,7 +54,7 @@ class ObjectMap {
   std::shared_ptr<const Entries> entries_;
 };
 
-// The kinds of objects, each in a container.
+// The kinds of objects, each in its own container.
 template <template <class> class In>
 struct QueueKinds {
   In<RoundPolicy> policies;
@@ -70,7 +70,7 @@ struct QueueKinds {
   // Empty unless the controller reads the progress of TrainJobs.
   In<QueuedJob> train_jobs;
 
-  // Calls `each` with every container here and the one of the same kind in `other`.
+  // Calls `each` with every container here and its counterpart in `other`.
   template <class Other, class Each>
   void ForEach(Other& other, Each each) const {
     each(policies, other.policies);
@@ -87,9 +87,9 @@ struct QueueKinds {
 };
 
 struct QueueObjects : QueueKinds<ObjectMap> {
-  // `train_jobs` is current. Kubeflow Trainer need not be installed.
+  // Whether `train_jobs` is current. Kubeflow Trainer may not be installed.
   bool watches_train_jobs = false;
-  // The controller may change the number of workers of Jobs.
+  // Whether the controller may change the number of workers of Jobs.
   bool elastic = false;
 };
 

@@ -16,7 +16,7 @@
 
 namespace synergy {
 
-// The status, as it is written to the object.
+// The status as written to the object.
 struct RoundPolicyStatus {
   struct Queue {
     std::string name;
@@ -37,7 +37,7 @@ struct RoundPolicyStatus {
   std::string reason;
   std::string message;
   std::string warning;  // a former name in the spec; empty: none
-  std::string since;    // when `ready` became what it is
+  std::string since;  // when `ready` last changed
   std::vector<Queue> queues;
 
   bool operator==(const RoundPolicyStatus&) const = default;
@@ -50,12 +50,13 @@ struct RoundPolicy {
   WallTime created{};
   std::vector<std::string> cluster_queues;
   RoundSettings settings;
-  // The former name by which spec.policy calls the policy ("gavel-las"); empty: the present one.
+  // The former name that spec.policy uses for the policy ("gavel-las"); empty: the present name.
   std::string former_name;
-  // Range of priorities that may be written. A workload whose bands would leave it is left alone.
+  // The range of priorities that may be written. A workload whose bands would exceed it is left
+  // alone.
   int64_t least_priority = -1'000'000;
   int64_t most_priority = 1'000'000;
-  // Price of a GPU-hour, by product. For policies of GPU types that go by cost.
+  // The price of a GPU-hour, by product. It is for policies of GPU types that consider cost.
   std::map<std::string, double> prices;
   RoundPolicyStatus status;
 
@@ -63,8 +64,8 @@ struct RoundPolicy {
   bool ChoosesTypes() const { return settings.gpu_types != GpuTypes::kNone; }
 };
 
-// Replaces a former name of a policy by the fields that mean the same: "gavel-las-agnostic" by las
-// with gpuTypes: Ignore, "optimus" by fifo with workers: Elastic. Other names stay.
+// Replaces a former policy name by the fields that mean the same: "gavel-las-agnostic" by las with
+// gpuTypes: Ignore, "optimus" by fifo with workers: Elastic. Other names stay.
 void ResolveFormerName(RoundPolicy& policy);
 
 std::string_view ToString(GpuTypes types);  // as spec.gpuTypes spells it; empty for kNone

@@ -1,7 +1,7 @@
 #pragma once
 
 // Translates a Workload of Kueue for rounds (queues/rounds.h). The controller, which decides whose
-// turn it is, and the command line, which explains it, share this.
+// turn it is, and the command line, which explains the decision, share this.
 //
 //   own + 2   runs, raised once more because Kueue has not looked at it
 //   own + 1   runs
@@ -25,7 +25,7 @@ int64_t PriorityOf(int64_t own, Band band);
 // Returns the higher priority of the band `kRuns` for a workload that has the lower one; nullopt
 // for others.
 std::optional<int64_t> RaisedAgain(const Workload& workload);
-// Returns the present band. A priority that another client wrote is its own from then on, which
+// Returns the present band. A priority that another client wrote becomes the workload's own, which
 // means kNext.
 Band BandOf(const Workload& workload);
 
@@ -33,33 +33,33 @@ Band BandOf(const Workload& workload);
 struct WorkloadPods {
   int64_t unplaced = 0;  // without a node
   int64_t running = 0;
-  WallTime since{};  // when the last of these began
+  WallTime since{};  // when the last of these pods began
 
   void Add(const QueuedPod& pod);
 };
 
 // Returns whether Kueue has requeued it with a backoff, for example because its pods were not ready
-// in time. Does not count the backoff of one second after an answer of our own admission checks.
+// in time. Ignores the backoff of one second after an answer of our own admission checks.
 bool InBackoff(const Workload& workload, WallTime now);
 
 // A workload that has had its quota for this long at `now` counts as running, unless a pod has no
-// node. Its pods need not be known: they name it in an annotation, which their owner may remove.
+// node. Its pods may be unknown, because they name it in an annotation that their owner may remove.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
-// Returns since when the workload is in its state, as far as the objects show. Never earlier than
-// the true time.
+// Returns since when the workload has been in its state, as far as the objects show. The result is
+// never earlier than the true time.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
-// Longest running time for which a training's last report about itself counts.
+// The longest running time for which a training's last report about itself stays valid.
 inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
-// A report is ignored if its clock is further ahead than this.
+// A report is ignored if its clock is ahead by more than this.
 inline constexpr Duration kMostAhead = std::chrono::minutes(1);
-// Returns when a job that has run since `since` reported how long it still needs; nullopt if it has
-// not in this run, or not lately, or if the time of its report lies ahead.
+// Returns when a job that has run since `since` reported its remaining time; nullopt if it has not
+// in this run, or not recently, or if the time of its report is in the future.
 std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,
                                    WallTime now);
 
-// `service`: what it has been served so far. A workload in backoff is left alone.
+// `service`: its service so far. A workload in backoff is left alone.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
                               const RoundService& service, WallTime now);
 

@@ -27,9 +27,9 @@ constexpr std::string_view kDivided = "workers were divided at the beginning of 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
 Result<std::unique_ptr<const Policy>> MakeOrder(const RoundSettings& settings) {
-  // In an elastic queue jobs go by arrival; the gains decide only how many workers each gets.
+  // In an elastic queue jobs go by arrival; the gains decide only how many workers each job gets.
   if (settings.elastic) return std::make_unique<const Fifo>();
-  // An order that is handed in preempts and keeps no queues, as this does.
+  // An order that the caller passes also preempts and keeps no queues.
   if (settings.gpu_types != GpuTypes::kNone) return std::make_unique<const Las>();
   auto policy = MakePolicy(settings.policy, {settings.queues, SizeHistory(settings.sizes)});
   if (!policy) return Fail(ErrorCode::kInvalid, "policy: " + policy.error().message);
@@ -50,18 +50,18 @@ std::string_view ToString(Band band) {
   return "?";
 }
 
-// Sort key; the first members weigh most, and the lower goes first.
+// The sort key: earlier members weigh more, and the lower key goes first.
 struct Rounds::Entry {
-  bool may_lose_turn = true;  // of those that run
+  bool may_lose_turn = true;  // applies to running ones
   int64_t class_behind = 0;
   bool gives_way = true;
-  bool turn_unused = false;  // keeps a turn without running: behind those that run
+  bool turn_unused = false;  // has a turn but does not run: it goes behind those that run
   bool unknown = false;
   PolicyRank rank;
   WallTime created;
   const std::string* name = nullptr;
   size_t index = 0;
-  std::string_view kept;  // why it keeps its turn; empty: it does not
+  std::string_view kept;  // why it keeps its turn; empty if it does not
 
   bool operator<(const Entry& other) const {
     return std::tie(may_lose_turn, class_behind, gives_way, turn_unused, unknown, rank, created,
@@ -131,7 +131,7 @@ std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallT
   return {};
 }
 
-// Puts a running workload ahead of the others by what a restart costs.
+// Puts a running workload ahead of the others by the cost of its restart.
 Job Rounds::ToJob(const RoundWorkload& workload) const {
   const RoundService& service = workload.service;
   const Seconds cost = settings_.restart_cost;
@@ -219,8 +219,8 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
     decision.verdicts[entry.index] = {Band::kRuns, entry.kept.empty() ? kTurn : entry.kept};
     return true;
   };
-  // A workload that had its turn and no longer fits is ranked by the policy again, as it will be in
-  // the next decision. That may change which others fit.
+  // A workload that had its turn and no longer fits is ranked by the policy again, as in the next
+  // decision. That may change which other workloads fit.
   auto rest = entries.begin();
   for (bool again = true; again;) {
     std::sort(entries.begin(), entries.end());
@@ -233,14 +233,14 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
       again = true;
     }
   }
-  // For the band kNext it does not matter why a workload kept its turn so far.
+  // For the band kNext, the reason why a workload kept its turn does not matter.
   for (auto entry = rest; entry != entries.end(); ++entry) {
     entry->gives_way = true;
     entry->turn_unused = false;
   }
   std::sort(rest, entries.end());
   Gpus next_free = quota;
-  bool held_back = false;  // by one that waits and goes first
+  bool held_back = false;  // by a waiting workload that goes first
   for (auto entry = rest; entry != entries.end(); ++entry) {
     const RoundWorkload& workload = workloads[entry->index];
     RoundVerdict& verdict = decision.verdicts[entry->index];

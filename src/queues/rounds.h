@@ -2,7 +2,7 @@
 
 // Decides in rounds which workloads of a queue with a quota of GPUs run (docs/queues.md). The
 // policies of policy/policy.h order the workloads. Rounds turns that order into three bands, so
-// that a queue with its own scheduler (Kueue's ClusterQueue) can be driven by priorities alone:
+// that priorities alone can drive a queue with its own scheduler (Kueue's ClusterQueue):
 //
 //   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
 //          fit is passed over; under fifo it also holds back those that wait behind it
@@ -11,17 +11,17 @@
 //          the quota once more
 //   waits  the others
 //
-// The users' priority classes go before the policy's order. A running workload does not have to
-// give way
-//   * if it cannot be suspended, or does not declare that it checkpoints: it runs to its end
+// Users' priority classes take precedence over the policy's order. A running workload need not give
+// way
+//   * if it cannot be suspended, or does not declare that it checkpoints: it then runs to its end
 //   * during its round, and before it has run for `least_run`
-//   * for less than a restart costs: if it needs no longer than that, or if the cost of its restart
-//     puts it ahead of the other workload
-//   * under a policy that orders by remaining time, if its own is not known, unless its reports
-//     have been refuted
+//   * for a gain below the cost of a restart: it needs no longer than that, or the cost of its
+//     restart puts it ahead of the other workload
+//   * under a policy that orders by remaining time, if its own is unknown, unless its reports were
+//     refuted
 //
-// Threading: immutable; any number of threads. Pure: the state of a workload (RoundService) is
-// handed in and out.
+// Threading: immutable; any number of threads. Pure: the caller passes and receives the state of a
+// workload (RoundService).
 
 #include <cstdint>
 #include <memory>
@@ -50,20 +50,20 @@ enum class GpuTypes : uint8_t {
 };
 
 struct RoundSettings {
-  // A policy of policy/policy.h; with GPU types one of gavel/policies/policies.h, whose order is
-  // handed in as RoundWorkload::place.
+  // A policy of policy/policy.h or, with GPU types, one of gavel/policies/policies.h, whose order
+  // the caller passes as RoundWorkload::place.
   std::string policy = "las";
   GpuTypes gpu_types = GpuTypes::kNone;
-  bool elastic = false;  // jobs have more or fewer workers from round to round (elastic_rounds.h)
-  ServiceQueues queues;  // of 2d-las and 2d-gittins
-  std::vector<double> sizes;  // of 2d-gittins: GPU-seconds of jobs that have ended
+  bool elastic = false;  // jobs' numbers of workers change from round to round (elastic_rounds.h)
+  ServiceQueues queues;  // for 2d-las and 2d-gittins
+  std::vector<double> sizes;  // for 2d-gittins: GPU-seconds of ended jobs
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
   Duration restart_cost = std::chrono::minutes(1);
 };
 
 // How long a workload has waited, by cause (Philly, ATC'19, section 3.1). A workload that starts,
-// ends or is stopped by its user does not wait.
+// ends or was stopped by its user does not wait.
 struct RoundDelays {
   Seconds fair_share{};     // its queue's quota was used up, or it was not its turn
   Seconds fragmentation{};  // it had its quota, but no node for some of its pods
@@ -71,16 +71,17 @@ struct RoundDelays {
   bool operator==(const RoundDelays&) const = default;
 };
 
-// The service of a workload so far. It survives restarts of the workload and of this process.
+// The service that a workload has received so far. It survives restarts of the workload and of this
+// process.
 struct RoundService {
-  double served = 0;  // GPU-seconds in which all of its pods ran
-  QueuePlace place;   // of policies with queues
-  // How long it still needs to run, by its own progress; nullopt: not known.
+  double served = 0;  // GPU-seconds in which all its pods ran
+  QueuePlace place;  // for policies with queues
+  // Its remaining running time, from its own progress; nullopt: unknown.
   std::optional<Seconds> remaining;
-  bool refuted = false;  // its report of that has proved wrong (planner/workload_ledger.h)
+  bool refuted = false;  // its report of that was refuted (planner/workload_ledger.h)
   RoundDelays delays;
   uint32_t lost_turns = 0;
-  // The iteration at which it was last suspended; nullopt: not known, or it has resumed since then.
+  // The iteration at which it was last suspended; nullopt: unknown, or it has resumed since.
   std::optional<int64_t> left_at;
 
   bool operator==(const RoundService&) const = default;
@@ -89,24 +90,24 @@ struct RoundService {
 enum class RoundState : uint8_t {
   kWaits,
   kRuns,    // has its quota, whether or not its pods run yet
-  kLeaves,  // its pods are being ended; the quota is still its own
+  kLeaves,  // its pods are being ended, but it still has the quota
 };
 
 struct RoundWorkload {
   std::string name;  // "team/train"; breaks ties
   RoundState state = RoundState::kWaits;
-  // It can be suspended, and resumes where it was.
+  // Whether it can be suspended and resumes where it was.
   bool may_lose_turn = false;
-  // Stopped by its user, in backoff, or with a priority outside of the policy's range. It keeps the
-  // GPUs that it runs with, and gets no band.
+  // Whether it was stopped by its user, is in backoff, or has a priority outside the policy's
+  // range. It keeps the GPUs that it runs with, and gets no band.
   bool left_alone = false;
   Gpus gpus;
-  int64_t own_priority = 0;  // of its class
-  Band band = Band::kNext;   // its present one
+  int64_t own_priority = 0;  // the priority of its class
+  Band band = Band::kNext;  // its present band
   WallTime created{};
   WallTime started{};  // kRuns: when it got its quota
   RoundService service;
-  // With `given_order`: the lower goes first; nullopt: after all workloads that have a place.
+  // With `given_order`: the lower place goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
 };
 
@@ -119,8 +120,8 @@ struct RoundVerdict {
 };
 
 struct RoundDecision {
-  std::vector<RoundVerdict> verdicts;  // of each workload; its present band if it is left alone
-  std::vector<size_t> order;           // of all that are not left alone: band kRuns, then the rest
+  std::vector<RoundVerdict> verdicts;  // one per workload; its present band if it is left alone
+  std::vector<size_t> order;  // all workloads that are not left alone: band kRuns first
 };
 
 class Rounds {
@@ -128,14 +129,14 @@ class Rounds {
   // Fails with kInvalid for an unknown policy, queue limits that do not ascend, or unusable times.
   static Result<Rounds> Make(RoundSettings settings);
 
-  // Returns the start of the round at `now`. Rounds begin at multiples of their length by the wall
-  // clock, the same for every replica.
+  // Returns the start of the round at `now`. Rounds begin at multiples of their length on the wall
+  // clock, so they are the same for every replica.
   WallTime RoundAt(WallTime now) const;
 
   enum class Doing : uint8_t {
-    kRan,       // all of its pods did
+    kRan,  // all its pods ran
     kWaited,    // for its queue's quota, or for its turn
-    kUnplaced,  // had its quota, and pods without a node
+    kUnplaced,  // had its quota, but some pods had no node
     kNeither,
   };
   // Charges the `stretch` up to `now`, and its effect on the workload's place in the policy's
@@ -143,8 +144,9 @@ class Rounds {
   void Charge(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
               WallTime now) const;
 
-  // `begins`: this is the first decision of a round. In all others a workload that has its turn
-  // keeps it. Under the elastic policy this returns the present bands: ElasticRounds decides them.
+  // `begins`: this is the first decision of a round. In all other decisions, a workload that has
+  // its turn keeps it. Under the elastic policy this returns the present bands, because
+  // ElasticRounds decides them.
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                        WallTime now) const;
 
@@ -164,7 +166,7 @@ class Rounds {
 
   RoundSettings settings_;
   std::shared_ptr<const Policy> policy_;
-  bool by_remaining_;  // the policy orders by how long jobs still need
+  bool by_remaining_;  // the policy orders by remaining time
 };
 
 }  // namespace synergy

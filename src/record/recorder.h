@@ -1,13 +1,12 @@
 #pragma once
 
-// Records a program in one file: every change of its ClusterState, every decision and every step of
-// its queue planner, one line of JSON each (wire/journal). replay.h replays it. Each run of
-// the program begins with a line that names it.
+// Records a program in one file: every change of its ClusterState, every decision, and every step
+// of its queue planner, each as a line of JSON (wire/journal). replay.h replays it. Each run of the
+// program begins with a line that names it.
 //
-// Threading: from any thread; lines never mix, and those of one thread, and of one ClusterState,
-// are in the order in which they were recorded.
-// Failures: when the file reaches its limit or cannot be written, this is logged once and the
-// recording ends; the program continues.
+// Threading: any thread. Lines never mix, and lines of one thread, or of one ClusterState, stay in
+// the order in which they were recorded. Failures: if the file reaches its limit or cannot be
+// written, this is logged once and recording ends; the program continues.
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +25,8 @@ namespace synergy::record {
 
 class Recorder final : public ClusterJournal, public DecisionJournal, public QueueJournal {
  public:
-  // Appends to `file`, which no other user may read, until it has `limit` bytes. `log` outlives
-  // this.
+  // Appends to `file`, which no other user may read, until it has `limit` bytes. `log` must outlive
+  // the result.
   static Result<std::unique_ptr<Recorder>> Open(const std::string& file, Bytes limit,
                                                 std::string_view program, Logger& log);
   ~Recorder() override;
@@ -48,7 +47,7 @@ class Recorder final : public ClusterJournal, public DecisionJournal, public Que
   Logger& log_;
   const uint64_t limit_;
   std::mutex mutex_;
-  int file_;  // -1: the recording has ended
+  int file_;  // -1: recording has ended
   uint64_t size_;
 };
 

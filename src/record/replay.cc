@@ -24,23 +24,23 @@ struct Line {
 
 struct RecordedDecision {
   Line line;
-  uint64_t version = 0;  // of the cluster on which it was made
+  uint64_t version = 0;  // version of the cluster on which it was made
   Decision decision;
 };
 
-// The lines of one run; decisions in the order of the versions they were made on.
+// The lines of one run; decisions are ordered by the versions on which they were made.
 struct Run {
   std::vector<Line> changes;
   std::vector<RecordedDecision> decisions;
-  std::vector<Line> queues;  // the queue planner's steps, which read nothing of the cluster state
+  std::vector<Line> queues;  // steps of the queue planner, which do not read the cluster state
 };
 
 Error At(const Line& line, const Error& error) {
   return {ErrorCode::kInvalid, fmt::format("line {}: {}", line.number, error.message)};
 }
 
-// Returns the version that a decision names; none for records that only the tuner reads, in their
-// order.
+// Returns the version that a decision names; nullopt for records that only the tuner reads, in
+// their order.
 std::optional<uint64_t> VersionOf(const Decision& decision) {
   return std::visit(
       [](const auto& made) -> std::optional<uint64_t> {
@@ -52,8 +52,9 @@ std::optional<uint64_t> VersionOf(const Decision& decision) {
 
 bool IsCompared(const Decision& decision) { return VersionOf(decision).has_value(); }
 
-// Sorts decisions by version: a decision is written after it is made, so newer changes may precede
-// it, and decisions of two threads may be in any order. The tuner's stay in their own order.
+// Sorts decisions by version. A decision is written after it is made, so newer changes may precede
+// it, and decisions of two threads may be in any order. The tuner's decisions stay in their own
+// order.
 Result<Run> Sort(const std::vector<Line>& lines) {
   Run run;
   uint64_t tuner_version = 0;

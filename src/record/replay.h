@@ -1,6 +1,6 @@
 #pragma once
 
-// Replays a recording, and checks whether every decision comes out the same.
+// Replays a recording, and checks that every decision comes out the same.
 //
 // Threading: pure.
 
@@ -15,7 +15,7 @@
 namespace synergy::record {
 
 struct Difference {
-  size_t line = 0;  // in the recording, from 1
+  size_t line = 0;  // in the recording, counted from 1
   std::string recorded;
   std::string replayed;  // or the error
 };
@@ -27,18 +27,18 @@ struct ReplayReport {
     uint64_t same = 0;
     uint64_t different = 0;
   };
-  // By kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", "QueuesPlanned", and
+  // Counts by kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", "QueuesPlanned", and
   // "Change" for changes of the cluster, which must lead to the same version (and an Assume to the
   // same outcome).
   std::map<std::string, Count> counts;
-  std::vector<Difference> differences;  // the first ones
+  std::vector<Difference> differences;  // only the first ones
   uint64_t runs = 0;
 
   bool same() const { return differences.empty(); }
 };
 
 // Replays each run in `text` separately. Ignores a last line that a killed program did not finish.
-// kInvalid, with the line: this is not a recording.
+// Returns kInvalid, with the line, if this is not a recording.
 Result<ReplayReport> Replay(std::string_view text);
 
 }  // namespace synergy::record

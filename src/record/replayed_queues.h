@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes the queue planner's steps of one run again, from what a recording says the planner read.
-// Private to this folder.
+// Repeats the queue planner's steps of one run, from what the recording shows that the planner
+// read. Private to this folder.
 //
 // Threading: one owner.
 
@@ -29,7 +29,7 @@ class ReplayedQueues {
   ReplayedQueues(const ReplayedQueues&) = delete;
   ReplayedQueues& operator=(const ReplayedQueues&) = delete;
 
-  // Returns the step as it comes out now, with what was read in it.
+  // Returns the step as it comes out now, together with what it read.
   QueueStep Again(const QueueStep& recorded);
 
  private:
@@ -70,7 +70,7 @@ class ReplayedQueues {
   QueueObjects objects_;
   std::map<std::string, PodProgress> progress_;  // by the pod's UID
   std::set<std::string> checkpoints_;            // "team/resnet50"
-  std::map<std::string, int64_t> room_;          // for pods of a workload, by its UID
+  std::map<std::string, int64_t> room_;  // number of pods of a workload, by its UID
   RecordedTypes types_;
   LastStep last_;
   QueuePlan plan_;  // the last one

@@ -154,7 +154,7 @@ Decision ReplayedRun::Again(decision::StorageReported recorded) {
 }
 
 Decision ReplayedRun::Again(decision::TunerLearned recorded) {
-  // The action is unknown if its decision came out shorter than recorded, which is already
+  // The action is unknown only if its decision came out shorter than recorded, which is already
   // reported.
   if (const auto asked = asked_.extract(recorded.action); !asked.empty()) {
     tuner_->OnResult(memory_, asked.mapped(), recorded.done, recorded.at);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Replays one run of a program: applies the same changes to a ClusterState, and makes each decision
-// again with the program's own functions. Private to this folder.
+// Replays one run of a program: it applies the same changes to a ClusterState, and repeats each
+// decision with the program's own functions. Private to this folder.
 //
 // Threading: one owner.
 
@@ -24,10 +24,10 @@ namespace synergy::record {
 
 class ReplayedRun {
  public:
-  // kConflict as ClusterState::Apply().
+  // Returns kConflict as ClusterState::Apply() does.
   Result<> Change(const ClusterChange& change);
-  // Makes the decision again from what `recorded` read, on the present cluster. Records that only
-  // report something to decisions are applied and returned unchanged.
+  // Repeats the decision on the present cluster, from what `recorded` read. Applies records that
+  // only report something to decisions, and returns them unchanged.
   Decision Decide(const Decision& recorded);
 
  private:
@@ -49,7 +49,7 @@ class ReplayedRun {
   std::optional<Tuner> tuner_{std::in_place, TunerSettings{}, profiles_, &storage_};
   TunerMemory memory_;
   std::deque<PodNews> news_;               // not yet passed to the tuner
-  std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet replayed
+  std::map<uint64_t, TunerAction> asked_;  // by number; their outcomes have not been replayed yet
 };
 
 }  // namespace synergy::record

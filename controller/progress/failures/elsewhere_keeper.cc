@@ -66,7 +66,7 @@ Result<> ElsewhereKeeper::TryToPublish(const std::stop_token& stop) {
   if (changed) {
     auto written = api_.WriteAvoidedNodes(next, stop);
     if (!written) {
-      // The call may have taken effect, or another client has written.
+      // The call may have taken effect, or another client may have written.
       published_.reset();
       return Fail(written.error());
     }

@@ -1,16 +1,15 @@
 #pragma once
 
-// Publishes the nodes that the next attempts of jobs avoid (engine/retries/avoided_nodes.h), in one
-// ConfigMap that the extender watches, and records an event on each job.
+// Publishes, in one ConfigMap that the extender watches, the nodes that jobs' next attempts avoid
+// (engine/retries/avoided_nodes.h), and records an event on each job.
 //
-// A new leader adds to what the last one published. It decides again about recent failures
-// (retry_keeper.h), and what is published already changes nothing and makes no second event.
+// A new leader adds to what the previous one published. It decides again about recent failures
+// (retry_keeper.h); decisions that are already published change nothing and create no second event.
 //
 // Bounds: AvoidedNodes::kMost decisions wait; the ConfigMap is written at most every kInterval.
 //
-// Threading: one owner.
-// Failures: a failed call is repeated after kPause; a decision waits until it is published or
-// lapses. If another client has changed the ConfigMap, it is read again.
+// Threading: one owner. Failures: a failed call is repeated after kPause; a decision waits until it
+// is published or expires. If another client changes the ConfigMap, it is read again.
 
 #include <chrono>
 #include <deque>
@@ -34,14 +33,14 @@ class ElsewhereKeeper {
   static constexpr Duration kInterval = std::chrono::seconds(2);
   static constexpr Duration kPause = std::chrono::seconds(5);
 
-  // `may_act`: whether this process leads. All references outlive this.
+  // `may_act`: returns whether this process leads. All references must outlive this object.
   ElsewhereKeeper(kube::RetryApi& api, kube::EventRecorder& events, std::function<bool()> may_act,
                   const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
-  // This process leads from now on.
+  // Call it when this process begins to lead.
   void StartOver();
-  // These nodes are to be avoided; `event` is recorded once they are published. REQUIRES: `nodes`
-  // is not empty.
+  // Adds nodes to avoid; `event` is recorded once they are published. REQUIRES: `nodes` is not
+  // empty.
   void Add(std::vector<AvoidedNode> nodes, kube::EventRecord event);
   // Publishes what was added. Call it about every second.
   void Publish(const std::stop_token& stop);
@@ -50,11 +49,11 @@ class ElsewhereKeeper {
   struct Decided {
     std::vector<AvoidedNode> nodes;
     kube::EventRecord event;
-    bool is_new = false;  // was not published when this process first tried
+    bool is_new = false;  // it was not published when this process first tried
   };
 
   Result<> TryToPublish(const std::stop_token& stop);
-  // Counts what is in force, as far as this process has published or read it.
+  // Counts the entries in force, as far as this process has published or read them.
   void Count() const;
 
   kube::RetryApi& api_;
@@ -63,8 +62,8 @@ class ElsewhereKeeper {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
-  std::deque<Decided> decided_;                     // and not published yet
-  std::optional<PublishedAvoidedNodes> published_;  // as stored; none: unknown
+  std::deque<Decided> decided_;  // decisions that are not published yet
+  std::optional<PublishedAvoidedNodes> published_;  // as stored; absent: unknown
   Instant due_ = Instant::min();
   std::optional<ErrorCode> error_;  // of the last call, if it failed
 };

@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// How much an Xid may be dated too early: an exporter's interval. And too late: the kubelet's times
-// are whole seconds.
+// How much earlier than the true time, because of an exporter's interval, or later, because the
+// kubelet's times are whole seconds, an Xid's time may be.
 constexpr Duration kXidEarly = std::chrono::seconds(30);
 constexpr Duration kXidLate = std::chrono::seconds(1);
 
@@ -25,8 +25,8 @@ LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
                      .iterations = std::max<int64_t>(log.iterations, 0),
                      .since_iteration = log.since_iteration};
-  // An agent of another version may have other rules. The line comes from a tenant, whatever agent
-  // sends it.
+  // An agent of another version may have different rules. The line comes from a tenant, whichever
+  // agent sends it.
   if (const LogRule* const rule = LogRuleNamed(log.rule))
     reading.finding = LogFinding{rule, Evidence(log.evidence), log.time};
   return reading;
@@ -36,7 +36,7 @@ void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFac
   if (at && *at <= end) facts.acts.push_back({act, end - *at});
 }
 
-// Leaves out Xids of earlier runs of the container, and those that its end may have caused.
+// Omits Xids of earlier runs of the container, and those that its end may have caused.
 void AddXids(const std::vector<PodXid>& xids, WallTime started, WallTime ended,
              FailureFacts& facts) {
   for (const PodXid& seen : xids) {
@@ -49,8 +49,8 @@ auto KeyOf(const FailureRecord& record) {
   return std::tie(record.uid, record.container, record.run);
 }
 
-// Gives the leading record the iterations of its attempt. Often rank 0 alone prints them, so
-// without it a silent rank's are unknown.
+// Gives the leading record the iterations of its attempt. Often only rank 0 prints them, so without
+// this the iterations of a silent rank are unknown.
 void JoinIterations(const std::vector<FailureRecord>& records, FailureRecord& leads) {
   const bool has_first = std::any_of(records.begin(), records.end(),
                                      [](const FailureRecord& each) { return each.rank == "0"; });
@@ -89,7 +89,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   facts.shared_gpu = pod.shared_gpu.value_or(false);
   if (end != nullptr) facts.exit_code = end->exit_code;
   if (pod.failed) facts.conditions = pod.conditions;
-  // The pod's own reason says more than that its container was ended.
+  // The pod's own reason tells more than the end of its container.
   if (pod.failed && !pod.reason.empty()) {
     facts.reason = pod.reason;
     facts.message = pod.message;
@@ -131,7 +131,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .workload = pod.workload,
                        .shared_gpu = pod.shared_gpu.value_or(true),
                        .created = pod.created};
-  // The deletion may be the cause of all that a process reports after it.
+  // The deletion may be the cause of everything that a process reports afterwards.
   if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end) {
     record.cause = ToString(Cause::kUnknown);
     record.behaviour = ToString(Behaviour::kUnknown);
@@ -171,7 +171,7 @@ PodRun RunOf(const FailureRecord& record) {
 bool IsRetry(const PodRun& later, const PodRun& earlier) {
   if (later.uid == earlier.uid) return later.run > earlier.run;
   if (later.started == WallTime{} || earlier.started == WallTime{}) return false;
-  // Nodes' clocks differ from each other's and the API server's. So the moments of creation are
+  // Clocks of nodes differ from each other and from the API server's. So creation times are
   // compared with each other, and with how long a run took on its node.
   const Duration ran = earlier.failed - earlier.started;
   return later.started > earlier.failed && later.created > earlier.created + ran;
@@ -197,7 +197,7 @@ std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
         merged.push_back(record);
         continue;
       }
-      // Decisions and suspensions of either of them stay.
+      // Keep the decisions and suspensions of both records.
       FailureRecord& same = merged[place->second];
       same.to_suspend = std::max(same.to_suspend, record.to_suspend);
       same.suspended = std::max(same.suspended, record.suspended);

@@ -18,39 +18,43 @@
 
 namespace synergy::controller {
 
-// Returns the end of the pod's container with GPUs, else of another container; null if none failed.
+// Returns the end of the pod's container with GPUs, or else of another container; null if none
+// failed.
 const ContainerEnd* EndOf(const EndedPod& pod);
-// Returns the container's end in that run; null if the status does not have it.
+// Returns how the container ended in that run; null if the status lacks it.
 const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int32_t run);
-// Returns when the pod ended, by its status; `now` if that does not say.
+// Returns when the pod ended according to its status; `now` if the status does not tell.
 WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
-// Returns none if the pod did not fail: it completed, or was deleted without a further reason. The
-// owner is the pod's own. `end` and `log` may be null. `xids`: of the container's GPUs.
+// Returns nullopt if the pod did not fail: it completed, or was deleted without a further reason.
+// The record's owner is the pod's own. `end` and `log` may be null. `xids`: the Xids of the
+// container's GPUs.
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
                                           const LogEvidence* log, WallTime now,
                                           const std::vector<PodXid>& xids = {});
 
-// Marks the records as those of one attempt. The one with the strongest evidence (StrengthOf) leads
-// it, the earliest among equals. REQUIRES: there is one.
+// Marks the records as those of one attempt. The record with the strongest evidence (StrengthOf)
+// leads it, or the earliest among equals. REQUIRES: there is at least one record.
 void JoinAttempt(std::vector<FailureRecord>& records);
 
-// A run of a pod of a job. Valid as long as what it was made of.
+// A run of a pod of a job. It is valid as long as its source.
 struct PodRun {
   std::string_view uid;  // the pod's
   int32_t run = 0;
-  WallTime created{};  // the pod
-  WallTime started{};  // the run; none: unknown
+  WallTime created{};  // creation of the pod
+  WallTime started{};  // start of the run; unset: unknown
   WallTime failed{};
 };
 PodRun RunOf(const FailureRecord& record);
-// Returns whether the one began because the other had failed: it is of a later attempt of the job.
+// Returns whether `later` began because `earlier` had failed: it belongs to a later attempt of the
+// job.
 bool IsRetry(const PodRun& later, const PodRun& earlier);
 
-// "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix): EVIDENCE"
+// Returns text such as "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix):
+// EVIDENCE".
 std::string DescribeFailure(const FailureRecord& record);
 
-// Returns the records of both, each once, by time: the newest kMostFailureRecords.
+// Returns the records of both without duplicates, by time, and only the newest kMostFailureRecords.
 std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
                                         const std::vector<FailureRecord>& others);
 

@@ -14,12 +14,13 @@
 namespace synergy::controller {
 namespace {
 
-// The most pods that one step reads because their containers were restarted.
+// The maximum number of pods that one step reads because their containers were restarted.
 constexpr size_t kMostReads = 20;
-// A Job's owner's owner: RayJob, RayCluster; TrainJob, JobSet, Job.
+// Limits the chain of owners, such as RayJob and RayCluster, or TrainJob, JobSet and Job.
 constexpr int kMostOwners = 4;
 constexpr char kJobSetVersion[] = "jobset.x-k8s.io/v1alpha2";
-// The most events on the pods of one attempt; the owner's event says how many pods failed.
+// The maximum number of events on pods of one attempt; the owner's event tells how many pods
+// failed.
 constexpr size_t kMostPodEvents = 64;
 
 // Returns whether several pods may have the same GPU. NVIDIA's product label then ends with
@@ -120,7 +121,7 @@ void FailureKeeper::Reported::Forget(Instant before) {
 }
 
 bool FailureKeeper::Retry::Fail(const Error& error, Instant now) {
-  // An outage ends for all at once; a refusal lasts until a right changes.
+  // An outage ends for all calls at once; a refusal lasts until permissions change.
   const bool outage = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
                       error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kCancelled;
   due_ = now + (outage ? kWriteInterval : backoff_.Next());
@@ -203,7 +204,7 @@ bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
       }
     }
   }
-  // Records that this replica has not written yet stay.
+  // Keep records that this replica has not written yet.
   for (const auto& [name, when] : unwritten_) {
     FailureHistory& history = read[name];
     history.of_namespace = name;
@@ -221,7 +222,7 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
   std::erase_if(unread_, [now](const auto& entry) { return now - entry.second.due() > kOldest; });
   const auto cluster = state_.Snapshot();
   const std::map<std::string, std::vector<EndedRun>> all = reports_.All(now);
-  // Begins after the node that was served last.
+  // Begin after the node that was served last.
   std::vector<const std::pair<const std::string, std::vector<EndedRun>>*> nodes;
   for (const auto& of_node : all) nodes.push_back(&of_node);
   std::rotate(nodes.begin(),
@@ -242,7 +243,7 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       if (failed != unread_.end() && !failed->second.IsDue(now)) continue;
       const auto pod = std::find_if(pods.begin(), pods.end(),
                                     [&](const auto& one) { return one->uid == run.uid; });
-      // The watch reports a pod that has ended.
+      // The watch reports pods that have ended.
       if (pod == pods.end() || !(*pod)->fungible) continue;
       if (++reads_of_node > kMostReadsOfNode) break;
       if (++reads > kMostReads || stop.stop_requested()) return;
@@ -250,14 +251,14 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       auto read = api_.ReadPod((*pod)->pod_namespace, (*pod)->name, stop);
       if (!read && read.error().code != ErrorCode::kNotFound) {
         unread_[key].Fail(read.error(), now);
-        // The next may fail as slowly.
+        // The next call may take as long to fail.
         return;
       }
       asked_.emplace(key, now);
       unread_.erase(key);
       if (!read || read->uid != run.uid || read->node != node || read->failed) continue;
-      // The agent's copy of the pod is older. So a run without an end was followed by another one,
-      // which has ended, too: the status keeps the last end only.
+      // The agent's copy of the pod is older. So a run without a recorded end was followed by
+      // another run that has also ended, because the status keeps only the last end.
       const ContainerEnd* const end = EndOf(*read, run.container, run.run);
       if (end == nullptr) continue;
       ContainerEnd copy = *end;
@@ -344,12 +345,12 @@ ObjectOwner FailureKeeper::OutermostOwner(const EndedPod& pod, std::string& queu
       // A JobSet that restarts deletes its Jobs.
       ObjectOwner set{kJobSetVersion, "JobSet", pod.job_set, ""};
       facts = api_.ReadOwner(pod.pod_namespace, set, stop);
-      // A JobSet of the same name that was made later is another one.
+      // A JobSet with the same name that was created later is a different one.
       if (!facts || facts->created > pod.created) break;
       set.uid = facts->uid;
       owner = std::move(set);
     }
-    // The name may be another object's by now.
+    // The name may belong to another object by now.
     if (!facts || facts->uid != owner.uid) break;
     if (queue.empty()) queue = facts->queue;
     if (facts->owner.kind.empty()) break;
@@ -380,7 +381,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   JoinAttempt(records);
   std::string queue = any.queue;
   const ObjectOwner owner = OutermostOwner(any, queue, stop);
-  // The calls take time.
+  // Check again, because the calls take time.
   if (stop.stop_requested() || !may_act_()) return false;
   size_t events = 0;
   for (FailureRecord& record : records) {
@@ -393,7 +394,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   }
   const auto leads = std::find_if(records.begin(), records.end(),
                                   [](const FailureRecord& record) { return record.leads; });
-  // The API server refuses events on other names.
+  // The API server refuses events about other names.
   if (!owner.kind.empty() && IsDnsSubdomain(owner.name)) {
     const std::string rank = leads->rank.empty() ? "" : fmt::format(" (rank {})", leads->rank);
     const std::string others =
@@ -417,7 +418,7 @@ void FailureKeeper::ActOnRetries(const std::stop_token& stop) {
   for (const std::string& name : retries_->Due()) {
     if (stop.stop_requested() || !may_act_()) return;
     FailureHistory& history = histories_[name];
-    // A retry begins while this waits.
+    // A retry may begin while this waits.
     if (retries_->Step(history, !unwritten_.contains(name), stop))
       unwritten_.emplace(name, clock_.Now());
   }
@@ -427,7 +428,7 @@ void FailureKeeper::ActOnRetries(const std::stop_token& stop) {
 void FailureKeeper::WriteDue(const std::stop_token& stop) {
   const Instant now = clock_.Now();
   size_t writes = 0;
-  // Begins after the namespace that was served last.
+  // Begin after the namespace that was served last.
   std::vector<std::string> due;
   for (const auto& [name, when] : unwritten_) {
     if (when <= now) due.push_back(name);

@@ -1,29 +1,29 @@
 #pragma once
 
 // Reports failures of managed pods: an event on the pod and on its owner, a metric, and a record in
-// a ConfigMap for each namespace. retry_keeper.h and suspect_nodes.h act on these records.
+// a ConfigMap per namespace. retry_keeper.h and suspect_nodes.h act on these records.
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
 //   reports of restarted  ---+   (or judges without)
 //   containers, and GET pod
 //
-// Pods of one owner that fail together are one attempt: one event on the owner, with its cause. A
-// pod that was created and started after another one had failed is of the next attempt.
+// Pods of one owner that fail together are one attempt, with one event on the owner about its
+// cause. A pod that was created and started after another one failed belongs to the next attempt.
 //
-// Replicas: all watch; the leader reports. A run is reported once, however often its pod is seen:
-// by the pod's UID, container and run. A new leader takes from the histories which runs were
-// reported. A leader that dies between event and record is followed by one that reports again.
+// Replicas: all watch, and the leader reports. A run (the pod's UID, container and run number) is
+// reported once, however often its pod is seen. A new leader learns from the histories which runs
+// were reported. If a leader dies between event and record, the next leader reports again.
 //
-// Bounds: pods that ended more than an hour ago do not count. Per namespace kMostWaiting pods wait,
-// kMostReported runs are kept as reported, and kMostAttempts attempts are reported a step. A
-// ConfigMap is written at most every kWriteInterval, kMostWrites of them a step. Of one node
-// kMostReadsOfNode pods are read a step.
+// Bounds: pods that ended more than an hour ago do not count. Per namespace, kMostWaiting pods
+// wait, kMostReported runs are remembered as reported, and kMostAttempts attempts are reported per
+// step. A ConfigMap is written at most every kWriteInterval, and kMostWrites of them per step. Per
+// node, kMostReadsOfNode pods are read per step.
 //
-// Threading: Replace, Upsert and Remove by the watch's thread; the rest by one other.
-// Failures: a failed call is repeated at a later step, with backoff if it was refused. A conflict
-// is merged. An owner that cannot be read is followed no further. An attempt waits until it is
-// reported.
+// Threading: the watch's thread calls Replace, Upsert and Remove; one other thread calls the rest.
+// Failures: a failed call is repeated in a later step, with backoff if it was refused. A conflict
+// is merged. If an owner cannot be read, its own owners are not followed. An attempt waits until it
+// is reported.
 
 #include <chrono>
 #include <cstddef>
@@ -65,12 +65,12 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   static constexpr size_t kMostReadsOfNode = 2;
   static constexpr Duration kWriteInterval = std::chrono::seconds(5);
   static constexpr size_t kMostWrites = 5;
-  // How long to wait for further members of an attempt, and for the last of them.
+  // How long to wait for further members of an attempt, and for the last member.
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kMostSettle = std::chrono::seconds(60);
 
-  // `patience`: how long to wait for an agent's report. `retries`: null if it is off. All
-  // references outlive this.
+  // `patience`: how long to wait for an agent's report. `retries`: null if retries are off. All
+  // references must outlive this object.
   FailureKeeper(kube::FailureApi& api, FailureReports& reports, const ClusterState& state,
                 RetryKeeper* retries, kube::EventRecorder& events, std::function<bool()> may_act,
                 Duration patience, const Clock& clock, Logger& log,
@@ -78,13 +78,13 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
 
   void Replace(std::vector<EndedPod> all) override;
   void Upsert(EndedPod pod) override;
-  void Remove(const EndedPod&) override {}  // a deleted pod failed all the same
+  void Remove(const EndedPod&) override {}  // a deleted pod still counts as failed
 
   // Reads the histories again before the next step.
   void StartOver();
   void Step(const std::stop_token& stop);
-  // Drops what is too old; for replicas that do not act. A full namespace drops its oldest end
-  // then, uncounted: the leader reports it.
+  // Drops entries that are too old; for replicas that do not act. A full namespace then drops its
+  // oldest end without counting it, because the leader reports it.
   void Forget();
 
  private:
@@ -93,17 +93,17 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   struct Waiting {
     EndedPod pod;
     std::optional<ContainerEnd> end;
-    WallTime at{};    // the end
-    Instant since{};  // when it was seen first
+    WallTime at{};  // time of the end
+    Instant since{};  // when it was first seen
   };
   using Attempt = std::vector<Waiting>;
 
-  // Runs of one namespace that need no report.
+  // Runs of one namespace that need no further report.
   struct Reported {
     std::set<RunKey> runs;
     std::deque<std::pair<Instant, std::set<RunKey>::const_iterator>> by_age;
-    // Ends before this one, ordered as in the history, are not in the history that was read: it
-    // was full.
+    // Ends before this one, in the history's order, are missing from the history that was read,
+    // because it was full.
     std::optional<std::pair<WallTime, std::string>> first;
 
     void Add(RunKey key, Instant now);
@@ -111,13 +111,13 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
     void Forget(Instant before);
   };
 
-  // When a call that failed is due again.
+  // When to repeat a failed call.
   class Retry {
    public:
     bool IsDue(Instant now) const { return now >= due_; }
     Instant due() const { return due_; }
     void Succeed() { *this = Retry(); }
-    // Returns whether the error is of another kind than the last.
+    // Returns whether the kind of error differs from the last one.
     bool Fail(const Error& error, Instant now);
 
    private:
@@ -128,21 +128,21 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
 
   static RunKey KeyOf(const Waiting& one);
   static PodRun RunOf(const Waiting& one);
-  // REQUIRES of both: the mutex is held.
+  // REQUIRES for both: the mutex is held.
   void Add(EndedPod pod, std::optional<ContainerEnd> end);
   void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);
-  // Finds restarted containers, by the agents' reports.
+  // Finds restarted containers in the agents' reports.
   void AddRestarts(const std::stop_token& stop);
-  // Returns the attempts that are complete, as far as is known. They keep waiting.
+  // Returns the attempts that are complete, as far as is known. The attempts keep waiting.
   std::vector<Attempt> CompleteAttempts();
   bool IsReady(const std::vector<const Waiting*>& attempt, Instant now) const;
-  // Returns whether it needs no further report.
+  // Returns whether the attempt needs no further report.
   bool Report(const Attempt& attempt, const std::stop_token& stop);
   bool IsRecorded(const std::string& pod_namespace, const RunKey& key) const;
-  // The attempt waits no longer.
+  // Ends the wait of the attempt.
   void Settle(const Attempt& attempt);
-  // Returns the outermost owner; adds the queue if an owner names it.
+  // Returns the outermost owner; sets `queue` if an owner names it.
   ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
   void WriteDue(const std::stop_token& stop);
   Result<> Write(FailureHistory& history, const std::stop_token& stop);
@@ -165,17 +165,17 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   std::map<std::string, std::map<RunKey, Waiting>> waiting_;  // by namespace
   std::map<std::string, Reported> reported_;                  // by namespace
 
-  // Used by the thread that steps.
+  // Only the thread that steps uses these.
   bool loaded_ = false;
   std::map<std::string, FailureHistory> histories_;  // by namespace
-  std::map<std::string, Instant> unwritten_;         // namespaces, and the earliest time to write
-  std::map<std::string, Instant> written_;           // namespaces, and when they were written last
+  std::map<std::string, Instant> unwritten_;  // namespaces, and the earliest time to write them
+  std::map<std::string, Instant> written_;  // namespaces, and when they were last written
   std::map<std::string, Retry> writes_;              // namespaces whose last write failed
   std::map<RunKey, Instant> asked_;                  // runs whose pods were read
   std::map<RunKey, Retry> unread_;                   // runs whose pods could not be read
-  std::string served_;                               // the namespace that was served last
+  std::string served_;  // the namespace served last
   std::string served_node_;                          // the node whose pod was read last
-  Retry listing_;                                    // of the histories
+  Retry listing_;  // for the histories
 };
 
 }  // namespace synergy::controller

@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kFailedPods[] = "status.phase=Failed";
 
-// Agents are queried once an interval; two answers may be late.
+// Agents are queried once per interval, and two answers may be late.
 Duration PatienceOf(const config::ControllerConfig& config) {
   if (!config.progress.enabled) return Duration::zero();
   return 2 * Duration(config.progress.interval) + std::chrono::seconds(5);

@@ -1,10 +1,10 @@
 #pragma once
 
-// Watches failed pods, reports why they failed (failure_keeper.h), and with failures.retries acts
-// on their retries (retry_keeper.h). Does nothing unless failures.enabled.
+// Watches failed pods, reports why they failed (failure_keeper.h) and, with failures.retries, acts
+// on their retries (retry_keeper.h). It does nothing unless failures.enabled.
 //
-// Threading: the constructor, Start() and Stop() by one owner, StartOver() and Look() by one
-// thread; a watch of its own.
+// Threading: one owner constructs, starts and stops it; one thread calls StartOver() and Look();
+// the watch has its own thread.
 
 #include <chrono>
 #include <functional>
@@ -31,8 +31,8 @@ class FailuresUnit {
   // How often to call Look().
   static constexpr Duration kLook = std::chrono::seconds(1);
 
-  // `acting`: writes only while this process leads; `may_act` says whether it does. All references
-  // outlive this.
+  // `acting`: writes only while this process leads; `may_act` returns whether it does. All
+  // references must outlive this object.
   FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
                kube::ApiClient& acting, const wire::ObjectReader& reader, const ClusterState& state,
                FailureReports& reports, kube::EventRecorder& events, std::function<bool()> may_act,
@@ -41,9 +41,9 @@ class FailuresUnit {
   void Start();
   void Stop() { watches_.Stop(); }
 
-  // This process leads from now on.
+  // Call it when this process begins to lead.
   void StartOver() { keeper_.StartOver(); }
-  // Reports what is due, if this process leads (`acts`).
+  // Reports what is due if this process leads (`acts`).
   void Look(bool acts, const std::stop_token& stop);
 
  private:

@@ -17,20 +17,21 @@
 namespace synergy::controller {
 namespace {
 
-// Jobs that Kueue suspends by their Workloads, besides Jobs and JobSets. Pods of the others may
-// fail alone: RayClusters replace workers, and PyTorchJobs may be elastic.
+// Kinds that Kueue suspends through their Workloads, in addition to Jobs and JobSets. Pods of other
+// kinds may fail on their own: RayClusters replace workers, and PyTorchJobs may be elastic.
 constexpr std::array<std::string_view, 2> kQueuedKinds = {"TrainJob", "MPIJob"};
 
-// Failures that are further apart are no row: what ran between them may have left no record.
+// Failures further apart than this do not form a row, because runs between them may have left no
+// record.
 constexpr Duration kLongestPause = std::chrono::hours(1);
 
-// Whether the object itself can be suspended.
+// Returns whether the object itself can be suspended.
 bool IsJobOrJobSet(const ObjectOwner& job) {
   return (job.kind == "Job" && job.api_version == "batch/v1") ||
          (job.kind == "JobSet" && job.api_version.starts_with("jobset.x-k8s.io/"));
 }
 
-// The kind as kubectl takes it, whatever else is installed.
+// Returns the kind as kubectl accepts it, whatever else is installed.
 std::string_view ResourceOf(std::string_view kind) {
   if (kind == wire::kWorkloadKind) return "workloads.kueue.x-k8s.io";
   return kind == "JobSet" ? "jobsets.jobset.x-k8s.io" : "job";
@@ -61,7 +62,7 @@ bool IsToBeSuspended(const FailureRecord& record) {
   return record.to_suspend != WallTime{} && record.suspended == WallTime{};
 }
 
-// Returns whether the job's last failure is of another kind, template or image than this one.
+// Returns whether the job's last failure has another category, template or image than this one.
 bool HasFailedOtherwise(const FailureHistory& history, const FailureRecord& failure) {
   const FailureRecord* last = &failure;
   for (const FailureRecord& record : history.records) {
@@ -134,7 +135,7 @@ std::vector<std::string> RetryKeeper::Due() const {
 bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_token& stop) {
   const WallTime latest = clock_.WallNow() - kLatest;
   std::erase_if(examined_, [latest](const auto& entry) { return entry.second < latest; });
-  // The failure that a job is to be suspended for, else its last one; by the job's UID.
+  // By the job's UID: the failure for which a job should be suspended, or else its last one.
   std::map<std::string_view, FailureRecord*> jobs;
   for (FailureRecord& record : history.records) {
     if (!record.leads || ActionsFor(record.owner) == RetryActions()) continue;
@@ -157,7 +158,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
     }
     changed |= outcome == Outcome::kChanged;
     pending |= outcome == Outcome::kPending;
-    // The next call may fail as slowly.
+    // The next call may take as long to fail.
     const auto looked = looks_.find(history.of_namespace);
     if (looked != looks_.end() && looked->second.due > clock_.Now()) break;
   }
@@ -166,7 +167,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
 }
 
 RetryActions RetryKeeper::ActionsFor(const ObjectOwner& job) const {
-  // Events are about it, and the API server takes none on other names.
+  // Events concern the job, and the API server accepts none about other names.
   if (job.uid.empty() || !IsDnsSubdomain(job.name)) return {};
   const bool can_be_suspended =
       IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
@@ -223,7 +224,7 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
 
 void RetryKeeper::GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                               const RetryDecision& decision) {
-  // The webhook has not seen the pod, so its like cannot be recognised.
+  // The webhook has not seen the pod, so similar pods cannot be recognised.
   if (last.workload.empty()) return;
   std::vector<AvoidedNode> nodes;
   for (const std::string& node : decision.nodes)
@@ -244,7 +245,7 @@ Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string
   if (IsJobOrJobSet(last.owner)) {
     auto job = api_.ReadJob(of_namespace, last.owner, stop);
     if (!job && job.error().code != ErrorCode::kNotFound) return Fail(job.error());
-    // Only the outermost owner counts, and it could not be read.
+    // Only the outermost owner counts, but it could not be read.
     if (job && !job->owner.kind.empty()) return std::nullopt;
     if (!job || job->uid != last.owner.uid || job->finished) return std::nullopt;
     wish = {std::move(job->retries), fmt::format("{} {}", ResourceOf(job->kind), last.owner.name),
@@ -290,7 +291,8 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const FailureHistory& history, Failure
   const wire::StoppableJob& job = **found;
   const std::string decision = ToTimeText(marked.to_suspend);
   if (job.stopped_for == decision) {
-    // By a call without an answer, or by the last leader. Its user may have resumed it since.
+    // A call without an answer, or the previous leader, has suspended it. Its user may have resumed
+    // it since.
     if (job.stopped) Announce(of_namespace, marked, job);
     return Settle(marked, true, "suspended");
   }
@@ -299,7 +301,7 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const FailureHistory& history, Failure
   if (!wish) return TryLater(of_namespace, marked.owner, wish.error());
   if (!AsksToStop(*wish) || HasFailedOtherwise(history, marked))
     return Settle(marked, false, "withdrawn");
-  // The calls take time.
+  // Check again, because the calls take time.
   if (stop.stop_requested() || !may_act_()) return Outcome::kPending;
   if (const Result<> stopped = api_.Stop(job, decision, stop); !stopped)
     return TryLater(of_namespace, marked.owner, stopped.error());
@@ -320,7 +322,7 @@ Result<std::optional<wire::StoppableJob>> RetryKeeper::FindStoppable(
       }
     }
   }
-  // Kueue starts a job again that is suspended by itself.
+  // Kueue restarts a job that is suspended on its own.
   if (!IsJobOrJobSet(job) || (kueue_ && !failure.queue.empty())) return std::nullopt;
   auto read = api_.ReadJob(of_namespace, job, stop);
   if (!read && read.error().code != ErrorCode::kNotFound) return Fail(read.error());

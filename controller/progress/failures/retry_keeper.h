@@ -1,7 +1,7 @@
 #pragma once
 
-// Acts on failures of jobs (engine/retries), where the annotation synergy.io/retries asks for that:
-// on the job, its queue or its namespace; the nearest counts.
+// Acts on failures of jobs (engine/retries) if the annotation synergy.io/retries on the job, its
+// queue or its namespace asks for that; the nearest annotation counts.
 //
 //   history of failures -> a row of like failures? -> opted in? -> the failure's record is marked
 //              |                                                             |
@@ -9,18 +9,19 @@
 //              history | is stored
 //              +--------> an infrastructure failure? -> opted in? -> elsewhere_keeper.h
 //
-// What was decided is in the history, and what was done is an annotation of the job. So a new
-// leader finishes what the last one began, and does nothing twice: a job that its user has resumed
-// stays resumed. Failures from before a suspension count no more after it. A decision is withdrawn
-// if the job has failed otherwise before it is carried out, or its user no longer asks for it.
+// Decisions are in the history, and a completed action is an annotation of the job. So a new leader
+// finishes what the previous one began, and does nothing twice: a job that its user has resumed
+// stays resumed. Failures from before a suspension no longer count after it. A decision is
+// withdrawn if the job fails in another way before it is carried out, or its user no longer asks
+// for it.
 //
-// Bounds: only failures of the last kLatest are looked at; how many jobs are suspended in an hour,
-// see SuspensionLimit. Objects are read only where a row of failures is long enough, or the last
-// one is of the infrastructure: those of kMostExamined jobs a step.
+// Bounds: only failures within kLatest are considered; SuspensionLimit limits how many jobs are
+// suspended per hour. Objects are read only if a row of failures is long enough or the last failure
+// came from the infrastructure, and for at most kMostExamined jobs per step.
 //
-// Threading: one owner.
-// Failures: a failed call is repeated after kPause. A job that cannot be suspended within kLatest
-// is left alone, counted and logged. Without an answer about the annotation nothing is done.
+// Threading: one owner. Failures: a failed call is repeated after kPause. A job that cannot be
+// suspended within kLatest is left alone, counted and logged. Nothing is done without an answer
+// about the annotation.
 
 #include <chrono>
 #include <cstddef>
@@ -52,19 +53,20 @@ class RetryKeeper {
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
 
-  // `kueue`: it is installed. `may_act`: whether this process leads. All references outlive this.
+  // `kueue`: whether Kueue is installed. `may_act`: returns whether this process leads. All
+  // references must outlive this object.
   RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
               std::function<bool()> may_act, const Clock& clock, Logger& log,
               metrics::ControllerMetrics& metrics);
 
-  // Begins with the histories, by namespace, that were read.
+  // Begins with the histories that were read, by namespace.
   void StartOver(const std::map<std::string, FailureHistory>& histories);
-  // The namespace has a new failure.
+  // Records that the namespace has a new failure.
   void Look(const std::string& of_namespace) { looks_.try_emplace(of_namespace); }
-  // Returns the namespaces in which something is to be done now.
+  // Returns the namespaces that need a step now.
   std::vector<std::string> Due() const;
-  // Does it. `stored`: the history is stored as it is. Returns whether the history was changed and
-  // is to be stored.
+  // Carries out the step of a namespace. `stored`: whether the history is stored as it is. Returns
+  // whether the history was changed and must be stored.
   bool Step(FailureHistory& history, bool stored, const std::stop_token& stop);
   // Publishes which nodes jobs avoid. Call it about every second.
   void Publish(const std::stop_token& stop) { elsewhere_.Publish(stop); }
@@ -72,13 +74,13 @@ class RetryKeeper {
  private:
   using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
 
-  // A namespace to look at.
+  // A namespace that needs a look.
   struct Looked {
     Instant due = Instant::min();
     std::optional<ErrorCode> error;  // of the last call, if it failed
   };
   enum class Outcome { kSettled, kChanged, kPending };
-  // The annotation that counts, and what the job itself shows.
+  // The annotation that counts, and the state of the job itself.
   struct Wish {
     std::optional<std::string> text;
     std::string where;  // "job bert"
@@ -89,17 +91,17 @@ class RetryKeeper {
   RetryActions ActionsFor(const ObjectOwner& job) const;
   // Decides about the last failure of a job.
   Outcome Examine(const FailureHistory& history, FailureRecord& last, const std::stop_token& stop);
-  // The next attempt prefers other nodes.
+  // Makes the next attempt prefer other nodes.
   void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                    const RetryDecision& decision);
-  // None: the job is gone or has ended.
+  // Returns nullopt if the job is gone or has ended.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
   static bool AsksToStop(const std::optional<Wish>& wish);
   // Suspends the job of a marked failure.
   Outcome Suspend(const FailureHistory& history, FailureRecord& marked,
                   const std::stop_token& stop);
-  // Returns what to stop. None: the job is gone or has ended.
+  // Returns the object to stop. Returns nullopt if the job is gone or has ended.
   Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,
                                                           const FailureRecord& failure,
                                                           const std::stop_token& stop);
@@ -120,10 +122,10 @@ class RetryKeeper {
   SuspensionLimit limit_;
   ElsewhereKeeper elsewhere_;
   std::map<std::string, Looked> looks_;  // by namespace
-  std::map<RunKey, WallTime> examined_;  // failures that were decided about, and when they were
+  std::map<RunKey, WallTime> examined_;  // failures that were decided, with their times
 };
 
-// Returns the job of that failure, with its attempts up to it, oldest first.
+// Returns the job of that failure, with its attempts up to the failure, oldest first.
 FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last);
 
 }  // namespace synergy::controller

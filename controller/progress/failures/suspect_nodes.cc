@@ -14,14 +14,14 @@
 namespace synergy::controller {
 namespace {
 
-// Reasons and conditions by which Kubernetes gives up pods of a node that does not work.
+// Reasons and conditions with which Kubernetes gives up the pods of a broken node.
 constexpr std::array<std::string_view, 3> kNodeReasons = {"NodeLost", "NodeNotReady",
                                                           "UnexpectedAdmissionError"};
 constexpr std::string_view kNodeCondition = "DisruptionTarget/DeletionByTaintManager";
 
 enum class Proof { kNone, kClaimed, kProven };
 
-// Returns whether the failure shows a fault of its node.
+// Returns whether the failure shows a fault of its node, and how.
 Proof ProofOf(const FailureRecord& record, Category category) {
   if (CauseNamed(record.cause) != Cause::kInfrastructure) return Proof::kNone;
   const auto is_it = [&record](const CodeRule& rule) { return rule.name == record.rule; };
@@ -44,7 +44,7 @@ Proof ProofOf(const FailureRecord& record, Category category) {
   }
 }
 
-// Faults of one node, by the namespaces whose jobs met them.
+// Faults of one node, by the namespaces whose jobs encountered them.
 using Faults = std::map<std::string_view, std::set<Category>>;
 struct NodeFaults {
   Faults proven;

@@ -1,17 +1,16 @@
 #pragma once
 
-// Tells operators of nodes on which jobs of several namespaces have failed for a reason that may be
-// the node's: an event on the Node, and a gauge for an alert. Changes no node.
+// Reports to operators the nodes on which jobs of several namespaces failed for a reason that the
+// node may have caused, through an event on the Node and a gauge for an alert. It changes no node.
 //
 //   records of the last hour -> faults of nodes -> those of two namespaces -> SynergyNodeSuspect
 //
-// A fault is *proven* if no tenant can make it up (an Xid, or a reason or condition that Kubernetes
-// reports), otherwise *claimed* by a log. Claims count only if two namespaces make them, so no
+// A fault is *proven* if no tenant can invent it (an Xid, or a reason or condition that Kubernetes
+// reports); otherwise a log only *claims* it. Claims count only if two namespaces make them, so no
 // namespace can bring a node under suspicion by itself. Evictions for planned work or for lack of
 // room, and failures of other processes or of the network are no faults of a node.
 //
-// Bounds: an event for each node and each category of its faults, once, until the node is no longer
-// suspect.
+// Bounds: one event per node and category of its faults, until the node is no longer suspect.
 //
 // Threading: FindSuspectNodes() is pure; a SuspectNodes has one owner.
 
@@ -37,24 +36,24 @@ inline constexpr size_t kNamespacesToSuspect = 2;
 struct SuspectNode {
   std::string node;
   std::set<Category> categories;  // of the faults that count
-  size_t namespaces = 0;          // in which jobs failed by them
+  size_t namespaces = 0;  // in which jobs failed because of them
   bool proven = false;            // at least one fault is
 };
 
-// `histories`: by namespace, each by time.
+// `histories`: by namespace, each sorted by time.
 std::vector<SuspectNode> FindSuspectNodes(const std::map<std::string, FailureHistory>& histories,
                                           WallTime now);
 
 class SuspectNodes {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   SuspectNodes(kube::EventRecorder& events, metrics::ControllerMetrics& metrics)
       : events_(events), metrics_(metrics) {}
 
-  // Records what is new. Nodes that are not in the cluster do not count.
+  // Records new suspects. Ignores nodes that are not in the cluster.
   void Look(const std::map<std::string, FailureHistory>& histories, const ClusterSnapshot& cluster,
             WallTime now);
-  // Forgets all; until the next Look() no node is suspect.
+  // Forgets everything; until the next Look() no node is suspect.
   void StartOver();
 
  private:

@@ -15,7 +15,7 @@ namespace {
 // With the API server down, each write takes seconds to fail.
 constexpr size_t kMostFailures = 5;
 
-// Whether the API server has refused, or did not need, this one write.
+// Returns whether the API server refused, or did not need, only this write.
 bool IsOfThisPodAlone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict ||
          error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid;

@@ -1,13 +1,12 @@
 #pragma once
 
-// Drives the turns of pods on GPUs (engine/sharing/turn_planner.h): passes the planner the pods and
-// what node agents report of them, writes the turns that have changed as annotations, reports them
-// as events, and renews them while they are up to date (controller/progress/turn_renewal.h).
+// Manages the turns of pods on GPUs (engine/sharing/turn_planner.h): it passes the pods and node
+// agents' reports to the planner, writes changed turns as annotations, reports them as events, and
+// renews them while they are up to date (controller/progress/turn_renewal.h).
 //
-// Threading: one owner.
-// Failures: a failed write is repeated in the next step. Until all have succeeded, turns are not
-// renewed, so that agents let all pods run after a minute; a pod that refuses the write alone does
-// not count. The next leader goes on with the annotations.
+// Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
+// have succeeded, turns are not renewed, so agents let all pods run after a minute; a write that
+// fails only for its own pod does not count. The next leader continues with the annotations.
 
 #include <functional>
 #include <map>
@@ -29,21 +28,21 @@ namespace synergy::controller {
 
 class TurnsDriver {
  public:
-  // Writes per step; the others follow in the next one.
+  // Limits the writes per step; the others follow in the next step.
   static constexpr size_t kMostWrites = 50;
 
   struct Settings {
     std::string gpu_resource;
-    Duration quantum = std::chrono::seconds(60);  // as in GpuTurns
+    Duration quantum = std::chrono::seconds(60);  // same as in GpuTurns
   };
 
-  // All references outlive this. `may_act` is checked before each write.
+  // All references must outlive this object. `may_act` is checked before each write.
   TurnsDriver(Settings settings, ClusterState& state, const ProgressStore& progress,
               kube::PodApi& pods, kube::EventRecorder& events, TurnRenewal& renewal,
               std::function<bool()> may_act, const Clock& clock, Logger& log,
               metrics::TurnMetrics& metrics);
 
-  // Forgets all state, because another replica has been at work meanwhile.
+  // Forgets all state, because another replica has acted meanwhile.
   void StartOver();
   // Renews nothing until a step has succeeded.
   void Rest();
@@ -54,7 +53,7 @@ class TurnsDriver {
   std::map<std::string, std::vector<TurnPod>> PodsByNode(Instant now) const;
   // Reports why pods are not suspended, once for each reason.
   void ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods);
-  // Returns false if the API server could not be asked.
+  // Returns false if the API server could not be reached.
   bool Write(const TurnChange& change, const std::stop_token& stop);
   void Report(const TurnChange& change);
 
@@ -69,7 +68,7 @@ class TurnsDriver {
   Logger& log_;
   metrics::TurnMetrics& metrics_;
   TurnPlanner planner_;
-  std::map<std::string, std::string> refusals_;  // reported ones, by uid
+  std::map<std::string, std::string> refusals_;  // those reported, by uid
 };
 
 }  // namespace synergy::controller

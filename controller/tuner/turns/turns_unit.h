@@ -1,9 +1,9 @@
 #pragma once
 
-// Runs the turns of pods on GPUs (turns_driver.h): a step every two seconds while this replica
+// Runs the turns of pods on GPUs (turns_driver.h): it steps every two seconds while this replica
 // leads and sees the cluster. Apart because the tests of the driver need no leader.
 //
-// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+// Threading: one owner constructs, starts and stops it; it has its own thread.
 
 #include "config/controller_config.h"
 #include "controller/cluster/leader_loop.h"
@@ -21,14 +21,14 @@ namespace synergy::controller {
 
 class TurnsUnit {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   TurnsUnit(const config::ControllerConfig& config, WatchedCluster& cluster, ProgressUnit& progress,
             kube::PodApi& pod_api, kube::EventRecorder& events, const Leadership& leadership,
             const Clock& clock, Logger& log, metrics::TurnMetrics& metrics);
 
   // Does nothing unless turns.enabled is set.
   void Start();
-  // Ends the renewal, too.
+  // Also ends the renewal.
   void Stop();
 
  private:

@@ -66,7 +66,7 @@ bool IsWholeNumberOfCores(double used);
 // Returns whether `seen` has fewer data workers than `other`: it was slower with all of them busy,
 // and with fewer busy cores.
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agreement);
-// Does the same for all points: returns whether `seen` has fewer than any of them.
+// Returns whether `seen` has fewer workers than at least one of the points.
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoints& points, double agreement);
 // Returns whether `seen` belongs to a pod of a gang that needs less CPU per iteration than the pod
 // of `other`: if both had the same amount, the gang would be slower.

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Longest time after a start for which a training's speed is ignored, because it begins slowly.
+// The longest time after a start in which a training's speed is ignored, because it begins slowly.
 constexpr Duration kLongestSettling = std::chrono::seconds(30);
 
 std::shared_ptr<const QueuedJob> JobOf(const QueueObjects& objects, const Workload& workload) {
@@ -25,7 +25,7 @@ std::shared_ptr<const QueuedJob> JobOf(const QueueObjects& objects, const Worklo
   return job && job->uid == workload.owner.uid ? job : nullptr;
 }
 
-// Returns why the workers of the job are not changed; empty if they may be.
+// Returns why the job's workers are not changed; empty if they may be.
 std::string ProblemOf(const Workload& workload, const QueuedJob& job,
                       const ProfileCheckpoints& checkpoints) {
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints)) return job.problem;
@@ -35,7 +35,7 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
       kCheckpointAnnotation);
 }
 
-// Lowers the most workers to those for which the nodes have room. It does not take any from a job
+// Lowers the most workers to the number for which the nodes have room. It takes none from a job
 // whose pods all run: they have their nodes, even if no other pod may go there any more.
 void Cap(ElasticWorkload& elastic, const auto& room) {
   if (elastic.least >= elastic.most) return;
@@ -66,7 +66,7 @@ void ElasticJobs::Observe(const QueueObjects& objects, const ProfileCheckpoints&
       notices.push_back({workload.object, "SynergyNotElastic", "its workers stay: " + reported});
     }
   }
-  // A size beyond the job's own bounds is what its user wants.
+  // A size outside the job's own bounds is what its user wants.
   const bool is_elastic = job && job->IsElastic() && may_change && object.pods >= job->least &&
                           object.pods <= job->most;
   if (!is_elastic) return;
@@ -115,7 +115,7 @@ std::vector<WorkersWrite> ElasticJobs::Due(const std::string& name, const Queued
                     fmt::format("from {} to {} workers: {}; it continues from its checkpoint",
                                 change->from, change->to, change->why)};
   }
-  // A job that shrinks makes room for those that grow.
+  // A job that shrinks makes room for jobs that grow.
   std::stable_sort(due.begin(), due.end(), [](const WorkersWrite& a, const WorkersWrite& b) {
     return a.change.to - a.change.from < b.change.to - b.change.from;
   });
@@ -127,7 +127,7 @@ std::set<std::string> ElasticJobs::Sizing(const QueuedWorkloads& queue, WallTime
   for (const QueuedWorkload& workload : queue) {
     if (workload.round.state != RoundState::kWaits) continue;
     const QueuedJob* const job = workload.job.get();
-    // If some workers of the job are done, its workload has only the others.
+    // If some workers of the job are done, its workload contains only the others.
     const bool differs =
         job && job->IsElastic() && job->succeeded == 0 && job->workers != workload.object->pods;
     if (differs || ChangeOf(workload, now)) sizing.insert(workload.object->uid);
@@ -151,7 +151,7 @@ std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
 }
 
 void ElasticJobs::ForgetOthers(const QueueObjects& objects, std::set<std::string> jobs) {
-  // While the workers of a job are changed, it has no workload for a moment.
+  // While a job's workers are changed, it briefly has no workload.
   for (const auto& [key, job] : objects.jobs) jobs.insert(job->uid);
   const auto is_gone = [&jobs](const auto& entry) { return !jobs.contains(entry.first); };
   rounds_.Forget(jobs);

@@ -1,18 +1,18 @@
 #pragma once
 
-// Plans the number of workers of the Jobs in elastic queues (docs/internals/optimus.md): records
-// the progress of each job, decides its size as a round begins (queues/elastic_rounds.h), and
+// Plans the number of workers of the Jobs in elastic queues (docs/internals/optimus.md): it records
+// the progress of each job, decides its size at the start of a round (queues/elastic_rounds.h), and
 // returns the changes that are due.
 //
 // A running job is suspended and resized in one write; Kueue replaces its workload and starts it.
 // A waiting job is resized before it gets its place in the queue. Jobs of other kinds keep their
 // size.
 //
-// No job gets more workers than the empty nodes have room for, unless all of them run already.
+// No job gets more workers than the empty nodes have room for, unless all its workers already run.
 //
-// Threading: one owner. Pure.
-// Failures: a change that was not written is due again for a minute; a change that the API server
-// refused is not tried again before the next round. Records are lost with the process.
+// Threading: one owner. Pure. Failures: a change that was not written stays due for a minute; a
+// change that the API server refused is not retried before the next round. Records are lost with
+// the process.
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +32,7 @@
 namespace synergy {
 
 // Returns how many pods of the workload the nodes have room for, as PodsOnEmptyNodes() does
-// (queues/empty_nodes.h). `quota`: of its ClusterQueue.
+// (queues/empty_nodes.h). `quota`: the quota of its ClusterQueue.
 using PodRoom = std::function<int64_t(const Workload& workload, Gpus quota)>;
 
 // A change of the number of workers of a Job.
@@ -40,8 +40,8 @@ struct WorkersWrite {
   std::shared_ptr<const QueuedJob> job;
   std::string queue;
   WorkerChange change;
-  // For a job that runs: its service, which is passed on to the workload that replaces the present
-  // one, and the event to record once the change is written.
+  // For a running job: its service, which passes to the workload that replaces the present one, and
+  // the event to record once the change is written.
   std::optional<RoundService> service;
   std::optional<JobNotice> notice;
 };
@@ -49,8 +49,8 @@ struct WorkersWrite {
 class ElasticJobs {
  public:
   void StartOver();
-  // Sets `job` and `elastic` of a workload. `runs_since`: when all of its pods ran; nullopt if they
-  // do not. Appends an event if the job asks to be elastic and cannot be.
+  // Sets `job` and `elastic` of a workload. `runs_since`: when all its pods ran; nullopt if they do
+  // not. Appends an event if the job asks to be elastic but cannot be.
   void Observe(const QueueObjects& objects, const ProfileCheckpoints& checkpoints,
                const RoundSettings& settings, std::optional<WallTime> runs_since,
                const ElasticSight& sight, WallTime now, QueuedWorkload& workload,
@@ -61,14 +61,14 @@ class ElasticJobs {
   // grow.
   std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,
                                 RoundState state, WallTime now) const;
-  // Returns the UIDs of waiting workloads that do not have their new size yet. Their bands are not
-  // to be written until Kueue has seen it.
+  // Returns the UIDs of waiting workloads that do not have their new size yet. Do not write their
+  // bands until Kueue has seen the size.
   std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
   void OnWritten(const WorkersWrite& write);
   void OnRefused(const WorkersWrite& write);
   // Removes and returns the service of the workload that the job had before its workers changed.
   std::optional<RoundService> TakeCarried(const std::string& job);
-  // Forgets all jobs but `jobs`, the UIDs of those that have a workload in an elastic queue, and
+  // Forgets all jobs except `jobs` (the UIDs of those that have a workload in an elastic queue) and
   // those of `objects`.
   void ForgetOthers(const QueueObjects& objects, std::set<std::string> jobs);
 
@@ -77,7 +77,7 @@ class ElasticJobs {
 
   ElasticRounds rounds_;
   std::unordered_map<std::string, RoundService> carried_;  // by the job's UID
-  std::unordered_map<std::string, std::string> problems_;  // last reported ones, by the job's UID
+  std::unordered_map<std::string, std::string> problems_;  // those last reported, by the job's UID
 };
 
 }  // namespace synergy

@@ -60,7 +60,7 @@ TypeAnswer Answer(const Checked& checked, CheckPhase phase, WallTime now, std::s
       checked.workload, checked.check, {phase, std::move(product), std::move(message), now}, {}};
 }
 
-// Returns the answer that has a running workload evicted.
+// Returns the answer that makes Kueue evict a running workload.
 TypeAnswer TakeType(const Checked& running, WallTime now) {
   const GpuTypeTurn& turn = *running.turn;
   std::string why = fmt::format("its turn on {} ends: another job is next", turn.on);
@@ -84,8 +84,8 @@ void SortByPlace(std::vector<Checked>& workloads) {
             [](const Checked& a, const Checked& b) { return a.turn->place < b.turn->place; });
 }
 
-// Admits held workloads to types that have room, and evicts started ones from types on which others
-// wait for room.
+// Admits held workloads to types that have room, and evicts started ones from types for which
+// others wait.
 void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vector<Checked> held,
                std::vector<Checked> started, WallTime now, std::vector<TypeAnswer>& answers) {
   SortByPlace(held);
@@ -152,7 +152,7 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeC
     const CheckState& state = workload->checks[*check];
     Checked checked{workload, *check, types ? types->Of(workload->uid) : nullptr};
     if (!workload->has_quota) {
-      // Kueue resets the answer when it evicts, but not if another eviction came before ours.
+      // Kueue resets the answer when it evicts, but not if another eviction preceded ours.
       if (state.state != ToString(CheckPhase::kPending) &&
           now - workload->quota_since >= kAfterEviction)
         answers.push_back(Answer(checked, CheckPhase::kPending, now, "it waits for its quota"));

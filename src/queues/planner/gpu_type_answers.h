@@ -1,13 +1,12 @@
 #pragma once
 
-// Plans the answers to the admission check with which workloads wait for their GPU type
-// (queues/kueue.h, docs/internals/gavel.md). The check fails closed: without an answer a workload
-// does not start. So
+// Plans answers to the admission check with which workloads wait for their GPU type
+// (queues/kueue.h, docs/internals/gavel.md). Without an answer, a workload does not start. So
 //   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
 //     a workload about which no replica has decided for `patience`
 //   * every replica resets the answer of a workload that has lost its quota
-//   * the leader, once it has decided, admits a workload to its type as soon as that has room; and
-//     has a workload evicted (Retry) whose GPUs others need or that moves to another type
+//   * the leader, once it has decided, admits a workload to its type as soon as that has room; it
+//     evicts (Retry) a workload that moves to another type, or whose GPUs others need
 //
 // Threading: pure.
 
@@ -24,7 +23,7 @@
 
 namespace synergy {
 
-// Returns the index of our check among the workload's checks; nullopt if it has none of ours.
+// Returns the index of Synergy's check among the workload's checks; nullopt if it has none.
 std::optional<size_t> OurCheck(const QueueObjects& objects, const Workload& workload);
 // Returns whether the workload has its quota and waits for its GPU type.
 bool IsHeld(const QueueObjects& objects, const Workload& workload);
@@ -36,11 +35,11 @@ struct TypeAnswer {
   std::optional<JobNotice> notice;  // to record once the answer is written
 };
 
-// If Kueue resets an answer itself, it does so within this time after the eviction.
+// If Kueue itself resets an answer, it does so within this time after the eviction.
 inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
 
 // `types`: the decision just made; null if this replica does not lead or could not decide.
-// `silent`: no replica has decided for `patience`.
+// `silent`: whether no replica has decided for `patience`.
 std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now);
 

@@ -15,8 +15,8 @@ namespace {
 
 using QueueNames = std::set<std::string>;
 
-// Returns the first queue of the cohort that is not in this policy, whose priorities the policy
-// does not set; empty if there is none.
+// Returns the first queue of the cohort that is not in this policy, so that the policy does not set
+// its priorities; empty if there is none.
 std::string ForeignQueue(const QueueObjects& objects, const std::string& cohort,
                          const QueueNames& own) {
   for (const auto& [name, queue] : objects.cluster_queues) {
@@ -108,7 +108,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     return std::tie(a->created, a->name) < std::tie(b->created, b->name);
   });
   std::map<std::string, std::string> taken;  // queues, with the policy's name
-  std::string chooses_types;                 // the policy that does
+  std::string chooses_types;  // the policy that chooses types
   std::vector<JudgedPolicy> all;
   for (const auto& policy : policies) {
     JudgedPolicy& judged = all.emplace_back();
@@ -145,7 +145,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
       if (!is_free) queue.problem = fmt::format("RoundPolicy {} has it", other->second);
       judged.queues.emplace(name, std::move(queue));
     }
-    // Priorities compare across a cohort: with one of its queues refused, the others are too.
+    // Priorities compare across a cohort, so refusing one of its queues refuses the others, too.
     std::map<std::string, std::string> refused;
     for (const auto& [name, queue] : judged.queues) {
       if (queue.queue && !queue.problem.empty() && !queue.queue->cohort.empty())

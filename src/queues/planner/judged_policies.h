@@ -19,20 +19,20 @@
 namespace synergy {
 
 struct JudgedQueue {
-  std::shared_ptr<const ClusterQueue> queue;  // null if there is no queue of that name
-  std::string problem;                        // why the policy does not order it; empty: it does
-  std::string hint;                           // advice for a queue that is ordered
+  std::shared_ptr<const ClusterQueue> queue;  // null if there is no queue with that name
+  std::string problem;  // why the policy does not order it; empty if it does
+  std::string hint;  // advice for an ordered queue
 };
 
 struct JudgedPolicy {
   std::shared_ptr<const RoundPolicy> policy;
-  std::optional<Rounds> rounds;               // none if the policy has a problem
-  std::string problem;                        // of the whole policy, not of one queue
+  std::optional<Rounds> rounds;  // nullopt if the policy has a problem
+  std::string problem;  // concerns the whole policy, not one queue
   std::map<std::string, JudgedQueue> queues;  // by name
 };
 
 // Returns the policies in the order of their creation. If two policies name one queue, the older
-// one orders it.
+// policy orders it.
 std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects);
 
 }  // namespace synergy

@@ -1,8 +1,8 @@
 #pragma once
 
-// The policies of a RoundPolicy: every valid combination of its fields policy, gpuTypes and
-// workers, with what it means. The CRD's enum, its validation and the table of docs/queues.md are
-// made of this (tests/integration/queues/policy_forms_test.cc).
+// Lists the policies of a RoundPolicy: every valid combination of its fields policy, gpuTypes and
+// workers, with its meaning. The CRD's enum, its validation and the table in docs/queues.md are
+// generated from it (tests/integration/queues/policy_forms_test.cc).
 //
 // Threading: pure.
 
@@ -16,19 +16,20 @@ namespace synergy {
 
 struct PolicyForm {
   std::string policy;  // "las"
-  // The policy also works with gpuTypes Ignore and Aware; without gpuTypes only if `alone`.
+  // The policy also works with gpuTypes Ignore and Aware; it works without gpuTypes only if
+  // `alone`.
   bool alone = false;
   bool with_types = false;
   bool elastic = false;  // with workers: Elastic
   std::string meaning;   // of the policy alone
   std::string with_types_meaning;
-  std::string needs;  // facts and fields without which it is no use; empty: none
+  std::string needs;  // facts and fields that it needs to be useful; empty: none
 };
 
 // Returns one form for each word of `policy`.
 std::vector<PolicyForm> PolicyForms();
 
-// Returns kInvalid with the field, and with the words that are valid there.
+// Returns kInvalid with the field and the words that are valid there.
 Result<> CheckForm(const RoundSettings& settings);
 
 }  // namespace synergy

@@ -1,12 +1,12 @@
 #pragma once
 
-// The journal of the queue planner: what it reads and plans, step by step, so that a replay can
-// plan again and compare. A step has only what has changed since the last one.
+// The journal of the queue planner: what it reads and plans in each step, so that a replay can plan
+// again and compare. A step contains only what changed since the previous one.
 //
-// GPU types are an input: a solver chooses them, and how far it gets within its time limit depends
-// on the machine.
+// GPU types are an input, because a solver chooses them, and how far it gets within its time limit
+// depends on the machine.
 //
-// Threading: values. Each journal documents from which threads it may be called.
+// Threading: values. Each journal documents which threads may call it.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@
 
 namespace synergy {
 
-// Changes of the objects of a kind, or of other values with a Key().
+// Changes of the objects of one kind, or of other values with a Key().
 template <class T>
 struct ObjectChanges {
   std::vector<std::shared_ptr<const T>> put;
@@ -30,7 +30,7 @@ struct ObjectChanges {
   bool empty() const { return put.empty() && removed.empty(); }
 };
 
-// The members of PodProgress on which plans depend.
+// The members of PodProgress that affect plans.
 struct ProgressReport {
   std::string uid;
   std::optional<int64_t> iteration;
@@ -54,14 +54,14 @@ struct TypeDecision {
     bool operator==(const Turn&) const = default;
   };
 
-  std::string policy;  // UID
+  std::string policy;  // UID of a policy
   std::string problem;
-  std::vector<Turn> turns;  // of the workloads about which there is a decision
+  std::vector<Turn> turns;  // turns of the workloads that have a decision
 
   bool operator==(const TypeDecision&) const = default;
 };
 
-// For how many pods of a workload the nodes have room.
+// How many pods of a workload the nodes have room for.
 struct RoomForPods {
   std::string workload;  // UID
   int64_t pods = 0;
@@ -73,10 +73,10 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   bool watches_train_jobs = false;
   bool elastic = false;
   ObjectChanges<ProgressReport> progress;
-  // The profiles with checkpoints, of those that were asked for; nullopt: the same as before.
+  // Those of the requested profiles that have checkpoints; nullopt: unchanged.
   std::optional<std::vector<std::string>> checkpoints;
-  std::optional<std::vector<TypeDecision>> types;  // nullopt: the same as before
-  std::optional<std::vector<RoomForPods>> room;    // nullopt: the same as before, or not asked for
+  std::optional<std::vector<TypeDecision>> types;  // nullopt: unchanged
+  std::optional<std::vector<RoomForPods>> room;  // nullopt: unchanged, or not requested
 };
 
 namespace queue_step {
@@ -86,7 +86,8 @@ struct StartedOver {};
 struct Planned {
   Moment at;
   QueueChanges changes;
-  // Without the statuses that are the same as in the last step. Not read from a recording.
+  // The plan without the statuses that are unchanged since the last step. It is not read from a
+  // recording.
   QueuePlan plan;
 };
 

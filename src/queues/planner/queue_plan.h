@@ -22,16 +22,16 @@ namespace synergy {
 
 // A change of a Workload.
 struct WorkloadWrite {
-  // In the order in which they are made, so that no workload that is to go on running is ever
-  // behind one that waits.
+  // Kinds in the order in which they are written, so that no workload that should keep running is
+  // ever behind a waiting one.
   enum class Kind : uint8_t {
     kRestoreWaiting,
     kProtect,  // a running workload gets the upper band
     kRestoreRunning,
     kWithdraw,  // a waiting workload loses the upper band
     kLower,     // a running workload loses the upper band
-    // A waiting workload gets the upper band. Kueue considers it at once, but not again when a
-    // running workload's priority falls later, so this is never written before kLower.
+    // A waiting workload gets the upper band. Kueue considers the workload at once, but not again
+    // when a running workload's priority falls later, so this is never written before kLower.
     kRaise,
     kSort,  // a workload moves between the two lower bands
     kNote,  // only the note changes
@@ -41,9 +41,9 @@ struct WorkloadWrite {
   std::shared_ptr<const Workload> workload;
   int64_t priority = 0;
   std::optional<RoundNote> note;  // nullopt: the note is removed
-  std::string_view why;           // for people
-  std::string queue = {};         // the ClusterQueue that is ordered
-  // The event that the workload loses its turn, to record once this is written.
+  std::string_view why;  // text for people
+  std::string queue = {};  // the ordered ClusterQueue
+  // The event that tells that the workload loses its turn; record it once this is written.
   std::optional<JobNotice> lost_turn = {};
 };
 
@@ -53,11 +53,11 @@ struct PolicyStatusWrite {
 };
 
 struct QueuePlan {
-  std::vector<JobNotice> notices;             // to record even if writes fail
-  std::vector<WorkersWrite> waiting_jobs;     // written first
-  std::vector<WorkloadWrite> writes;          // second, in this order
-  std::vector<WorkersWrite> running_jobs;     // last, and only if every band was written
-  std::vector<PolicyStatusWrite> statuses;    // at any time
+  std::vector<JobNotice> notices;  // to record even if writes fail
+  std::vector<WorkersWrite> waiting_jobs;  // write these first
+  std::vector<WorkloadWrite> writes;  // write these second, in this order
+  std::vector<WorkersWrite> running_jobs;  // write these last, and only if every band was written
+  std::vector<PolicyStatusWrite> statuses;  // write these at any time
   std::map<std::string, RoundDelays> delays;  // by ClusterQueue, since the last plan
 };
 
@@ -70,7 +70,7 @@ enum class WriteOutcome : uint8_t {
   kFailed,
 };
 
-// One outcome for each write of the plan, in the same order.
+// The outcomes of the plan's writes, one each, in the same order.
 struct QueueOutcome {
   std::vector<WriteOutcome> waiting_jobs;
   std::vector<WriteOutcome> writes;
@@ -84,15 +84,15 @@ bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& wri
 class WorkloadWriter {
  public:
   virtual ~WorkloadWriter() = default;
-  // Whether an earlier write of the same object has not been observed yet.
+  // Returns whether an earlier write of the same object has not been observed yet.
   virtual bool IsUnseen(const WorkloadWrite& write) = 0;
-  // Whether another write may be made now.
+  // Returns whether another write may be made now.
   virtual bool MayWrite() = 0;
   virtual WriteOutcome Write(const WorkloadWrite& write) = 0;
 };
 // Makes the plan's writes of workloads, and returns the outcome of each. Raises no workload of a
-// queue in which a running one could not be lowered: Kueue would make room in other places. Stops
-// after three failures: with the API server down, each write takes seconds to fail.
+// queue in which a running one could not be lowered, because Kueue would make room elsewhere. Stops
+// after three failures, because with the API server down each write takes seconds to fail.
 std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer);
 
 }  // namespace synergy

@@ -19,22 +19,22 @@ namespace {
 // The most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
-// A round that could not be written begins again for at most this long.
+// A round that could not be written is started again for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
 constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
 
-// Returns the name of `workload` for an event that users of `reader`'s namespace see. Names of jobs
-// in other namespaces are not disclosed.
+// Returns the name of `workload` for an event that users of `reader`'s namespace see. Does not
+// disclose names of jobs in other namespaces.
 std::string NameFor(const Workload& reader, const Workload& workload) {
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
 }
 
-// Returns whether a workload still runs that must give way under a priority that Kueue has already
-// seen, and no workload is leaving yet.
+// Returns whether a workload that must give way, under a priority that Kueue has already seen,
+// still runs while no workload is leaving yet.
 bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   bool gives_way = false;
   for (size_t index = 0; index < queue.size(); ++index) {
@@ -54,7 +54,7 @@ WorkloadWrite::Kind KindOfChange(const RoundWorkload& workload, Band band) {
   return runs ? WorkloadWrite::Kind::kLower : WorkloadWrite::Kind::kWithdraw;
 }
 
-// Completes a status whose queues are filled in.
+// Completes a status whose queues are already filled in.
 void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
   status.observed_generation = judged.policy->generation;
   const RoundPolicyStatus::Queue* refused = nullptr;
@@ -74,13 +74,13 @@ void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
 
 }  // namespace
 
-// State of one call of Plan().
+// The state of one call of Plan().
 struct QueuePlanner::Pass {
   const QueueObjects& objects;
   Moment at;
   QueuePlan plan;
   std::vector<JudgedPolicy> policies;
-  std::map<std::string, QueuedWorkloads> queues;  // ordered ones, by ClusterQueue
+  std::map<std::string, QueuedWorkloads> queues;  // ordered queues, by ClusterQueue
   std::unordered_map<std::string, ObservedPods> pods;
   std::set<std::string> elastic_jobs;  // UIDs
 };
@@ -276,7 +276,7 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
     note.written = workload->priority;
     if (described.left_alone) {
       ++status.left_alone;
-      // Otherwise its service until its user stopped it would be lost with this process.
+      // Without this, its service up to the stop by its user would be lost with this process.
       if (workload->note && ledger_.WantsNote(*workload)) {
         pass.plan.writes.push_back(
             {WorkloadWrite::Kind::kNote, workload, workload->priority, note, verdict.why});
@@ -319,9 +319,9 @@ void QueuePlanner::PlanSameBand(Pass& pass, const RoundPolicy& policy,
   }
 }
 
-// Kueue 0.19 remembers each shape of pods and priority that it could not admit, and skips workloads
-// of that shape and priority until something else in the queue changes. A falling priority of a
-// running workload without a class is no such change.
+// Kueue 0.19 remembers each combination of pod shape and priority that it could not admit, and
+// skips such workloads until something else in the queue changes. A lower priority of a running
+// workload without a class is not such a change.
 bool QueuePlanner::IsOverlooked(const Workload& workload, bool could_start, Instant now) {
   std::optional<Instant>& since = ledger_.Of(workload).overlooked_since;
   if (!could_start) {
@@ -359,7 +359,7 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
 }
 
 // A waiting job is resized before it gets its place, and Kueue copies the size into its workload.
-// Until then its band is not written, and no room is made for it.
+// Until then no band is written for it, and no room is made.
 void QueuePlanner::PlanWorkers(Pass& pass) {
   QueuePlan& plan = pass.plan;
   std::set<std::string> sizing;
@@ -394,7 +394,7 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   };
   on_jobs(plan.waiting_jobs, outcome.waiting_jobs);
   on_jobs(plan.running_jobs, outcome.running_jobs);
-  // A round that has not begun everywhere begins again with the next plan, though not for long.
+  // A round that has not begun everywhere begins again with the next plan, but not indefinitely.
   const bool all_written = AllBandsWritten(plan, outcome.writes);
   for (auto& [uid, round] : planned_rounds_) {
     const auto known = rounds_.find(uid);

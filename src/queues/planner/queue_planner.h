@@ -1,8 +1,8 @@
 #pragma once
 
-// Decides for the ClusterQueues that RoundPolicies order (docs/queues.md) what is to be written:
-// the priorities that give workloads their bands, notes of what they have been served, numbers of
-// workers of elastic Jobs, and the policies' statuses. Kueue does the rest.
+// Decides what to write for the ClusterQueues that RoundPolicies order (docs/queues.md): the
+// priorities that give workloads their bands, notes of their service, numbers of workers of elastic
+// Jobs, and the policies' statuses. Kueue does the rest.
 //
 //   QueueObjects --> Plan() --> QueuePlan --> the caller writes it --> QueueOutcome --> OnResult()
 //
@@ -10,14 +10,13 @@
 // for a policy of GPU types a TypeChooser decides the order, and for an elastic queue
 // elastic_jobs.h decides the number of workers of each job.
 //
-// The priority that a workload had before, and what it has been served, are kept on the Workload
-// (RoundNote). They survive this process, and the priority is restored once no policy orders the
-// queue any more.
+// The Workload itself keeps (in RoundNote) its earlier priority and its service so far. Both
+// survive this process, and the priority is restored once no policy orders the queue any more.
 //
-// Threading: one owner. Pure: objects and time are handed in.
-// Failures: a write that failed is planned again from the next objects; until then Kueue goes by
-// the existing priorities. The next leader continues from the notes, and loses only the running
-// time of pods that have ended since the last note.
+// Threading: one owner. Pure: the caller passes objects and time. Failures: a failed write is
+// planned again from the next objects; until then Kueue uses the existing priorities. The next
+// leader continues from the notes, and loses only the running time of pods that have ended since
+// the last note.
 
 #include <map>
 #include <memory>
@@ -38,21 +37,22 @@ namespace synergy {
 
 class QueuePlanner {
  public:
-  // References outlive this.
+  // References must outlive this object.
   QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, PodRoom room,
                TypeChooser& types);
 
-  // Reports every call below to `journal`, which outlives this. Call it once, before the others.
+  // Reports every call below to `journal`, which must outlive this object. Call it once, before the
+  // others.
   void SetJournal(QueueJournal& journal);
 
-  // Begins again from the notes. Call it on becoming the leader.
+  // Starts again from the notes. Call it on becoming the leader.
   void StartOver();
   // Call it every second while all objects are current.
   QueuePlan Plan(const QueueObjects& objects, Moment at);
   // REQUIRES: `plan` is the last one.
   void OnResult(const QueuePlan& plan, const QueueOutcome& outcome);
 
-  // The GPU type on which each workload has its turn by the last plan.
+  // Returns the GPU type on which each workload has its turn in the last plan.
   const TypeChooser& types() const { return types_; }
 
  private:
@@ -64,7 +64,7 @@ class QueuePlanner {
   void ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const std::string& queue,
                       const std::shared_ptr<const Workload>& workload);
   // Decides on which type each workload of the policy has its turn, and the order that follows. An
-  // obstacle becomes the problem of the policy's queues.
+  // obstacle becomes a problem of the policy's queues.
   void ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins);
   void PlanPolicy(Pass& pass, JudgedPolicy& policy);
   void PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name, bool begins,
@@ -74,7 +74,7 @@ class QueuePlanner {
                     const RoundVerdict& verdict, bool could_start, const std::string& queue,
                     RoundNote note);
   void PlanWorkers(Pass& pass);
-  // Returns whether Kueue has passed over the workload for a while in which it could have started.
+  // Returns whether Kueue has passed over the workload for a time in which it could have started.
   bool IsOverlooked(const Workload& workload, bool could_start, Instant now);
   JobNotice LostTurn(const QueuedWorkloads& queue, const RoundDecision& decision, size_t index,
                      WallTime now) const;

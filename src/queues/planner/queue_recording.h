@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports the queue planner's steps to a journal: notes the answers of the planner's sources, and
-// finds what has changed since the last step.
+// Reports the queue planner's steps to a journal: it records the answers of the planner's sources,
+// and finds what changed since the last step.
 //
 // Threading: one owner.
 
@@ -24,26 +24,26 @@ namespace synergy {
 
 class QueueRecording {
  public:
-  // `journal` outlives this.
+  // `journal` must outlive this object.
   explicit QueueRecording(QueueJournal& journal) : journal_(journal) {}
   QueueRecording(const QueueRecording&) = delete;
   QueueRecording& operator=(const QueueRecording&) = delete;
 
-  // Return the same source, whose answers are noted. They must not outlive this.
+  // Return the same source, but record its answers. The results must not outlive this object.
   ProgressOf Noting(ProgressOf progress);
   ProfileCheckpoints Noting(ProfileCheckpoints checkpoints);
   PodRoom Noting(PodRoom room);
-  // Notes the decision of `types` about the workloads of a policy.
+  // Records the decision of `types` about the workloads of a policy.
   void Chose(const std::string& policy, const Result<>& decided,
              std::span<const TypedWorkload> workloads, const TypeChooser& types);
 
   void StartedOver() { journal_.Wrote(queue_step::StartedOver{}); }
-  // Reports a plan with the answers that were noted since the last one.
+  // Reports a plan with the answers recorded since the last one.
   void Planned(const QueueObjects& objects, Moment at, QueuePlan plan);
   void Learned(const QueueOutcome& outcome) { journal_.Wrote(queue_step::Learned{outcome}); }
 
  private:
-  // Objects of a kind as of the last plan, and how they differed from those of the plan before.
+  // Objects of a kind as of the last plan, and their differences from the plan before.
   template <class T>
   struct Known {
     ObjectMap<T> objects;
@@ -55,7 +55,7 @@ class QueueRecording {
   ObjectMap<ProgressReport> TakeReports();
 
   QueueJournal& journal_;
-  // Noted since the last plan.
+  // Recorded since the last plan.
   std::map<std::string, ProgressReport> reports_;  // by UID
   std::set<std::string> checkpoints_;              // "team/resnet50"
   std::vector<TypeDecision> types_;

@@ -22,7 +22,7 @@ struct QueuedWorkload {
   // Set only in elastic queues.
   std::shared_ptr<const QueuedJob> job;  // null if the owner is neither a Job nor a TrainJob
   ElasticWorkload elastic;
-  std::optional<int64_t> iteration;  // last in its log; only while it runs
+  std::optional<int64_t> iteration;  // the last in its log; only while it runs
 };
 
 using QueuedWorkloads = std::vector<QueuedWorkload>;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The seam between the queue planner and the choice of GPU types, for programs without policies of
-// GPU types. queues/types/gpu_type_planner.h chooses by Gavel's policies, as far as it is given a
-// maker of them.
+// The interface between the queue planner and the choice of GPU types, for programs without
+// policies of GPU types. queues/types/gpu_type_planner.h chooses by Gavel's policies, if it
+// receives a maker of them.
 //
 // Threading: one owner.
 
@@ -25,8 +25,8 @@ namespace synergy {
 
 // GPUs of one product.
 struct ProductGpus {
-  int64_t usable = 0;  // on schedulable nodes, without those of pods that are not ours
-  int64_t free = 0;    // on schedulable nodes, without a pod
+  int64_t usable = 0;  // on schedulable nodes, less those of pods that are not ours
+  int64_t free = 0;  // on schedulable nodes, used by no pod
 
   bool operator==(const ProductGpus&) const = default;
 };
@@ -35,17 +35,17 @@ struct ProductGpus {
 struct TypedWorkload {
   std::shared_ptr<const Workload> object;
   RoundWorkload described;
-  std::string on;              // product of its GPUs; empty: it has none
+  std::string on;  // product of its GPUs; empty: it has no GPUs
   bool running = false;        // all of its pods run
   std::optional<double> rate;  // iterations per second, from its progress
 };
 
 struct GpuTypeTurn {
   std::string product;  // where it has its turn in this round; empty: nowhere
-  std::string on;       // where it runs; empty: it does not
+  std::string on;  // where it runs; empty: it does not run
   bool stays = false;   // it may not be evicted
   double place = 0;     // RoundWorkload::place
-  std::string speeds;   // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
+  std::string speeds;  // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
   bool missed = false;  // its deadline cannot be kept
 };
 
@@ -54,22 +54,22 @@ class TypeChooser {
   virtual ~TypeChooser() = default;
 
   virtual void StartOver() = 0;
-  // Call it before the policies are decided again. Forgets all decisions, and all policies but
-  // those with these UIDs.
+  // Call it before the policies decide again. Forgets all decisions, and all policies except those
+  // with these UIDs.
   virtual void Keep(const std::set<std::string>& policies) = 0;
   // Decides for all workloads of a policy's queues. `ours`: the UIDs of their pods. An error names
-  // the field of the RoundPolicy; then none of its workloads has a turn.
+  // the field of the RoundPolicy, and means that none of its workloads has a turn.
   virtual Result<> Decide(const RoundPolicy& policy, const Rounds& rounds,
                           std::span<const TypedWorkload> workloads,
                           const std::set<std::string>& ours, bool begins, Moment at) = 0;
   // Returns the turn of the workload with this UID; null if there is no decision about it.
   virtual const GpuTypeTurn* Of(const std::string& uid) const = 0;
   virtual const std::map<std::string, ProductGpus>& gpus() const = 0;
-  // Returns the product of a node's GPUs; empty if it has several or is not known.
+  // Returns the product of a node's GPUs; empty if it has several products or is unknown.
   virtual std::string ProductOf(std::string_view node) const = 0;
 };
 
-// For programs that have no policies of GPU types: refuses them.
+// Refuses policies of GPU types, for programs that have none.
 class NoTypeChooser final : public TypeChooser {
  public:
   void StartOver() override {}

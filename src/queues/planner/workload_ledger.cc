@@ -8,9 +8,10 @@
 namespace synergy {
 namespace {
 
-// Running time after which the service of a workload is written into its note.
+// The running time after which a workload's service is written into its note.
 constexpr double kUnwrittenSeconds = 300;
-// Shortest finished wait worth recording; observations a second apart cannot measure a shorter one.
+// The shortest finished wait worth recording, because observations a second apart cannot measure a
+// shorter one.
 constexpr Seconds kLeastDelay{1};
 
 }  // namespace
@@ -103,7 +104,7 @@ void WorkloadLedger::ObserveRemaining(const QueueObjects& objects, Entry& entry,
     entry.trainer_reported = ran - age;
     observe(std::max(*job->trainer_status->remaining - age, Seconds(0)));
   } else if (entry.trainer_reported && ran - *entry.trainer_reported > kLongestSilence) {
-    // Otherwise a job that reports "a minute", and then nothing, would go first forever.
+    // Without this, a job that reports "a minute" and then nothing would go first forever.
     service.remaining.reset();
     service.refuted = true;
   }
@@ -146,7 +147,7 @@ void WorkloadLedger::Forget() {
 namespace {
 
 constexpr Seconds kMostOverdue = std::chrono::minutes(10);
-// Shortest time that a report counts as. Without it reports could be halved forever.
+// The shortest time that a report counts as. Without this minimum, reports could be halved forever.
 constexpr Seconds kLeastClaimed{1};
 
 }  // namespace

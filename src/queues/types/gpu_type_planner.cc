@@ -75,7 +75,7 @@ TypedJob GpuTypePlanner::ToJob(const TypedWorkload& workload, const Rounds& roun
   const std::vector<TypeSpeed> speeds = speeds_.SpeedsOf(object, types);
   for (const TypeSpeed& speed : speeds) job.throughput.push_back(speed.throughput);
   if (described.state == RoundState::kRuns) job.on = IndexOf(types, workload.on);
-  // The job runs on this type, so it has a speed there even if its profiles rule that out.
+  // The job runs on this type, so it has a speed there even if its profiles exclude that.
   if (job.on && job.throughput[*job.on] <= 0)
     job.throughput[*job.on] = std::max(Best(job.throughput), 1.0);
   job.stays = job.on && !rounds.Keeps(described, true, at.wall).empty();
@@ -114,7 +114,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
   Divided& divided = policies_[policy.uid];
   std::set<std::string> products(divided.types.begin(), divided.types.end());
   for (const auto& [product, count] : gpus_) products.insert(product);
-  // While there are no workloads, the order may follow new speeds without costing anything.
+  // While there are no workloads, the order can follow new speeds at no cost.
   if (products.size() != divided.types.size() || workloads.empty()) {
     divided.types = Order(products);
     divided.classes.clear();
@@ -178,8 +178,8 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
 
   const double round = Seconds(policy.settings.round).count();
   double place = 0;
-  // The first decision after a start belongs to a round that is under way, so no job loses its
-  // GPUs. The policy is solved all the same, because it has no result yet.
+  // The first decision after a start belongs to a round in progress, so no job loses its GPUs. The
+  // policy is still solved, because it has no result yet.
   const bool first = !std::exchange(divided.begun, true);
   for (auto& [priority, jobs] : classes) {
     auto of_class = divided.classes.find(priority);

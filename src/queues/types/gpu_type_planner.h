@@ -1,14 +1,13 @@
 #pragma once
 
 // Chooses the GPU type on which each workload has its turn, for RoundPolicies that choose types
-// (docs/internals/gavel.md). gavel/type_rounds.h decides, from the speeds of gpu_type_speeds.h.
+// (docs/internals/gavel.md). gavel/type_rounds.h decides, using the speeds of gpu_type_speeds.h.
 //
-// The users' priority classes go first: each class is divided on its own, among the GPUs that the
+// Users' priority classes take precedence: each class is divided on its own, among the GPUs that
 // higher classes leave.
 //
-// Threading: one owner.
-// Failures: if something is missing that the policy needs, the error names the field of the
-// RoundPolicy, and none of its workloads has a turn.
+// Threading: one owner. Failures: if something that the policy needs is missing, the error names
+// the field of the RoundPolicy, and none of its workloads has a turn.
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +34,7 @@ namespace synergy {
 
 class GpuTypePlanner final : public TypeChooser {
  public:
-  // `speeds` outlives this. `make`: the policies that this program has.
+  // `speeds` must outlive this object. `make`: makes the policies that this program has.
   GpuTypePlanner(GpuTypeSpeeds& speeds, GavelPolicyMaker make) : speeds_(speeds), make_(make) {}
 
   void StartOver() override;
@@ -63,7 +62,7 @@ class GpuTypePlanner final : public TypeChooser {
   Result<> Divide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
-  // Returns the products in the order in which they are divided, the fastest first.
+  // Returns the products in the order in which they are divided, fastest first.
   std::vector<std::string> Order(const std::set<std::string>& products) const;
   TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;

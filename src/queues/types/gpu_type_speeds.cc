@@ -12,8 +12,8 @@ namespace {
 // Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
 
-// Jobs get their GPU type by a node selector, so nodes whose product is known in another way cannot
-// be chosen. REQUIRES: the node has one product.
+// Jobs get their GPU type through a node selector, so nodes whose product is known in another way
+// cannot be chosen. REQUIRES: the node has one product.
 bool IsSelectable(const NodeDetail& node) {
   return FindLabel(node.labels, kGpuProductLabel) == node.gpu_kinds.products.front();
 }
@@ -103,7 +103,7 @@ std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct> GpuTypeSpeeds::FromProfi
     if (!share) continue;
     const double speed = object.profile->ThroughputAt(share->cpu, share->memory);
     ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus, object.gang_size}];
-    // A measured profile goes before one that a user wrote.
+    // A measured profile takes precedence over one that a user wrote.
     if (object.IsMeasured()) {
       speeds.insert_or_assign(product, speed);
     } else {
@@ -166,7 +166,7 @@ std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
   }
   std::vector<TypeSpeed> speeds =
       EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), others);
-  // Admission ignores a profile's product that no node has, so it restricts nothing here either.
+  // Admission ignores a profile's product that no node has, so it restricts nothing here, either.
   std::string of_profile = ProductOfProfile(workload);
   if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();
   std::vector<std::set<std::string>> selected;

@@ -1,14 +1,14 @@
 #pragma once
 
-// The inputs of Gavel's policies (docs/internals/gavel.md): how many GPUs of each product there are
-// to divide, and how fast each kind of job is on them.
+// The inputs of Gavel's policies (docs/internals/gavel.md): how many GPUs of each product can be
+// divided, and how fast each kind of job is on them.
 //
-// Speeds come from two sources. TrainingProfiles that name the workload and a gpuProduct, given or
-// measured, are read at the fair share of a node of that product. The progress of running jobs is
-// averaged exponentially, with weight 1/2 for the last rate (Gavel, OSDI'20). Speeds that neither
-// source has are estimated (gavel/type_speeds.h). Progress is in iterations, a given profile in
-// whatever unit its author chose. The two are joined through products that both have; if there are
-// none, the source with more products counts.
+// Speeds come from two sources. TrainingProfiles that name the workload and a gpuProduct, written
+// or measured, are read at the fair share of a node of that product. The progress of running jobs
+// is averaged exponentially, with weight 1/2 for the last rate (Gavel, OSDI'20). Speeds that
+// neither source has are estimated (gavel/type_speeds.h). Progress is in iterations, and a written
+// profile in whatever unit its author chose. The two are joined through products that both have; if
+// there are none, the source with more products counts.
 //
 // Threading: one owner. Progress is kept only in memory; the profiler publishes its measurements as
 // TrainingProfiles.
@@ -33,22 +33,22 @@ namespace synergy {
 
 class GpuTypeSpeeds {
  public:
-  // Returns the fair share of a node of that product for a pod with that number of GPUs; nullopt if
-  // it is not known.
+  // Returns the fair share that a node of that product has for a pod with that number of GPUs;
+  // nullopt if unknown.
   using FairShare = std::function<std::optional<ResourceVector>(Gpus, const std::string& product)>;
 
-  // References outlive this.
+  // References must outlive this object.
   GpuTypeSpeeds(const ClusterState& state, const ProfileIndex& profiles, FairShare fair_share)
       : state_(state), profiles_(profiles), fair_share_(std::move(fair_share)) {}
 
   // Counts the GPUs by product. `ours`: the UIDs of the pods of the policy's workloads. Nodes with
-  // several products, or with an unknown one, do not count.
+  // several products, or with an unknown one, are not counted.
   std::map<std::string, ProductGpus> Count(const std::set<std::string>& ours) const;
-  // Returns the product of a node's GPUs; empty if it has several or is not known.
+  // Returns the product of a node's GPUs; empty if it has several products or is unknown.
   std::string ProductOf(std::string_view node) const;
 
-  // Records that the workload runs at `rate` iterations per second on that product. Call it once a
-  // round.
+  // Records that the workload runs at `rate` iterations per second on that product. Call it once
+  // per round.
   void Learn(const Workload& workload, const std::string& product, double rate);
 
   // Returns the speed on each product, in one unit; 0 on products on which the workload may not
@@ -63,7 +63,7 @@ class GpuTypeSpeeds {
   std::string ProductOfProfile(const Workload& workload) const;
 
  private:
-  // Namespace, workload key (Workload::alike), GPUs of a pod, pods that train together.
+  // Namespace, workload key (Workload::alike), GPUs of a pod, number of pods that train together.
   using Kind = std::tuple<std::string, std::string, Gpus, int64_t>;
   using ByProduct = std::map<std::string, double>;
 
@@ -78,7 +78,7 @@ class GpuTypeSpeeds {
   const ProfileIndex& profiles_;
   FairShare fair_share_;
   std::map<Kind, ByProduct> learned_;
-  mutable std::map<Kind, ByProduct> known_;  // until profiles or progress change
+  mutable std::map<Kind, ByProduct> known_;  // valid until profiles or progress change
   mutable std::optional<uint64_t> known_version_;
 };
 
