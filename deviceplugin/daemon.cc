@@ -44,7 +44,7 @@ constexpr Duration kGuardInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
 
-// kNotFound: NVML is missing and the configuration says not to wait for it.
+// Returns kNotFound if NVML is missing and the configuration says not to wait for it.
 Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config,
                                                  const Clock& clock) {
   const bool file = config.source == config::GpuSource::kFile ||
@@ -169,7 +169,7 @@ class RunningDaemon final : public Daemon {
       access_ = config.access;
     }
     if (publisher_) publisher_->SetLabels(config.node_labels);
-    // Publish here: if only the rule of access differs, the monitor sees no change.
+    // Publish here, because the monitor sees no change if only the rule of access differs.
     Publish();
     monitor_.SetRules(ToMonitorRules(config));
   }
@@ -190,7 +190,7 @@ class RunningDaemon final : public Daemon {
   }
 
  private:
-  // The resources as which containers have a GPU or MIG device, by its id.
+  // By the id of a GPU or MIG device: the resources under which containers have it.
   using Holders = std::map<std::string, std::set<std::string>, std::less<>>;
 
   std::string DeadReason() const {
@@ -198,7 +198,7 @@ class RunningDaemon final : public Daemon {
     return hangs ? "looking at the GPUs hangs" : "";
   }
 
-  // Publishes the latest picture. Called by the monitor's thread and by the owner.
+  // Publishes the latest picture. Both the monitor's thread and the owner call it.
   void Publish() {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<const Picture> picture = monitor_.picture();
@@ -238,9 +238,10 @@ class RunningDaemon final : public Daemon {
               {{"devices_unhealthy", held}});
   }
 
-  // Returns the devices as unhealthy that containers have under another name, from the time before
-  // a change of the configuration: a GPU is either whole or shared. So are slices until it is known
-  // what containers have. `held` grows by their number. REQUIRES: the mutex is held.
+  // Returns the devices, and marks as unhealthy those that containers still have under another name
+  // from before a change of the configuration, because a GPU is either whole or shared. Slices are
+  // also unhealthy until it is known what containers have. Adds their number to `held`. REQUIRES:
+  // the mutex is held.
   std::vector<GpuDevice> WithoutHeld(const std::string& resource, bool sliced,
                                      std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {
@@ -259,7 +260,7 @@ class RunningDaemon final : public Daemon {
     return devices;
   }
 
-  // Reads as which resource containers have the GPUs. Returns whether that is news.
+  // Reads under which resources containers have the GPUs. Returns whether that has changed.
   bool ReadHolders() {
     const Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
     if (!owners) return false;
@@ -272,7 +273,7 @@ class RunningDaemon final : public Daemon {
     return true;
   }
 
-  // Ends what is offered. Pods that run keep their GPUs.
+  // Withdraws everything that is offered. Running pods keep their GPUs.
   void StopOffering(const std::string& why) {
     const std::string message = fmt::format(
         "{} is not offered by synergy-device-plugin, because another component of this node offers "
@@ -356,7 +357,7 @@ class RunningDaemon final : public Daemon {
   metrics::DeviceMetrics metrics_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> probe_server_;  // none without --probe-socket
+  std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   kubelet::PodResources pod_resources_;
 
   mutable std::mutex mutex_;
@@ -365,8 +366,8 @@ class RunningDaemon final : public Daemon {
   ContainerAccessRules access_;
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
-  std::optional<Holders> holders_;  // none: not known yet
-  size_t held_ = 0;                 // devices that are unhealthy because of them
+  std::optional<Holders> holders_;  // nullopt: unknown so far
+  size_t held_ = 0;  // devices that are unhealthy because of the holders
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<NodePublisher> publisher_;

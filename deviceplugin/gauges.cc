@@ -41,7 +41,7 @@ void AddDevices(const Picture& picture, metrics::DeviceGauges& gauges) {
     gauges.devices.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
 }
 
-// A device that may be given out: its GPU's position, and whether it is only a part of that GPU.
+// A device that can be allocated: its GPU's position, and whether it is only a part of that GPU.
 struct DevicePlace {
   size_t gpu = 0;
   bool is_part = false;
@@ -64,7 +64,7 @@ std::vector<metrics::AllocatedGpu> ToAllocated(std::vector<DeviceOwner> owners,
   std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
   for (DeviceOwner& owner : owners) {
     if (!registered.contains(owner.resource)) continue;
-    // The use of a shared GPU is that of all its containers, so it belongs to none of them.
+    // The use of a shared GPU belongs to all its containers, so to none of them alone.
     const bool is_slice = WithoutSlice(owner.device) != owner.device;
     if (is_slice) {
       owner.device = WithoutSlice(owner.device);

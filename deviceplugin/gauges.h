@@ -2,7 +2,7 @@
 
 // Reads the gauges of the device plugin for a scrape.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace synergy::deviceplugin {
 
-// `registered` is by resource.
+// `registered`: by resource.
 metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
                                  const std::map<std::string, bool>& registered,
                                  kubelet::PodResources& pod_resources, bool ready);

@@ -1,13 +1,13 @@
 #pragma once
 
-// Denies this process and its children the right to write any files except those of the pods'
-// control groups and of a state folder, by Landlock (Linux 5.13). A compromised agent can then
+// Uses Landlock (Linux 5.13) to deny this process and its children the right to write any files
+// except those in the pods' control groups and in a state folder. A compromised agent can then
 // neither stop nor move other processes of its node through their control groups.
 //
-// Call it once, before other threads exist. It also denies inspection of other processes
-// (/proc/PID/io and the like), whatever capabilities this process has.
+// Call it once, before other threads exist. It also denies inspecting other processes (/proc/PID/io
+// and so on), whatever capabilities this process has.
 //
-// Failures: kUnavailable if the kernel has no Landlock; then no right is removed.
+// Failures: kUnavailable if the kernel has no Landlock; no right is removed then.
 
 #include <string>
 #include <vector>

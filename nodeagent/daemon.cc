@@ -57,7 +57,7 @@ constexpr Duration kLogInterval = std::chrono::seconds(1);
 constexpr Duration kCounterInterval = std::chrono::seconds(10);
 
 kube::ReflectorOptions WatchOf(const config::NodeAgentConfig& config, const Clock& clock) {
-  // Watch only one node's pods, whatever the size of the cluster.
+  // Watch only the pods of one node, whatever the size of the cluster.
   return kube::WatchWithin(config.staleness_limit, "/api/v1/pods",
                            fmt::format("spec.nodeName={},{}", config.node_name, kube::kLivingPods),
                            static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()));
@@ -77,7 +77,7 @@ ExporterRules ToExporterRules(const config::NodeAgentConfig::Dcgm& config) {
 class AllStores final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   using Store = kube::ObjectStore<wire::ResizeStatus>;
-  // The first one answers Last(). They outlive this.
+  // The first store answers Last(). The stores must outlive this object.
   explicit AllStores(std::vector<Store*> stores) : stores_(std::move(stores)) {}
 
   void Replace(std::vector<wire::ResizeStatus> all) override {
@@ -220,7 +220,7 @@ class RunningDaemon final : public Daemon {
         while (clock_.SleepFor(failures_.Step(), stop)) {
         }
       });
-      // Probes slow pods down, so run them only if progress is measured.
+      // Probes slow pods down, so they run only if progress is measured.
       probing_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(prober_.Step(), stop)) {
         }
@@ -285,14 +285,14 @@ class RunningDaemon final : public Daemon {
     return gauges;
   }
 
-  // The device plugin's own report goes first: it sees the GPUs every second.
+  // The device plugin's own report takes precedence, because the plugin sees the GPUs every second.
   Result<NodeBusy> ReadBusy() const {
     Result<NodeBusy> own = ReadOwnPluginsBusy();
     if (own || own.error().code != ErrorCode::kNotFound) return own;
     return gpus_.Busy();
   }
 
-  // kNotFound: Synergy's device plugin does not run on this node, or not any more.
+  // Returns kNotFound if Synergy's device plugin does not run on this node, or no longer does.
   Result<NodeBusy> ReadOwnPluginsBusy() const {
     if (config_.gpu_busy_file.empty())
       return Fail(ErrorCode::kNotFound, "no device plugin of Synergy's");
@@ -316,7 +316,7 @@ class RunningDaemon final : public Daemon {
     return progress;
   }
 
-  // Pods with GPUs in turns are reported even if nothing is known of their progress.
+  // Report pods with GPUs in turns even if nothing is known of their progress.
   void AddTurns(NodeProgress& progress) const {
     std::map<std::string, TurnReading> turns = turns_.Readings();
     for (PodProgress& pod : progress.pods) {
@@ -343,7 +343,7 @@ class RunningDaemon final : public Daemon {
   // Returns what the controller needs to know.
   NodeProgress ReadAll() {
     NodeProgress progress = ReadProgress();
-    // The Xids last: an end that is reported has its Xids with it.
+    // Read the Xids last, so that a reported end includes its Xids.
     progress.ended = failures_.Report();
     ObserveXids();
     progress.xids = xids_.Report();
@@ -354,8 +354,8 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> probe_server_;       // none without --probe-socket
-  std::unique_ptr<ProgressServer> progress_server_;  // none without progressListen
+  std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
+  std::unique_ptr<ProgressServer> progress_server_;  // null without progressListen
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;
   std::unique_ptr<CpuQuotas> cpu_quotas_;

@@ -19,7 +19,7 @@ namespace synergy::nodeagent {
 
 class Daemon {
  public:
-  // Binds the port and starts the watch. `writer`, `clock` and `log` outlive the daemon.
+  // Binds the port and starts the watch. `writer`, `clock` and `log` must outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::NodeAgentConfig& config,
                                                const config::ClusterAccess& access,
                                                TemporaryWriter& writer, const Clock& clock,

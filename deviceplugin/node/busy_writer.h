@@ -1,13 +1,12 @@
 #pragma once
 
-// Reports to the node agent on the same node how long the GPUs of each container have been busy,
-// and which Xids came on them. Reads the GPUs' utilization once a second, and writes a file every
-// other time (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees
-// half of it. Its timestamp shows readers when it is outdated because this process has ended.
+// Reports to the node agent on the same node how long the GPUs of each container were busy, and
+// which Xids they had. It reads the GPUs' utilization once a second, and writes a file every other
+// time (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees half
+// of it. Its timestamp shows readers that it is outdated if this process has ended.
 //
-// Threading: Step by one thread, SeeXid by any.
-// Failures: if the owners of the GPUs are unknown, nothing is written. A failed write is logged if
-// its reason is new, and retried.
+// Threading: one thread calls Step; any thread may call SeeXid. Failures: if the owners of the GPUs
+// are unknown, nothing is written. A failed write is logged if its reason is new, and retried.
 
 #include <functional>
 #include <map>
@@ -28,10 +27,10 @@ namespace synergy::deviceplugin {
 class BusyWriter {
  public:
   using ReadUse = std::function<std::map<std::string, DeviceUse>()>;
-  // Returns the owners of only those GPUs that this program has given out.
+  // Returns the owners of those GPUs that this program has allocated.
   using ReadOwners = std::function<Result<std::vector<DeviceOwner>>()>;
 
-  // `clock` and `log` outlive this.
+  // `clock` and `log` must outlive this object.
   BusyWriter(std::string file, ReadUse read_use, ReadOwners read_owners, const Clock& clock,
              Logger& log);
 
@@ -53,8 +52,8 @@ class BusyWriter {
   XidOwners xids_;
 };
 
-// Returns the busy times of all containers. A container is left out if one of its GPUs is unknown,
-// for instance because it is a part of a GPU (MIG).
+// Returns the busy times of all containers. Omits a container if one of its GPUs is unknown, for
+// example because it is a part of a GPU (MIG).
 NodeBusy ToNodeBusy(const BusyMeter& meter, const std::vector<DeviceOwner>& owners, WallTime at);
 
 }  // namespace synergy::deviceplugin

@@ -55,7 +55,7 @@ void NodePublisher::Run(const std::stop_token& stop) {
     bool labels = true;
     {
       std::unique_lock lock(mutex_);
-      // While a retry is pending, changes wait for it as well.
+      // While a retry is pending, changes also wait for it.
       changed_.wait_for(lock, stop, wait, [&] { return problem.empty() && version_ != done; });
       if (stop.stop_requested()) return;
       picture = picture_;
@@ -85,7 +85,8 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   const auto node = api_.ReadGpus(options_.node, stop);
   if (!node) return Fail(node.error());
   wire::NodeGpus gpus;
-  // Without a readable annotation it is unknown which labels are ours; it is written again.
+  // Without a readable annotation it is unknown which labels belong to this program; the annotation
+  // is written again.
   NodeLabels written;
   if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
     // Labels and annotation are written together, so that inventory determines the labels' values.

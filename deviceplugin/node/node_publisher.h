@@ -1,11 +1,11 @@
 #pragma once
 
-// Keeps the labels of this program's Node, and its annotation synergy.io/gpu-inventory, up to date,
-// with a patch only if they differ. Reads the Node before each patch and at long intervals, so that
+// Keeps the labels of this program's Node, and its annotation synergy.io/gpu-inventory, up to date;
+// patches only if they differ. Reads the Node before each patch and at long intervals, so that
 // other writers' labels are left alone and lost ones are restored.
 //
-// Threading: a thread of its own; Publish from any thread.
-// Failures: logged if the message changes, and retried after 1 to 60 s.
+// Threading: it has its own thread; any thread may call Publish. Failures: logged if the message
+// changes, and retried after 1 to 60 s.
 
 #include <chrono>
 #include <condition_variable>
@@ -25,13 +25,13 @@ namespace synergy::deviceplugin {
 
 struct NodePublisherOptions {
   std::string node;
-  bool labels = true;  // false: ours are removed
+  bool labels = true;  // false: remove the program's labels
   std::chrono::milliseconds verify_interval{600000};
 };
 
 class NodePublisher {
  public:
-  // References outlive the publisher.
+  // References must outlive the publisher.
   NodePublisher(kube::NodeApi& api, NodePublisherOptions options, const Clock& clock, Logger& log,
                 metrics::DeviceMetrics& metrics);
   ~NodePublisher();

@@ -1,9 +1,9 @@
 #pragma once
 
-// Keeps the plugin from offering GPUs that another component of the node offers: it looks for signs
-// of one (inventory/other_advertiser.h) before each registration and every ten seconds. Once it has
-// found one the plugin offers nothing, whatever becomes of the other component, until its pod is
-// replaced: two plugins that take turns cost pods their GPUs.
+// Prevents the plugin from offering GPUs that another component of the node offers: it looks for
+// signs of one (inventory/other_advertiser.h) before each registration and every ten seconds. After
+// it has found one, the plugin offers nothing until its pod is replaced, even if the other
+// component disappears, because two plugins that take turns cost pods their GPUs.
 //
 //   before the first registration since boot   looks for three seconds, because device plugins of a
 //                                                node start at the same time
@@ -12,11 +12,11 @@
 //                                                registered
 //   while registered                           devices that are not ours, sockets, ResourceSlices
 //
-// What was registered with which start of the kubelet is kept in a file, so that a new container of
-// the plugin tells its predecessor's devices from another plugin's.
+// A file records what was registered with which start of the kubelet, so that a new container of
+// the plugin can distinguish its predecessor's devices from another plugin's.
 //
-// Threading: Step by one thread, the rest by any.
-// Failures: an unreadable source counts as no sign. A record that cannot be written is logged once.
+// Threading: one thread calls Step; any thread may call the rest. Failures: an unreadable source
+// counts as no sign. A record that cannot be written is logged once.
 
 #include <functional>
 #include <map>
@@ -37,42 +37,45 @@ namespace synergy::deviceplugin {
 
 struct AdvertiserGuardOptions {
   std::string plugin_folder;
-  std::string record_file;  // empty: nothing is kept
-  // Identifies this plugin's pod. Empty: that it has stopped is forgotten with the process.
+  std::string record_file;  // empty: nothing is recorded
+  // Identifies this plugin's pod. If empty, the fact that it has stopped is forgotten with the
+  // process.
   std::string instance;
 };
 
 struct AdvertiserSources {
   std::function<Result<std::vector<KubeletDevice>>()> offered;
   std::function<Result<std::vector<DeviceOwner>>()> given;
-  // Names of the DRA drivers that have ResourceSlices for the node; empty function: no API server.
+  // Returns the names of the DRA drivers that have ResourceSlices for the node; an empty function
+  // means that there is no API server.
   std::function<Result<std::vector<std::string>>(std::stop_token)> slice_drivers;
 };
 
 class AdvertiserGuard {
  public:
-  // `clock` and `log` outlive this.
+  // `clock` and `log` must outlive this object.
   AdvertiserGuard(AdvertiserGuardOptions options, AdvertiserSources sources, const Clock& clock,
                   Logger& log);
 
-  // Adds to what is ours: devices that the kubelet is going to be offered.
+  // Adds devices that will be offered to the kubelet to this plugin's own.
   void AddOwn(const std::map<std::string, std::vector<GpuDevice>, std::less<>>& resources);
 
-  // Looks whether the resource may be registered. REQUIRES: it has no stream. `own_socket`: the
-  // name of ours for it. kUnavailable: not yet. kDenied: the plugin has stopped.
+  // Checks whether the resource may be registered. REQUIRES: it has no stream. `own_socket`: the
+  // name of this plugin's socket for it. Returns kUnavailable if it may not be registered yet, and
+  // kDenied if the plugin has stopped.
   Result<> MayRegister(const std::string& resource, const std::string& own_socket);
   // Records the registration with the present kubelet.
   void OnRegistered(const std::string& resource);
 
-  // Looks for signs, if it is time to. Call it about once a second.
+  // Looks for signs if a look is due. Call it about once a second.
   void Step(const std::stop_token& stop);
 
-  // Returns why the plugin offers nothing; empty: it may.
+  // Returns why the plugin offers nothing; empty if it may offer.
   std::string stopped() const;
 
  private:
   AdvertiserEvidence Look() const;
-  // An answer by the API server; the last one counts.
+  // Asks the API server; the last answer counts.
   void LookForSlices(const std::stop_token& stop);
   std::string KubeletStart() const;
 
@@ -88,7 +91,7 @@ class AdvertiserGuard {
   const Clock& clock_;
   Logger& log_;
 
-  // Used only by the thread that steps.
+  // Only the thread that steps uses these.
   std::optional<Instant> next_look_;
   std::optional<Instant> next_slices_;
 
@@ -97,8 +100,8 @@ class AdvertiserGuard {
   wire::RegistrationRecord record_;
   std::string dra_driver_;
   bool slices_known_ = false;
-  std::map<std::string, Instant> first_asked_;   // by resource that was not registered yet
-  std::map<std::string, Instant> listed_since_;  // by resource that the kubelet has without us
+  std::map<std::string, Instant> first_asked_;  // by resource that has not been registered yet
+  std::map<std::string, Instant> listed_since_;  // by resource that the kubelet lists although this plugin serves none
   std::string stopped_;
   std::string save_problem_;
 };

@@ -59,7 +59,7 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
   }
   if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
     return {};
-  // Runtimes read every *.json of the folder, so an incomplete file must not have that name.
+  // Runtimes read every *.json file of the folder, so an incomplete file must not have such a name.
   return config::WriteWholeFile(file_, text_);
 }
 

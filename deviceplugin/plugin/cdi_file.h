@@ -1,12 +1,11 @@
 #pragma once
 
-// Writes the CDI specification in which container runtimes look up our device names. NVIDIA's
-// nvidia-ctk generates a complete one, with the driver's libraries and hooks. Without it, ours
-// contains only the device nodes.
+// Writes the CDI specification in which container runtimes look up this plugin's device names.
+// NVIDIA's nvidia-ctk generates a complete one, with the driver's libraries and hooks. Without it,
+// the plugin's own specification contains only the device nodes.
 //
 // Threading: one owner at a time. Ownership: the file outlives the object, because pods that use
-// its devices may be restarted.
-// Failures: kUnavailable if the folder or file cannot be written.
+// its devices may restart. Failures: kUnavailable if the folder or file cannot be written.
 
 #include <string>
 #include <vector>
@@ -19,8 +18,8 @@ namespace synergy::deviceplugin {
 
 class CdiFile {
  public:
-  // "synergy.io/gpu" in /var/run/cdi is the file /var/run/cdi/synergy.io-gpu.json. `command` is
-  // nvidia-ctk with the words before its arguments; empty: none. `log` outlives the object.
+  // For "synergy.io/gpu" in /var/run/cdi the file is /var/run/cdi/synergy.io-gpu.json. `command` is
+  // nvidia-ctk with the words before its arguments; empty: none. `log` must outlive the object.
   CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
           Logger& log);
 
@@ -36,8 +35,8 @@ class CdiFile {
   const std::string file_;
   const std::vector<std::string> command_;
   Logger& log_;
-  std::string plain_;  // our own specification
-  std::string text_;   // the file's content for it
+  std::string plain_;  // the plugin's own specification
+  std::string text_;  // the resulting content of the file
 };
 
 }  // namespace synergy::deviceplugin

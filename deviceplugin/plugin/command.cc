@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLongestOutput = size_t{4} << 20;
 
-// Reads until the end of the pipe; returns an Error if that is too much or takes too long.
+// Reads to the end of the pipe; returns an Error if that is too much or takes too long.
 Result<std::string> ReadAll(int pipe, std::chrono::milliseconds longest) {
   const auto deadline = std::chrono::steady_clock::now() + longest;
   std::string text;

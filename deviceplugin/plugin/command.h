@@ -2,7 +2,7 @@
 
 // Runs another program and captures its output.
 //
-// Threading: from any thread; blocks the caller.
+// Threading: any thread; blocks the caller.
 
 #include <chrono>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace synergy::deviceplugin {
 
-// Returns what `command` writes to its standard output; its standard error is ours. The program is
-// looked up in $PATH. kNotFound: there is none; kUnavailable: it fails, writes more than 4 MiB, or
-// takes longer than `longest` (it is then killed).
+// Returns the standard output of `command`, which shares this process's standard error. The program
+// is looked up in $PATH. Returns kNotFound if there is none, and kUnavailable if it fails, writes
+// more than 4 MiB, or takes longer than `longest` (it is then killed).
 Result<std::string> RunCommand(const std::vector<std::string>& command,
                                std::chrono::milliseconds longest);
 

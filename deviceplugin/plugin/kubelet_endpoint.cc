@@ -19,9 +19,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{500};
-// Fallback for what the folder watch may miss.
+// Fallback for changes that the folder watch may miss.
 constexpr milliseconds kRegularLook{1000};
-// How long the kubelet may take to open its stream after its answer. A kubelet that is starved of
+// How long after its answer the kubelet may take to open its stream. A kubelet that is starved of
 // CPU takes seconds.
 constexpr milliseconds kStreamGrace{10'000};
 // How long to wait before the next registration if the stream ended right after the last one.
@@ -32,7 +32,7 @@ constexpr milliseconds kKubeletGrace{500};
 constexpr int kLargestMessage = 1 << 20;
 constexpr int kMostConcurrentCalls = 64;
 
-// Removes the sockets of this resource that an earlier process left.
+// Removes sockets of this resource that an earlier process left behind.
 void RemoveLeftSockets(const std::string& folder, const std::string& resource) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
@@ -173,7 +173,8 @@ void KubeletEndpoint::StopServing() {
 
 Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   grpc::ChannelArguments arguments;
-  // Otherwise a channel may wait out the backoff of an earlier one to a kubelet that was down.
+  // Without this, a channel may wait for the backoff of an earlier channel to a kubelet that was
+  // down.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/" + kKubeletSocket,
                                                  grpc::InsecureChannelCredentials(), arguments);

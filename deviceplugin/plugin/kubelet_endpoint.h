@@ -1,22 +1,22 @@
 #pragma once
 
-// Offers one resource to the kubelet: serves the plugin's socket and registers it, repeatedly,
+// Offers one resource to the kubelet: it serves the plugin's socket and registers it, repeatedly,
 // whatever happens to the kubelet, the sockets and the stream.
 //
 //   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
 //   kubelet.sock exists, and we have not registered since we began to serve -> register
 //
-// Each name is registered only once: kubelets from 1.37 on identify plugins by their socket's path,
-// and may refuse a known path until they are restarted ("already connected"). The kubelet considers
-// the devices unhealthy while no stream is open, so a live stream is never put at risk: the plugin
-// registers again only if there is none. The old server ends before that, because older kubelets
-// close a newer stream when an earlier one ends. If that still happens, the end of the newer stream
+// Each name is registered only once: since 1.37, kubelets identify plugins by their socket's path,
+// and may refuse a known path until they restart ("already connected"). The kubelet considers the
+// devices unhealthy while no stream is open, so the plugin never risks a live stream: it registers
+// again only if there is none. The old server ends before that, because older kubelets close a
+// newer stream when an earlier one ends. If that still happens, the end of the newer stream
 // triggers another registration.
 //
-// Each registration is admitted by a guard, because another component may offer the resource.
+// A guard admits each registration, because another component may offer the resource.
 //
-// Threading: a thread of its own; the methods from any thread.
-// Failures: logged if the message changes, and retried after 0.1 to 0.5 s.
+// Threading: it has its own thread; any thread may call the methods. Failures: logged if the
+// message changes, and retried after 0.1 to 0.5 s.
 
 #include <functional>
 #include <memory>
@@ -37,16 +37,16 @@
 
 namespace synergy::deviceplugin {
 
-// Admits registrations (advertiser_guard.h). Called by the endpoint's thread.
+// Admits registrations (advertiser_guard.h). The endpoint's thread calls it.
 struct RegistrationGate {
-  // `socket`: the name under which the endpoint serves.
+  // `socket`: the name of the socket that the endpoint serves.
   std::function<Result<>(const std::string& resource, const std::string& socket)> may_register;
   std::function<void(const std::string& resource)> on_registered;
 };
 
 class KubeletEndpoint {
  public:
-  // `folder` is the kubelet's device plugin folder. References outlive the endpoint.
+  // `folder` is the kubelet's device plugin folder. References must outlive the endpoint.
   KubeletEndpoint(std::string folder, std::string resource, std::shared_ptr<const Offer> offer,
                   RegistrationGate gate, const Clock& clock, Logger& log,
                   metrics::DeviceMetrics& metrics);
@@ -58,7 +58,7 @@ class KubeletEndpoint {
 
  private:
   void Run(const std::stop_token& stop);
-  // Checks everything once and does what is due. An Error is what prevents the registration.
+  // Checks everything once and does what is due. An Error tells what prevents the registration.
   Result<> Settle(const std::stop_token& stop);
   Result<> Serve();
   void StopServing();
@@ -75,9 +75,9 @@ class KubeletEndpoint {
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Offer> offer_;
-  std::unique_ptr<PluginService> service_;  // changed by the thread only
+  std::unique_ptr<PluginService> service_;  // changed only by the thread
 
-  // Used only by the thread.
+  // Only the thread uses these.
   std::unique_ptr<grpc::Server> server_;
   std::string socket_;  // its name in the folder
   bool known_ = false;  // the kubelet may know this name

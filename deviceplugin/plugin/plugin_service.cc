@@ -24,7 +24,7 @@ v1beta1::ListAndWatchResponse ToList(const Offer& offer) {
   return list;
 }
 
-// Ignores reasons, which the kubelet does not get.
+// Ignores reasons, which the kubelet does not receive.
 bool HaveSameList(const Offer& a, const Offer& b) {
   return std::equal(a.devices.begin(), a.devices.end(), b.devices.begin(), b.devices.end(),
                     [](const GpuDevice& x, const GpuDevice& y) {
@@ -79,9 +79,8 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const grp
 
 }  // namespace
 
-// One ListAndWatch call. At most one list is being sent; of the lists that arrive meanwhile, only
-// the last follows. gRPC is never called with the mutex held, because its callbacks may come at
-// once.
+// A ListAndWatch call. At most one list is being sent; of the lists that arrive meanwhile, only the
+// last follows. gRPC is never called with the mutex held, because its callbacks may come at once.
 class PluginService::Stream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse> {
  public:
   explicit Stream(PluginService& service) : service_(service) {}

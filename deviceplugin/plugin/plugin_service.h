@@ -1,14 +1,13 @@
 #pragma once
 
-// The device plugin service of one resource, which the kubelet calls.
+// The device plugin service for one resource, which the kubelet calls.
 //
-// Threading: gRPC calls it from threads of its own; no handler blocks. Publish, streams and
-// EndStreams from any thread.
-// Ownership: one service per gRPC server; it outlives the server.
-// Failures: a call for devices that cannot be given is answered with NOT_FOUND (unknown),
+// Threading: gRPC calls it from its own threads; no handler blocks. Any thread may call Publish,
+// streams and EndStreams. Ownership: there is one service per gRPC server, and it must outlive the
+// server. Failures: a call for devices that cannot be given returns NOT_FOUND (unknown),
 // FAILED_PRECONDITION (unhealthy) or INVALID_ARGUMENT; the message names the device and the reason.
-// A preference that cannot be given is an empty answer, because on an error the kubelet would fail
-// the pod.
+// A preference that cannot be given returns an empty answer, because on an error the kubelet would
+// fail the pod.
 
 #include <functional>
 #include <memory>
@@ -29,7 +28,7 @@
 
 namespace synergy::deviceplugin {
 
-// The devices that the kubelet is offered under one resource name. Immutable once shared.
+// The devices offered to the kubelet under one resource name. Immutable once shared.
 struct Offer {
   std::shared_ptr<const GpuInventory> inventory;
   std::vector<GpuDevice> devices;
@@ -38,7 +37,7 @@ struct Offer {
 
 class PluginService final : public v1beta1::DevicePlugin::CallbackService {
  public:
-  // `on_streams` is called, from any thread, when a ListAndWatch stream has begun or ended.
+  // `on_streams` is called, on any thread, when a ListAndWatch stream begins or ends.
   PluginService(std::string resource, std::shared_ptr<const Offer> offer,
                 std::function<void()> on_streams, const Clock& clock, Logger& log,
                 metrics::DeviceMetrics& metrics);
@@ -48,9 +47,9 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
   void Publish(const std::shared_ptr<const Offer>& offer);
   // Returns the number of open streams.
   size_t streams() const;
-  // Returns whether there has been any stream.
+  // Returns whether there has ever been a stream.
   bool had_streams() const;
-  // Ends the streams regularly; a server that shuts down waits for that.
+  // Ends the streams in an orderly way; a server that shuts down waits for that.
   void EndStreams();
 
   grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
@@ -73,7 +72,7 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
 
   std::shared_ptr<const Offer> offer() const;
   void Forget(const Stream* stream);
-  // Logs one line a second at most, because each of many requests may be refused.
+  // Logs at most one line per second, because each of many requests may be refused.
   void LogRefusal(const Error& error);
 
   const std::string resource_;

@@ -2,9 +2,9 @@
 
 // A source of the node's GPUs: NVML, or a file.
 //
-// Threading: Read and Wait by one thread; ReadUse and Wake from any.
-// Failures: kUnavailable if the GPUs cannot be used (the driver is gone); any other code if they
-// cannot be read just now, and the last reading still holds.
+// Threading: one thread calls Read and Wait; any thread may call ReadUse and Wake. Failures:
+// kUnavailable if the GPUs cannot be used (the driver is gone); any other code if they cannot be
+// read at the moment, and the last reading stays valid.
 
 #include <chrono>
 #include <cstdint>
@@ -25,20 +25,20 @@ namespace synergy::deviceplugin {
 struct Reading {
   GpuInventory inventory;
   std::map<std::string, GpuProbe> probes;  // by UUID
-  // GPUs that the driver counts but that were dead from the start, so that only the failure is
-  // known, by index.
+  // GPUs, by index, that the driver counts but that were broken from the start, so that only the
+  // failure is known.
   std::map<unsigned, std::string> unreachable;
   // Why the driver does not report a GPU's Xids, by UUID.
   std::map<std::string, std::string> without_events;
 };
 
 struct XidEvent {
-  std::string uuid;  // empty: of some unknown GPU
+  std::string uuid;  // empty: an unknown GPU
   uint64_t xid = 0;
-  std::vector<std::string> mig_uuids;  // affects only these parts of the GPU; empty: all of it
+  std::vector<std::string> mig_uuids;  // the only affected parts of the GPU; empty: all of it
 };
 
-// A GPU's present load. Members have no value if the driver does not report it.
+// The present load of a GPU. Members are absent if the driver does not report them.
 struct DeviceUse {
   std::optional<double> utilization;  // 0 to 1
   std::optional<Bytes> memory_used;

@@ -41,7 +41,7 @@ FileSource::Version FileSource::Look() const {
           status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec, status.st_size};
 }
 
-// Ignores changes of the folder's other files, which may be frequent.
+// Ignores changes of other files in the folder, which may be frequent.
 std::vector<XidEvent> FileSource::Wait(std::chrono::milliseconds longest,
                                        const std::stop_token& stop) {
   const std::stop_callback wake(stop, [this] { folder_.Wake(); });

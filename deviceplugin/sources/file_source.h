@@ -1,9 +1,9 @@
 #pragma once
 
-// Reads GPUs from an inventory file (config/inventory_file.h). Notices an edit within moments.
+// Reads GPUs from an inventory file (config/inventory_file.h). It notices an edit within moments.
 //
-// Threading, failures: as DeviceSource says. A file that is unreadable or invalid is a descriptive
-// error; it never removes devices.
+// Threading and failures: as in DeviceSource. An unreadable or invalid file gives a descriptive
+// error, but never removes devices.
 
 #include <atomic>
 #include <cstdint>
@@ -25,7 +25,7 @@ class FileSource final : public DeviceSource {
   std::map<std::string, DeviceUse> ReadUse() override { return {}; }
 
  private:
-  // Identifies the file's content without reading it.
+  // Identifies the content of the file without reading it.
   struct Version {
     uint64_t device = 0;
     uint64_t inode = 0;
@@ -37,7 +37,7 @@ class FileSource final : public DeviceSource {
   Version Look() const;
 
   const std::string file_;
-  FolderWatch folder_;  // a watch on the file itself would not survive its replacement
+  FolderWatch folder_;  // a watch on the file itself would end when it is replaced
   Version read_;
   std::atomic<bool> woken_ = false;
 };

@@ -14,7 +14,8 @@
 namespace synergy::deviceplugin {
 namespace {
 
-// Events for the end of the folder itself: a kubelet's earlier mount, an exchanged volume.
+// Events about the end of the folder itself, such as a kubelet's earlier mount or an exchanged
+// volume.
 constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr uint32_t kWatched = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
                               IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;

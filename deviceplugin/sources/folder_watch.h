@@ -2,9 +2,9 @@
 
 // Waits until something changes in a folder, or another thread calls Wake().
 //
-// Threading: Wait by one thread, Wake from any.
-// Failures: each Wait looks again for a folder that does not exist or cannot be watched; until it
-// is found only the time limit and Wake end the wait.
+// Threading: one thread calls Wait; any thread may call Wake. Failures: if a folder does not exist
+// or cannot be watched, each Wait tries it again; until that succeeds, only the time limit and Wake
+// end the wait.
 
 #include <chrono>
 #include <string>
@@ -25,7 +25,7 @@ class FolderWatch {
   void Wake();
 
  private:
-  // Returns true if the watch has begun only now.
+  // Returns true if the watch has only begun now.
   bool Begin();
   bool TakeEvents();
 

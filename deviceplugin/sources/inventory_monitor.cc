@@ -16,7 +16,7 @@ std::vector<std::string> ResourcesOf(const Picture* picture) {
   return names;
 }
 
-// The kinds of problems of a GPU, and the words for their beginning and end.
+// The kinds of problems of a GPU, with the words for their beginning and end.
 enum class Problem { kUnhealthy, kUnreachable, kWithoutEvents, kLeftOut };
 struct Words {
   const char* reason;
@@ -58,7 +58,7 @@ Problems ProblemsOf(const Picture& picture) {
   for (size_t i = 0; i < gpus.size(); ++i)
     if (!picture.health[i].healthy)
       problems[{Problem::kUnhealthy, gpus[i].uuid}] = picture.health[i].reason;
-  // Parts that are unhealthy while their GPU is healthy.
+  // Add parts that are unhealthy while their GPU is healthy.
   for (const auto& [resource, devices] : picture.advertisement.resources)
     for (const GpuDevice& device : devices)
       if (!device.health.healthy && picture.health[device.gpu].healthy)
@@ -200,8 +200,8 @@ void InventoryMonitor::SeeEvents(const std::vector<XidEvent>& events) {
     } else if (!event.uuid.empty()) {
       judge_.SeeXid(event.uuid, event.xid, now);
     } else if (known) {
-      // The Xid's GPU is unknown, so it counts for all: one GPU too few for a while is better than
-      // one too many.
+      // The Xid's GPU is unknown, so it counts for all GPUs: one GPU too few for a while is better
+      // than one too many.
       for (const Gpu& gpu : known->inventory.gpus()) judge_.SeeXid(gpu.uuid, event.xid, now);
     }
   }

@@ -2,8 +2,8 @@
 
 // Reads the GPUs periodically, judges their health, and reports changes.
 //
-// Threading: a thread of its own reads and calls back; everything else from any thread.
-// Failures: a source's failure is logged if its message changes, and retried.
+// Threading: its own thread reads and calls back; any thread may call the rest. Failures: a
+// source's failure is logged if its message changes, and retried.
 
 #include <chrono>
 #include <functional>
@@ -27,7 +27,7 @@ namespace synergy::deviceplugin {
 // The state of all GPUs at one moment. Immutable once shared.
 struct Picture {
   GpuInventory inventory;
-  std::vector<GpuHealth> health;  // for each GPU
+  std::vector<GpuHealth> health;  // one per GPU
   Advertisement advertisement;
   std::map<unsigned, std::string> unreachable;        // as in Reading
   std::map<std::string, std::string> without_events;  // as in Reading
@@ -48,7 +48,7 @@ struct MonitorRules {
   std::chrono::milliseconds probe_interval{5000};
 };
 
-// Called by the monitor's thread, except empty ones.
+// The monitor's thread calls these, except empty ones.
 struct MonitorCallbacks {
   std::function<void(std::shared_ptr<const Picture>)> on_change;
   std::function<void(const GpuNews&)> on_news;
@@ -58,7 +58,7 @@ struct MonitorCallbacks {
 
 class InventoryMonitor {
  public:
-  // References outlive the monitor. It does nothing before Start().
+  // References must outlive the monitor. It does nothing before Start().
   InventoryMonitor(std::unique_ptr<DeviceSource> source, MonitorRules rules,
                    MonitorCallbacks callbacks, const Clock& clock, Logger& log,
                    metrics::DeviceMetrics& metrics);
@@ -66,7 +66,7 @@ class InventoryMonitor {
 
   void Start();
   void Stop();
-  // Applies from the next look on, which happens at once.
+  // Applies from the next look on, which follows at once.
   void SetRules(MonitorRules rules);
 
   // Returns null before the first successful look.
@@ -74,7 +74,7 @@ class InventoryMonitor {
   std::map<std::string, DeviceUse> ReadUse() { return source_->ReadUse(); }
   // Returns an empty string if the last look succeeded.
   std::string source_error() const;
-  // Returns when the last look ended, which reveals an NVML call that hangs.
+  // Returns when the last look ended, which reveals a hanging NVML call.
   Instant last_look() const;
 
  private:
@@ -96,7 +96,7 @@ class InventoryMonitor {
   std::string source_error_ = "the GPUs have not been looked at yet";
   Instant last_look_;
 
-  // Used only by the thread.
+  // Only the thread uses these.
   GpuHealthJudge judge_;
   std::jthread thread_;
 };

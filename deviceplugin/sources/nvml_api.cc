@@ -6,7 +6,7 @@
 namespace synergy::deviceplugin::nvml {
 namespace {
 
-// Tries `names` in turn: each version of a function has its own name.
+// Tries `names` in turn, because each version of a function has its own name.
 template <class Function>
 bool Find(void* library, Function& function, std::initializer_list<const char*> names) {
   function = nullptr;

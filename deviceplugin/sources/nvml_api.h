@@ -1,13 +1,13 @@
 #pragma once
 
-// The part of NVML's C interface that we use, after its documentation: names, numbers and layouts
-// are NVIDIA's stable binary interface. The build needs no files of NVIDIA's.
+// The part of NVML's C interface that this program uses, following its documentation: names,
+// numbers and layouts are NVIDIA's stable binary interface. The build needs no files from NVIDIA.
 //
-// NvmlApi is the table of the functions found in one library. Functions that only newer drivers
-// have may be null; the others never are.
+// NvmlApi is the table of functions found in one library. Functions that only newer drivers have
+// may be null; the others never are.
 //
-// Threading: NVML may be called from any thread. Ownership: the library stays loaded while the
-// NvmlApi lives.
+// Threading: any thread may call NVML. Ownership: the library stays loaded while the NvmlApi
+// exists.
 
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ struct EventSetHandle;
 using Device = DeviceHandle*;
 using EventSet = EventSetHandle*;
 
-inline constexpr unsigned kTextSize = 96;  // for every text that we read
+inline constexpr unsigned kTextSize = 96;  // for every text that is read
 
 struct PciInfo {
   char bus_id_legacy[16];
@@ -66,7 +66,7 @@ struct EventData {
   Device device;
   unsigned long long type;
   unsigned long long data;  // for an Xid event: the Xid
-  // In MIG mode, the instance that the Xid belongs to; kNoInstance if it is not specific to one.
+  // In MIG mode, the instance to which the Xid belongs; kNoInstance if it is not specific to one.
   unsigned gpu_instance;
   unsigned compute_instance;
 };
@@ -115,14 +115,14 @@ inline constexpr int kTopologyNode = 40;
 
 class NvmlApi {
  public:
-  // kNotFound: there is no such library; kInvalid: it lacks a function that all drivers since 2018
-  // have.
+  // Returns kNotFound if there is no such library, and kInvalid if it lacks a function that all
+  // drivers since 2018 have.
   static Result<std::unique_ptr<NvmlApi>> Load(const std::string& library);
   ~NvmlApi();
   NvmlApi(const NvmlApi&) = delete;
   NvmlApi& operator=(const NvmlApi&) = delete;
 
-  // Returns "GPU is lost (15)".
+  // Returns text such as "GPU is lost (15)".
   std::string Explain(Return code) const;
 
   Return (*Init)();
@@ -161,7 +161,7 @@ class NvmlApi {
   Return (*DeviceGetComputeInstanceId)(Device, unsigned*);
   Return (*DeviceGetFieldValues)(Device, int, FieldValue*);
   // Writes the samples after a timestamp, oldest first. With a null array it writes only how many
-  // the driver keeps.
+  // samples the driver keeps.
   Return (*DeviceGetSamples)(Device, int type, unsigned long long after, int* value_type,
                              unsigned* count, Sample*);
 

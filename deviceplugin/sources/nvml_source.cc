@@ -24,13 +24,13 @@ using std::chrono::milliseconds;
 // The longest uninterrupted wait: NVML's wait cannot be woken, so a stop or a wake may take this
 // long.
 constexpr milliseconds kSlice{200};
-// Pause after an event set that fails at once, or without one.
+// Pause after an event set that fails at once, or if there is none.
 constexpr milliseconds kWithoutEvents{1000};
 constexpr size_t kMostEventsAtOnce = 64;
-// A driver keeps about 100 samples.
+// A driver keeps only about 100 samples.
 constexpr unsigned kMostSamples = 4096;
 constexpr unsigned long long kMicrosecondsOfMean = 1'000'000;
-// Pause between sessions that are opened because a GPU is unhealthy.
+// Pauses between sessions that are opened because a GPU is unhealthy.
 constexpr Duration kFirstPause = std::chrono::seconds(5);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
 
@@ -39,7 +39,7 @@ constexpr std::string_view kMigMark = " MIG ";
 constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
                                         "nvidia-modeset"};
 
-// Returns whether the code reports no problem of the GPU, but at most one of the query.
+// Returns whether the code reports no problem of the GPU, but at most a problem of the query.
 bool IsHarmless(nvml::Return code) {
   return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission;
 }
@@ -122,7 +122,7 @@ class NvmlSource::Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Reads MIG again, which may change at any time; everything else of a GPU is constant.
+  // Reads MIG again, because it may change at any time; everything else about a GPU is constant.
   Reading Read() const {
     std::vector<Gpu> gpus = inventory_.gpus();
     for (size_t i = 0; i < gpus.size(); ++i) ReadMig(handles_[i], gpus[i]);
@@ -166,7 +166,7 @@ class NvmlSource::Session {
 
   bool has_events() const { return events_ != nullptr; }
 
-  // Returns false if a failure cut the wait short.
+  // Returns false if a failure ended the wait early.
   bool WaitForEvent(milliseconds longest, std::vector<XidEvent>& events, bool& any) const {
     milliseconds wait = longest;
     while (events.size() < kMostEventsAtOnce) {
@@ -184,9 +184,9 @@ class NvmlSource::Session {
   }
 
  private:
-  // Returns the mean over the last second, 0 to 1. The rates, the only figures of older drivers,
-  // cover one of the driver's sample periods (200 ms on an H100), so they are far from the mean if
-  // the program's own period is near that.
+  // Returns the mean over the last second, from 0 to 1. The rates, which are all that older drivers
+  // offer, cover one of the driver's sample periods (200 ms on an H100). So they are far from the
+  // mean if the program's own period is close to that.
   std::optional<double> ReadUtilization(nvml::Device gpu) const {
     if (const std::optional<double> mean = MeanOfSamples(gpu)) return mean;
     nvml::Utilization rates{};
@@ -334,7 +334,7 @@ class NvmlSource::Session {
     return gpu;
   }
 
-  // Returns none if the GPU does not support MIG.
+  // Returns nullopt if the GPU does not support MIG.
   std::optional<bool> IsInMigMode(nvml::Device handle) const {
     unsigned current = 0;
     unsigned pending = 0;
@@ -370,7 +370,7 @@ class NvmlSource::Session {
   }
 
   // Returns the capability files that a container needs for a part, in addition to the GPU's own
-  // file. Empty if the driver does not list them.
+  // file. The result is empty if the driver does not list them.
   std::vector<std::string> NodesOf(nvml::Device handle, nvml::Device part) const {
     unsigned gpu = 0;
     const std::optional<Instances> instances = InstancesOf(part);
@@ -491,7 +491,7 @@ class NvmlSource::Session {
     }
   }
 
-  // Returns why the GPU's Xids will not be reported; empty if they will.
+  // Returns why the GPU's Xids will not be reported; empty if they will be.
   std::string RegisterForEvents(nvml::Device handle) const {
     unsigned long long supported = 0;
     nvml::Return code = api_->DeviceGetSupportedEventTypes(handle, &supported);
@@ -505,7 +505,7 @@ class NvmlSource::Session {
 
   const std::unique_ptr<NvmlApi> api_;
   const NvmlOptions options_;
-  mutable std::map<std::string, unsigned> mig_minors_;  // the reading thread's
+  mutable std::map<std::string, unsigned> mig_minors_;  // for the reading thread
   std::vector<nvml::Device> handles_;
   GpuInventory inventory_;
   std::map<std::string, unsigned> indices_;
@@ -539,7 +539,7 @@ void NvmlSource::Close() {
 }
 
 Result<Reading> NvmlSource::Read() {
-  // A GPU that was lost answers only to handles acquired after it came back.
+  // A GPU that was lost answers only to handles that are acquired after it comes back.
   const bool anew = std::exchange(start_anew_, false);
   if (anew && clock_.Now() >= next_session_) {
     Close();

@@ -2,11 +2,11 @@
 
 // Reads GPUs from NVIDIA's driver (NVML), and Xids from its event set.
 //
-// Threading: as DeviceSource says; NVML itself may be called from any thread.
-// Failures: without the library or the driver every Read is kUnavailable and tries again. A GPU
-// that disappears stays in the readings, with a descriptive fault, until the program ends: its UUID
-// may come back. An unhealthy GPU triggers a new session, at first at once and then at growing
-// intervals, because a new session misses events of the other GPUs.
+// Threading: as in DeviceSource; any thread may call NVML itself. Failures: without the library or
+// the driver, every Read returns kUnavailable and tries again. A GPU that disappears stays in the
+// readings, with a descriptive fault, until the program ends, because its UUID may come back. An
+// unhealthy GPU triggers a new session, first at once and then at growing intervals, because a new
+// session misses events of the other GPUs.
 
 #include <atomic>
 #include <map>
@@ -43,7 +43,7 @@ class NvmlSource final : public DeviceSource {
   std::map<std::string, DeviceUse> ReadUse() override;
 
  private:
-  // One nvmlInit, its event set, and all that was read through it.
+  // One nvmlInit, its event set, and everything that was read through it.
   class Session;
 
   // Returns the present session, or a new one.
@@ -57,14 +57,14 @@ class NvmlSource final : public DeviceSource {
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
 
-  // Returns `reading` with the GPUs that have disappeared.
+  // Returns `reading` plus the GPUs that have disappeared.
   Reading WithMissing(Reading reading);
 
-  // Used only by the reading thread.
+  // Only the reading thread uses these.
   GpuInventory known_;
-  std::map<std::string, unsigned> indices_;  // NVML's, of the known GPUs
+  std::map<std::string, unsigned> indices_;  // NVML's indices of the known GPUs
   std::set<std::string> unwell_;             // known GPUs, at the last look
-  bool start_anew_ = false;                  // a new session may cure a failure
+  bool start_anew_ = false;  // a new session may fix a failure
   Backoff between_sessions_;
   Instant next_session_{};
 };

@@ -40,7 +40,7 @@
 namespace synergy::extender {
 
 struct BinderTimes {
-  Duration bind = std::chrono::seconds(13);  // for a whole bind; shorter than kube-scheduler's timeout
+  Duration bind = std::chrono::seconds(13);  // for a whole bind: below kube-scheduler's timeout
   Duration assume = std::chrono::seconds(30);  // before a bind in doubt is checked
 };
 

@@ -14,23 +14,23 @@
 
 namespace synergy::nodeagent {
 
-// Older readings are ignored, unless they are announced for longer intervals.
+// Older readings are ignored, unless they announce longer intervals.
 inline constexpr Duration kLongestBusyAge = std::chrono::seconds(10);
 // How many intervals a reading may be late.
 inline constexpr int kLateIntervals = 3;
 
 class BusyTime {
  public:
-  // Records a reading for that moment. Returns false if it is not new.
+  // Records a reading made at that moment. Returns false if the reading is not new.
   bool Observe(const ContainerBusy& reading, WallTime at);
-  // Returns none until a GPU was seen busy. The rate covers the last minute, but at least ten
+  // Returns nullopt until a GPU was seen busy. The rate covers the last minute, but at least ten
   // seconds.
   std::optional<BusyEstimate> Estimate() const;
 
  private:
   struct Sample {
     WallTime at{};
-    double busy = 0;  // since the first reading
+    double busy = 0;  // busy seconds since the first reading
   };
 
   std::optional<ContainerBusy> last_;
@@ -38,7 +38,7 @@ class BusyTime {
   double busy_ = 0;
 };
 
-// Returns the container's reading, null if there is none.
+// Returns the container's reading; null if there is none.
 const ContainerBusy* FindBusy(const NodeBusy& busy, const std::string& pod_namespace,
                               const std::string& pod, const std::string& container);
 

@@ -1,10 +1,9 @@
 #pragma once
 
-// Reads, parses and writes small files of control groups, and opens other files of containers.
+// Reads, parses and writes small control-group files, and opens other files of containers.
 //
-// Threading: from any thread.
-// Failures: kNotFound if the file does not exist, or its group has gone meanwhile; kDenied without
-// permission; kUnavailable otherwise. Messages name the file.
+// Threading: any thread. Failures: kNotFound if the file does not exist, or its group has
+// disappeared; kDenied without permission; otherwise kUnavailable. Messages name the file.
 
 #include <optional>
 #include <string>
@@ -29,18 +28,18 @@ struct Written {
 };
 Result<Written> WriteCgroupFile(const std::string& file, const std::string& text);
 
-// Parses a group's pressure file: the time since the group exists in which any of its threads
-// waited (PSI, `some`). Returns none if the file does not contain it.
+// Parses a group's pressure file: the time since the group was created in which any of its threads
+// waited (PSI, `some`). Returns nullopt if the file does not contain it.
 std::optional<Duration> ParseSomeStalled(std::string_view pressure);
 
 // Converts errno to an error.
 Error CgroupError(const std::string& file, int error);
 
-// A file that stays open as long as this object lives. Symbolic links are not followed: they could
-// lead out of the intended folder. One owner.
+// A file that stays open while this object exists. Symbolic links are not followed, because they
+// could lead out of the intended folder. One owner.
 class OpenFile {
  public:
-  // `mode`: of a file that is created.
+  // `mode`: for a file that is created.
   OpenFile(const std::string& file, int flags, mode_t mode = 0)
       : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
   ~OpenFile() {
@@ -49,7 +48,7 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  int fd() const { return fd_; }  // negative: not opened; see errno
+  int fd() const { return fd_; }  // negative: not opened, see errno
 
  private:
   const int fd_;

@@ -76,7 +76,8 @@ bool IsContainerFolder(std::string_view folder, std::string_view container_id) {
   const size_t scheme = container_id.find(kScheme);
   if (scheme != std::string_view::npos) container_id.remove_prefix(scheme + kScheme.size());
   if (!IsPlain(container_id, "")) return false;
-  // Exact names only: the pod's folder may also contain CRI-O's monitor, crio-conmon-ID.scope.
+  // Allow only exact names, because the pod's folder may also contain CRI-O's monitor,
+  // crio-conmon-ID.scope.
   constexpr std::string_view kRuntimes[] = {"", "cri-containerd-", "crio-", "docker-"};
   return std::any_of(std::begin(kRuntimes), std::end(kRuntimes), [&](std::string_view runtime) {
     const std::string name = fmt::format("{}{}", runtime, container_id);
@@ -103,7 +104,7 @@ Result<std::string> CgroupFolders::OfContainer(
   if (!folder) return folder;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(*folder, error)) {
-    // A symbolic link could lead out of the pod; control groups have none.
+    // A symbolic link could lead out of the pod; control groups contain none.
     if (entry.symlink_status(error).type() != fs::file_type::directory) continue;
     if (IsContainerFolder(entry.path().filename().string(), container.id))
       return entry.path().string();

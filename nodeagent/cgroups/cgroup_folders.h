@@ -1,16 +1,16 @@
 #pragma once
 
-// Finds the folders of pods' and containers' control groups. The kubelet names a pod's folder after
+// Finds the folders of pods' and containers' control groups. The kubelet names a pod's folder by
 // the conventions of its cgroup driver:
 //
 //   cgroupfs   ROOT/kubepods/burstable/pod1-2/90d9
 //   systemd    ROOT.slice/ROOT-kubepods.slice/ROOT-kubepods-burstable.slice/
 //                ROOT-kubepods-burstable-pod1_2.slice/cri-containerd-90d9.scope
 //
-// A pod of the Guaranteed class has no folder for its class above it.
+// A pod of the Guaranteed class has no class folder above it.
 //
-// Threading: from any thread. Failures: kNotFound if there is no such group, for instance because
-// the container has ended; kInvalid for a UID that could lead to another folder.
+// Threading: any thread. Failures: kNotFound if there is no such group, for example because the
+// container has ended; kInvalid for a UID that could lead to another folder.
 
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@
 namespace synergy::nodeagent {
 
 // Returns the pod's folders under both drivers, relative to a hierarchy's mount point; one of them
-// exists. kInvalid: the UID could lead to another folder.
+// exists. Returns kInvalid if the UID could lead to another folder.
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
                                             wire::QosClass qos_class, std::string_view uid);
 
@@ -31,15 +31,15 @@ Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root
 std::vector<std::string> FoldersOfAllPods(std::string_view kubelet_cgroup_root);
 
 // Returns whether a folder inside a pod's folder belongs to the container with this ID
-// ("containerd://90d9"). It is named by the ID, optionally after a known runtime's prefix and
-// before .scope. Returns false for an empty or malformed ID.
+// ("containerd://90d9"). The folder is named after the ID, optionally after a known runtime's
+// prefix and before .scope. Returns false for an empty or malformed ID.
 bool IsContainerFolder(std::string_view folder, std::string_view container_id);
 
 // Finds existing folders in one hierarchy.
 class CgroupFolders {
  public:
-  // `hierarchy`: its mount point ("/sys/fs/cgroup/memory"); `kubelet_cgroup_root`: the kubelet's
-  // cgroupRoot.
+  // `hierarchy`: the hierarchy's mount point ("/sys/fs/cgroup/memory"). `kubelet_cgroup_root`: the
+  // kubelet's cgroupRoot.
   CgroupFolders(std::string hierarchy, std::string kubelet_cgroup_root)
       : hierarchy_(std::move(hierarchy)), kubelet_cgroup_root_(std::move(kubelet_cgroup_root)) {}
 

@@ -39,8 +39,8 @@ Error Invalid(std::string_view file, std::string_view text) {
   return {ErrorCode::kInvalid, fmt::format("{} says \"{}\"", file, text.substr(0, 100))};
 }
 
-// Returns the time for which the pod's quota has throttled its container: the kernel counts it only
-// in the pod's group.
+// Returns how long the pod's quota has throttled its container, which the kernel counts only in the
+// pod's group.
 int64_t ThrottledAbove(const std::string& container_folder, std::string_view name) {
   const Result<std::string> stat =
       ReadCgroupFile(fs::path(container_folder).parent_path().string() + "/cpu.stat");
@@ -69,7 +69,7 @@ class V2CpuGroups final : public CpuGroups {
   const CgroupFolders folders_;
 };
 
-// The hierarchies cpuacct and cpu, which are one and the same on most machines.
+// The hierarchies cpuacct and cpu, which are the same on most machines.
 class V1CpuGroups final : public CpuGroups {
  public:
   V1CpuGroups(const std::string& cgroup_folder, const std::string& kubelet_cgroup_root)

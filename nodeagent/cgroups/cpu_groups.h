@@ -2,8 +2,8 @@
 
 // Reads the CPU time of containers from their control groups: the interface to the kernel.
 //
-// Threading: from any thread.
-// Failures: kNotFound if there is no such group; kInvalid for files that cannot be parsed.
+// Threading: any thread. Failures: kNotFound if there is no such group; kInvalid for files that
+// cannot be parsed.
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ class CpuGroups {
                               const wire::ResizeStatus::Container& container) = 0;
 };
 
-// Returns the machine's groups. kNotFound: no CPU controller is mounted.
+// Returns the machine's groups; kNotFound if no CPU controller is mounted.
 Result<std::unique_ptr<CpuGroups>> FindCpuGroups(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root);
 

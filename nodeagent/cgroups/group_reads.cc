@@ -15,8 +15,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// A process is in no sum from its end until its parent waits for it, normally at once. Counts still
-// missing after this many looks are lost.
+// No sum includes a process from its end until its parent waits for it, which is normally at once.
+// Counts still missing after this many looks are lost.
 constexpr int kGivenUp = 3;
 
 std::optional<double> CountAfter(std::string_view text, std::string_view name) {
@@ -29,7 +29,7 @@ std::optional<double> CountAfter(std::string_view text, std::string_view name) {
   return static_cast<double>(count);
 }
 
-// Returns the processes, eldest first; none if one has no id here, because the agent has a PID
+// Returns the processes, oldest first; nullopt if one has no id here, because the agent has a PID
 // namespace of its own.
 std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
   const Result<std::string> text = ReadCgroupFile(folder + "/cgroup.procs");
@@ -44,7 +44,8 @@ std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
     rest.remove_prefix(static_cast<size_t>(end - rest.data()));
     while (rest.starts_with('\n')) rest.remove_prefix(1);
   }
-  // Parents first: what children pass to a parent after it was read is then not counted twice.
+  // Read parents first, so that what children pass to a parent after it was read is not counted
+  // twice.
   std::sort(processes.begin(), processes.end());
   if (processes.empty() || processes.size() > kMostProcesses) return std::nullopt;
   return processes;

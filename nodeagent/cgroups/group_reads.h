@@ -3,11 +3,11 @@
 // Sums the bytes that the processes of a control group have read.
 //
 // The kernel counts reads per process (/proc/PID/io: rchar, read_bytes), not per group. A process
-// that ends passes its counts to the process that waits for it, so the living ones have them all.
-// Requires the host's PID namespace and the capabilities SYS_PTRACE and DAC_READ_SEARCH; otherwise
-// there are no readings (docs/internals/node-agent.md).
+// that ends passes its counts to the process that waits for it, so the living processes have all
+// counts. This requires the host's PID namespace and the capabilities SYS_PTRACE and
+// DAC_READ_SEARCH; otherwise there are no readings (docs/internals/node-agent.md).
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <cstddef>
 #include <map>
@@ -19,21 +19,22 @@
 
 namespace synergy::nodeagent {
 
-// Limit of processes in a group, because each takes one file read; beyond it there are no readings.
+// The maximum number of processes in a group, because each takes one file read; with more there are
+// no readings.
 inline constexpr size_t kMostProcesses = 512;
 
 struct ReadTotals {
-  double read = 0;     // bytes that read calls returned, from files and all other sources
+  double read = 0;  // bytes that read calls returned, from files and all other sources
   double fetched = 0;  // bytes that came from storage
 };
-// Parses the text of /proc/PID/io; none if it is malformed.
+// Parses the text of /proc/PID/io; returns nullopt if it is malformed.
 std::optional<ReadTotals> ParseProcessReads(std::string_view io);
 
 class GroupReads {
  public:
   explicit GroupReads(std::string proc_folder) : proc_folder_(std::move(proc_folder)) {}
 
-  // Returns the totals of the group in `folder`, never less than before; none if its processes are
+  // Returns the totals of the group in `folder`, which never fall; nullopt if its processes are
   // invisible, unreadable, or too many.
   std::optional<ReadTotals> Of(const std::string& folder);
 
@@ -41,7 +42,7 @@ class GroupReads {
   struct Group {
     ReadTotals reported;
     ReadTotals lost;  // of processes that were never waited for
-    int behind = 0;   // looks in a row with less than the last totals
+    int behind = 0;  // consecutive looks with less than the last totals
   };
 
   std::optional<ReadTotals> Sum(const std::string& folder) const;

@@ -1,8 +1,9 @@
 #pragma once
 
-// The node's pods as the watch reports them, for the threads that visit all pods periodically.
+// The node's pods as the watch reports them, for threads that visit all pods periodically.
 //
-// Threading: Replace, Upsert and Remove by one thread (the watch's), the rest by any.
+// Threading: one thread (the watch's) calls Replace, Upsert and Remove; any thread may call the
+// rest.
 
 #include <map>
 #include <memory>
@@ -30,7 +31,7 @@ class NodePods final : public kube::ObjectStore<wire::ResizeStatus> {
   std::optional<wire::ResizeStatus> Last(const wire::ResizeStatus& pod) const override;
 
   std::vector<PodPointer> All() const;
-  // Returns the probes that pods had when the watch first listed them, by uid; none before that.
+  // Returns the probes that pods had when the watch first listed them, by uid; nullopt before that.
   std::optional<std::map<std::string, CpuProbe>> FirstProbes() const;
 
  private:
@@ -39,17 +40,17 @@ class NodePods final : public kube::ObjectStore<wire::ResizeStatus> {
   std::optional<std::map<std::string, CpuProbe>> first_probes_;
 };
 
-// Returns the probe that Synergy requests for the pod; null if none.
+// Returns the probe that Synergy requests for the pod; null if there is none.
 const CpuProbe* ProbeOf(const wire::ResizeStatus& pod);
 
-// Returns the running container of the pod whose CPU and memory Synergy manages; null if none.
+// Returns the pod's running container whose CPU and memory Synergy manages; null if there is none.
 const wire::ResizeStatus::Container* TrainingContainer(const wire::ResizeStatus& pod);
 
 // Finds pods that read storage which other pods of the node also read. Their page cache cannot be
 // attributed, because the kernel charges it to the first reader.
 class SharedStorage {
  public:
-  // The pods outlive it.
+  // The pods must outlive this object.
   explicit SharedStorage(const std::vector<PodPointer>& pods);
   bool IsReadBy(const wire::ResizeStatus& pod) const;
 

@@ -84,7 +84,7 @@ class Allowed {
   std::set<std::pair<int, int>> devices_;
 };
 
-// Reads the values of a unit's files as systemd does: an empty value clears those before it.
+// Reads the values of a unit's files as systemd does: an empty value clears the earlier ones.
 Allowed ReadAllowed(std::span<const std::string> unit_files) {
   constexpr std::string_view kKey = "DeviceAllow=";
   Allowed allowed;

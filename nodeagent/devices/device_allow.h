@@ -1,12 +1,12 @@
 #pragma once
 
 // Judges from its control group whether a running container's GPUs survive a resize
-// (docs/internals/tuner.md). A device that runc does not know, such as one injected by NVIDIA's
-// toolkit in its legacy mode, is lost when systemd applies the scope's own device list. It does so
-// on each change of the scope and on each daemon-reload.
+// (docs/internals/tuner.md). A device unknown to runc, such as one injected by NVIDIA's toolkit in
+// its legacy mode, is lost when systemd applies the scope's own device list. systemd does so at
+// each change of the scope and at each daemon-reload.
 //
-// Threading: from any thread.
-// Failures: kNotFound if there is no such group, for instance because the container has ended.
+// Threading: any thread. Failures: kNotFound if there is no such group, for example because the
+// container has ended.
 
 #include <memory>
 #include <set>
@@ -34,8 +34,8 @@ std::unique_ptr<DeviceGroups> FindDeviceGroups(const std::string& cgroup_folder,
 
 // The major numbers of GPU devices that differ between machines.
 struct GpuMajors {
-  std::set<int> nvidia_uvm;  // none: the driver has not made it yet
-  std::set<int> kfd;         // AMD's
+  std::set<int> nvidia_uvm;  // empty: the driver has not created it yet
+  std::set<int> kfd;  // for AMD's GPUs
 };
 // Parses the text of /proc/devices.
 GpuMajors ParseGpuMajors(std::string_view proc_devices);

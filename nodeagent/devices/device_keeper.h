@@ -1,10 +1,10 @@
 #pragma once
 
-// Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). A
-// running pod is not resized before that.
+// Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). No
+// running pod is resized before that.
 //
-// Threading: one owner.
-// Failures: what cannot be read yet is read again; until then nothing is recorded.
+// Threading: one owner. Failures: what cannot be read is read again later; until then nothing is
+// recorded.
 
 #include <map>
 #include <optional>
@@ -20,11 +20,11 @@ namespace synergy::nodeagent {
 
 class DeviceKeeper {
  public:
-  // All references outlive the keeper.
+  // All references must outlive the keeper.
   DeviceKeeper(const NodePods& pods, DeviceGroups& groups, ReadingWriter& writer,
                const Clock& clock, Logger& log);
 
-  // Looks once at every pod. Returns the delay until the next look.
+  // Looks at every pod once. Returns the delay until the next look.
   Duration Step();
 
  private:

@@ -3,7 +3,7 @@
 // Reads the file in which synergy-device-plugin reports how long the GPUs of containers were busy
 // (wire/agents/gpu_busy.h).
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <string>
 
@@ -12,8 +12,8 @@
 
 namespace synergy::nodeagent {
 
-// kNotFound: there is no file. kInvalid: it is malformed or too large. Pipes and links are not
-// opened, so that the read cannot block.
+// Returns kNotFound if there is no file, and kInvalid if it is malformed or too large. Pipes and
+// links are not opened, so that the read cannot block.
 Result<NodeBusy> ReadGpuBusyFile(const std::string& file);
 
 }  // namespace synergy::nodeagent

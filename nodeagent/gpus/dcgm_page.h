@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the page of NVIDIA's DCGM exporter (https://github.com/NVIDIA/dcgm-exporter): the figures
-// of each GPU and of each MIG instance.
+// Reads the page of NVIDIA's DCGM exporter (https://github.com/NVIDIA/dcgm-exporter), which has the
+// figures of each GPU and each MIG instance.
 //
 //   metric                          of                unit
 //   DCGM_FI_PROF_GR_ENGINE_ACTIVE   both              ratio over the exporter's interval
@@ -11,8 +11,7 @@
 //   DCGM_FI_DEV_GPU_TEMP            GPUs              degrees Celsius
 //   DCGM_FI_DEV_XID_ERRORS          GPUs              the last Xid, not a count
 //
-// The exporter refreshes them at an interval of its own (30 s unless told otherwise) and repeats
-// them until then.
+// The exporter refreshes them at its own interval (30 s by default) and repeats them in between.
 //
 // Threading: pure.
 
@@ -33,9 +32,9 @@ struct DcgmDevice {
   std::string device;    // "nvidia0"
   std::string product;   // "NVIDIA A100-SXM4-80GB"
   std::string pci_id;    // "00000000:3B:00.0"
-  std::string instance;  // of a MIG instance its number; empty: the whole GPU
-  std::string profile;   // of a MIG instance: "1g.5gb"
-  // The container to which the exporter attributes it: a hint.
+  std::string instance;  // the number of a MIG instance; empty: the whole GPU
+  std::string profile;  // the profile of a MIG instance: "1g.5gb"
+  // The container to which the exporter attributes the device, as a hint.
   std::string pod_namespace;
   std::string pod;
   std::string container;
@@ -47,13 +46,14 @@ struct DcgmDevice {
   std::optional<uint64_t> last_xid;  // 0: none yet
 
   bool IsInstance() const { return !instance.empty(); }
-  // Names it on this node.
+  // Returns a name for the device that is unique on this node.
   std::string Key() const { return IsInstance() ? uuid + "/" + instance : uuid; }
   bool operator==(const DcgmDevice&) const = default;
 };
 
-// Returns the devices, in the order of their keys. kInvalid: the page has no figures of DCGM's.
-// kTooLarge: it has too many devices. Ignores lines that are not samples, and figures out of range.
+// Returns the devices in the order of their keys; kInvalid if the page has no DCGM figures, and
+// kTooLarge if it has too many devices. Ignores lines that are not samples, and figures that are
+// out of range.
 Result<std::vector<DcgmDevice>> ReadDcgmPage(std::string_view page);
 
 }  // namespace synergy::nodeagent

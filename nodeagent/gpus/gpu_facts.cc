@@ -9,9 +9,9 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Figures that stay the same for longer than this count as a new sample with the same values.
+// Figures that stay the same for longer than this count as a new sample with equal values.
 constexpr Duration kLongestSample = std::chrono::minutes(1);
-// A sample does not stand for more time than this.
+// A sample never covers more time than this.
 constexpr Duration kLongestStep = std::chrono::minutes(5);
 
 metrics::GpuGauge ToGauge(const DcgmDevice& device) {
@@ -54,7 +54,7 @@ std::vector<DeviceOwner> OwnersOfGpus(const std::vector<OwnedGpu>& owned) {
   return owners;
 }
 
-// A GPU that the kubelet offers is healthy; why another one is not offered is unknown.
+// A GPU that the kubelet offers is healthy; why another GPU is not offered is unknown.
 void MarkOffered(const std::vector<KubeletDevice>& offered, const std::vector<DcgmDevice>& devices,
                  metrics::GpuGauges& gauges) {
   for (metrics::GpuGauge& gauge : gauges.gpus) {

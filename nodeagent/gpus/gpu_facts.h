@@ -1,21 +1,23 @@
 #pragma once
 
-// Collects facts about the node's GPUs where another component offers them: from the kubelet, which
-// container has which; from a DCGM exporter on the node, how busy they are and what they use.
+// Collects facts about the node's GPUs if another component offers them: from the kubelet, which
+// container has which GPU; from a DCGM exporter on the node, how busy the GPUs are and what they
+// use.
 //
-// An exporter is a pod of a DaemonSet in one of the configured namespaces, whose name matches: any
-// user can give a pod an exporter's labels, and not every user can create one there. Its page is
-// read with deadlines and up to a size. What it says about pods is only a hint (gpu_owners.h).
+// An exporter must be a pod of a DaemonSet with a matching name in one of the configured
+// namespaces, because any user can give a pod an exporter's labels, but not every user can create a
+// DaemonSet there. Reading its page is limited in time and size. Its statements about pods are only
+// a hint (gpu_owners.h).
 //
-// The exporter repeats its figures until it refreshes them, so figures that do not change are one
-// sample: it counts for the time since the sample before, and a report is as old as its sample.
+// The exporter repeats its figures until it refreshes them, so unchanged figures are one sample.
+// The sample counts for the time since the previous one, and a report is as old as its sample.
 //
-// The exporter has only the last Xid of each GPU. One that differs from that of the sample before
-// has come since, so it is dated to that sample.
+// The exporter shows only the last Xid of each GPU. An Xid that differs from that in the previous
+// sample has come since then, so it gets the time of that sample.
 //
-// Threading: Step by one thread, the rest by any.
-// Failures: counted, logged if they are new, and retried with the next step. What was known is
-// dropped after a minute, or three intervals of the exporter, without a page.
+// Threading: one thread calls Step; any thread may call the rest. Failures: counted, logged if they
+// are new, and retried in the next step. Known facts are dropped after a minute, or three intervals
+// of the exporter, without a page.
 
 #include <chrono>
 #include <cstdint>
@@ -41,14 +43,14 @@
 namespace synergy::nodeagent {
 
 struct ExporterRules {
-  std::vector<std::string> namespaces;  // empty: no exporter is asked
+  std::vector<std::string> namespaces;  // empty: no exporter is queried
   std::string daemon_set;               // a pattern with * and ?
   uint16_t port = 0;
   std::string path;
 };
 
 struct GpuFactsSources {
-  // GETs a page of metrics (nodeagent/progress/metrics_page.h).
+  // Gets a page of metrics (nodeagent/progress/metrics_page.h).
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
       read_page;
@@ -64,7 +66,7 @@ class GpuFacts {
   // How often to step.
   static constexpr Duration kInterval = std::chrono::seconds(5);
 
-  // References outlive this.
+  // References must outlive this object.
   GpuFacts(const NodePods& pods, ExporterRules rules, GpuFactsSources sources,
            std::string gpu_resource, std::string node, const Clock& clock, Logger& log,
            metrics::NodeAgentMetrics& metrics);
@@ -72,15 +74,15 @@ class GpuFacts {
   // Reads the exporter's page once.
   void Step(const std::stop_token& stop);
 
-  // kNotFound: nothing is known.
+  // Returns kNotFound if nothing is known.
   Result<NodeBusy> Busy() const;
-  // Nothing is known: no GPUs.
+  // Returns no GPUs if nothing is known.
   metrics::GpuGauges Gauges() const;
 
  private:
   // Stores a page's devices.
   void Take(std::vector<DcgmDevice> devices);
-  // Notes the Xids that have come since the sample before.
+  // Records the Xids that have come since the previous sample.
   void NoteXids(const std::vector<DcgmDevice>& devices);
   void Publish();
   void Report(std::string_view reason, const std::string& message);
@@ -94,7 +96,7 @@ class GpuFacts {
   Logger& log_;
   metrics::NodeAgentMetrics& metrics_;
 
-  // Used only by the thread that steps.
+  // Only the thread that steps uses these.
   BusyMeter meter_;
   XidOwners xids_;
   std::vector<DcgmDevice> devices_;  // of the last page

@@ -50,7 +50,7 @@ const DcgmDevice* FindDevice(const std::vector<DcgmDevice>& devices, const Devic
   return found == devices.end() ? nullptr : &*found;
 }
 
-// MIG instances by the exporter's hint.
+// Maps containers to the MIG instances that the exporter attributes to them.
 std::map<ContainerKey, std::vector<const DcgmDevice*>> HintedInstances(
     const std::vector<DcgmDevice>& devices) {
   std::map<ContainerKey, std::vector<const DcgmDevice*>> hinted;

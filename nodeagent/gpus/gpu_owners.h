@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds which container has which of an exporter's devices. The kubelet decides: it says which
-// device ids a container has. Device plugins name devices differently:
+// Finds which container has which device of an exporter. The kubelet decides, because it reports
+// which device ids a container has. Device plugins name devices differently:
 //
 //   id                    plugin                             device
 //   GPU-<uuid>            NVIDIA's, Synergy's                by its UUID
@@ -11,8 +11,8 @@
 //   GKE's, MIG                         instance 3 of it nvidia0/vgpu1         GKE's, a share by the
 //   driver's name, shared
 //
-// A MIG device named by a UUID belongs to the container that the exporter names, if the container
-// has as many MIG devices by the kubelet as by the exporter.
+// A MIG device with a UUID as its name belongs to the container that the exporter names, if the
+// kubelet and the exporter report equally many MIG devices for the container.
 //
 // Threading: pure.
 
@@ -31,7 +31,7 @@ namespace synergy::nodeagent {
 struct OwnedGpu {
   const DeviceOwner* owner = nullptr;
   const DcgmDevice* device = nullptr;  // null: unknown
-  bool shared = false;                 // other containers may use it, too
+  bool shared = false;  // other containers may also use it
 };
 
 // Returns an entry for each GPU of `owners`: devices of `gpu_resource` and of NVIDIA's resources.
@@ -40,8 +40,9 @@ std::vector<OwnedGpu> MatchOwners(const std::vector<DeviceOwner>& owners,
                                   const std::vector<DcgmDevice>& devices,
                                   std::string_view gpu_resource);
 
-// Returns the busy times of the containers. A container is left out if one of its GPUs is unknown
-// or shared, because its own use is unknown then. `meter` knows devices by their keys.
+// Returns the busy times of the containers. Omits a container if one of its GPUs is unknown or
+// shared, because the container's own use is then unknown. `meter` identifies devices by their
+// keys.
 std::vector<ContainerBusy> BusyOfContainers(const std::vector<OwnedGpu>& owned,
                                             const BusyMeter& meter);
 

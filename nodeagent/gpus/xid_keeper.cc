@@ -8,7 +8,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The clocks of an Xid and of its pod's end differ by less.
+// The clocks of an Xid and of its pod's end differ by less than this.
 constexpr Duration kClockSkew = std::chrono::seconds(1);
 
 }  // namespace

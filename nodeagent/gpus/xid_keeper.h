@@ -1,10 +1,11 @@
 #pragma once
 
-// Keeps which Xids came on the GPUs of the node's pods, for the controller, which classifies
-// failures by them. The device plugin and exporters name pods; a later pod may have the same name.
+// Keeps the Xids of the GPUs of the node's pods for the controller, which classifies failures by
+// them. The device plugin and exporters report pods by name, and a later pod may have the same
+// name.
 //
-// Threading: from any thread. Memory: at most XidOwners::kMost Xids, for XidOwners::kKept; the
-// names of the node's pods, and of kMostGone that have left it, for kRemembered.
+// Threading: any thread. Memory: at most XidOwners::kMost Xids, for XidOwners::kKept; the names of
+// the node's pods, and of kMostGone pods that have left, for kRemembered.
 
 #include <chrono>
 #include <cstddef>
@@ -29,16 +30,16 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   static constexpr Duration kRemembered = std::chrono::minutes(5);
   static constexpr size_t kMostGone = 1024;
 
-  // The clock outlives this.
+  // The clock must outlive this object.
   explicit XidKeeper(const Clock& clock) : clock_(clock) {}
 
   void Replace(std::vector<wire::ResizeStatus> all) override;
   void Upsert(wire::ResizeStatus pod) override;
   void Remove(const wire::ResizeStatus& pod) override;
 
-  // Takes in the Xids of the last minutes. Ignores those of pods that were not on the node.
+  // Takes the Xids of the last minutes. Ignores those of pods that were not on the node.
   void Observe(const std::vector<ContainerXid>& xids);
-  // Returns what is known, the oldest first.
+  // Returns the known Xids, oldest first.
   std::vector<PodXid> Report() const;
 
  private:
@@ -52,7 +53,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
     WallTime at{};
   };
 
-  // REQUIRES of all: the mutex is held.
+  // REQUIRES for all: the mutex is held.
   void Leave(const std::string& uid);
   void Forget();
   // Returns the UID of the pod that had the name when the Xid came.
@@ -61,7 +62,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> present_;  // UID -> "team/pod"
-  std::deque<Gone> gone_;                       // the oldest first
+  std::deque<Gone> gone_;  // oldest first
   std::deque<Known> known_;
 };
 

@@ -97,7 +97,7 @@ class GroupQuotas final : public CpuQuotas {
     const Result<GroupQuota> whole = Files::Read(*of_pod);
     if (!whole) return Fail(whole.error());
     if (whole->quota < 0) return plan;
-    // Their periods are the same, as the kubelet sets both.
+    // Their periods are equal, because the kubelet sets both.
     const int64_t more = *wanted - present->quota;
     plan.insert(plan.begin(), Files::Write(*of_pod, {whole->quota + more, whole->period}));
     return plan;

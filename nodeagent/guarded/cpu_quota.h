@@ -1,6 +1,6 @@
 #pragma once
 
-// Plans a temporary CPU quota for a pod: which files to write, and what.
+// Plans a temporary CPU quota for a pod: which files to write, and with which texts.
 //
 //              v2: cpu.max of               v1: cpu.cfs_quota_us of
 //   a probe    the pod                      the pod; its training container if any container of the
@@ -9,13 +9,13 @@
 //   a burst    the pod, if it has a quota: more by as much as the container; then the training
 //              container
 //
-// The period stays as it is (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
-// write sets a quota and one restores it. The quota is a microsecond longer than asked for: a
-// kubelet writes whole milli-CPUs, so what it writes meanwhile differs, even if it is as much.
+// The period does not change (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
+// write sets a quota and one restores it. The quota is a microsecond longer than requested: a
+// kubelet writes whole milli-CPUs, so what it writes meanwhile differs, even for the same amount.
 //
-// Threading: from any thread.
-// Failures: kNotFound if there is no such group; kInvalid for an impossible amount: less than 1 ms
-// of a period; no less than the group's present quota, or for a burst no more.
+// Threading: any thread. Failures: kNotFound if there is no such group; kInvalid for an impossible
+// amount. An amount is impossible if it is less than 1 ms of a period, not below the group's
+// present quota or, for a burst, not above it.
 
 #include <memory>
 #include <string>
@@ -34,7 +34,7 @@ struct PlannedQuota {
 
   bool operator==(const PlannedQuota&) const = default;
 };
-// In the order in which they are written; they are restored in the opposite order.
+// Files in the order in which they are written; they are restored in the opposite order.
 using QuotaPlan = std::vector<PlannedQuota>;
 
 class CpuQuotas {
@@ -47,7 +47,7 @@ class CpuQuotas {
   virtual Result<std::string> Read(const std::string& file) = 0;
 };
 
-// Returns the machine's quotas. kNotFound: no CPU controller is mounted.
+// Returns the machine's quotas; kNotFound if no CPU controller is mounted.
 Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root);
 

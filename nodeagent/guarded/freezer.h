@@ -1,12 +1,12 @@
 #pragma once
 
-// Plans the suspension of a container: which file to write, and what. Only the group of the
-// container itself is suspended, never its pod's, so its sidecars and the sandbox run on.
+// Plans the suspension of a container: which file to write, and with which text. Only the
+// container's own group is suspended, never its pod's, so its sidecars and the sandbox keep
+// running.
 //
 //   v2   cgroup.freeze   1        v1   freezer.state   FROZEN
 //
-// Threading: from any thread.
-// Failures: kNotFound if there is no such group.
+// Threading: any thread. Failures: kNotFound if there is no such group.
 
 #include <memory>
 #include <string>
@@ -32,7 +32,7 @@ class Freezers {
   virtual Result<bool> IsFrozen(const std::string& file) = 0;
 };
 
-// Returns the machine's freezers. kNotFound: no freezer is mounted.
+// Returns the machine's freezers; kNotFound if no freezer is mounted.
 Result<std::unique_ptr<Freezers>> FindFreezers(std::string cgroup_folder,
                                                std::string kubelet_cgroup_root);
 

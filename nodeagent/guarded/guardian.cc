@@ -34,14 +34,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long the agent waits for an answer, and how long the guardian at its end retries what it
+// How long the agent waits for an answer, and how long the guardian, when it ends, retries what it
 // cannot restore.
 constexpr seconds kPatience{5};
 constexpr seconds kRetry{1};
 // How often the thawer looks at the records.
 constexpr seconds kThawerLooks{2};
 
-// The same program writes and reads these, so they are sent as they are in memory.
+// The same program writes and reads these, so they are sent in their memory layout.
 struct Request {
   uint64_t number = 0;
   bool begin = false;
@@ -56,7 +56,7 @@ struct Reply {
   std::array<char, 512> message{};
 };
 
-// Copies `text` with a final zero, truncated if it is too long, which callers rule out.
+// Copies `text` with a final zero; truncates a text that is too long, which callers exclude.
 template <size_t kSize>
 void Put(std::array<char, kSize>& out, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), kSize - 1), out.begin());
@@ -128,7 +128,7 @@ class GuardianClient final : public TemporaryWriter {
         return Fail(ErrorCode::kTimeout, "the guardian does not answer");
       if (count < 0) return Fail(SystemError("the guardian"));
       if (count != sizeof reply) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
-      // Skip answers that come too late.
+      // Skip answers that arrive too late.
     } while (reply.number != number);
     if (reply.done) return {};
     return Fail(reply.code, reply.message.data());
@@ -160,7 +160,7 @@ class Guardian {
         killed_at_.reset();
       }
     }
-    // The next guardian restores what is left then.
+    // The next guardian restores what is left.
     for (const Instant end = Now() + kPatience;;) {
       table_.EndAll(Now());
       table_.Step(Now());
@@ -232,7 +232,7 @@ class Guardian {
     Request request;
     const ssize_t count = ::recv(socket_.fd(), &request, sizeof request, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    // The agent's end is reported by SIGCHLD.
+    // SIGCHLD reports the agent's end.
     if (count != sizeof request) return socket_.Close();
     request.file.back() = 0;
     request.text.back() = 0;
@@ -266,17 +266,17 @@ class Guardian {
   GroupWriteFiles files_;
   TemporaryWrites table_;
   bool owns_ = false;      // the records
-  std::string not_owned_;  // why not
+  std::string not_owned_;  // the reason why not
   Instant suspends_from_{};
   bool stopping_ = false;
   std::optional<Instant> killed_at_;  // when to kill the agent
-  std::optional<int> status_;         // the agent's, once it has ended
+  std::optional<int> status_;  // of the agent, once it has ended
 };
 
-// Restores what the records name. Another guardian may hold them: then it does so.
+// Restores what the records name. Another guardian may hold them, and then restores it.
 void RestoreLeft(const GuardianRules& rules, Logger& log) {
   GroupWriteFiles files(rules.cgroup_folder, rules.state_folder);
-  // A look without the lock first: a guardian that starts needs it.
+  // Look without the lock first, because a guardian that starts needs it.
   if (const auto left = files.Load(); !left || left->empty()) return;
   if (!files.Lock()) return;
   Result<std::vector<KeptWrite>> left = files.Load();
@@ -305,7 +305,7 @@ int RunThawer(const GuardianRules& rules, Logger& log) {
 int RunGuarded(const GuardianRules& rules, Logger& log,
                const std::function<int(TemporaryWriter&)>& agent) {
   std::array<int, 2> ends{};
-  // Blocked before there is a child, so that none of its signals is missed.
+  // Block the signals before there is a child, so that none is missed.
   sigset_t signal_set;
   sigset_t before;
   sigemptyset(&signal_set);

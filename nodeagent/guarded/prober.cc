@@ -16,7 +16,7 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// The guardian ends a probe this much later: while both run, this process does it.
+// The guardian ends a probe this much later; while both processes run, this one ends it.
 constexpr Duration kMargin = std::chrono::seconds(5);
 
 // Returns the container whose speed is measured; null if the pod must not be probed.
@@ -131,7 +131,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   for (size_t i = 0; i < plan->size(); ++i) {
     const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
     if (written) continue;
-    // The guardian restores in time if this does not.
+    // The guardian restores it in time if this fails.
     while (i > 0) static_cast<void>(writer_.End((*plan)[--i].file));
     return Refuse(*pod, probe, written.error().message);
   }

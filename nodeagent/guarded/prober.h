@@ -1,9 +1,9 @@
 #pragma once
 
 // Carries out the probes that the controller requests (the annotation synergy.io/probe;
-// docs/internals/profiling.md): a pod of the node gets a temporary CPU quota, which shows how fast
-// it trains with less CPU, or with a burst beyond its limit. One probe at a time per node, and
-// beside it one burst for each pod.
+// docs/internals/profiling.md). A pod of the node gets a temporary CPU quota, which shows how fast
+// it trains with less CPU or, in a burst, beyond its limit. A node has one probe at a time, and in
+// addition one burst per pod.
 //
 //   annotation seen --> begun --> its time is over                                      done
 //        |                +-----> annotation or container changed or gone               ended_early
@@ -13,8 +13,8 @@
 // Probes that pods already have when the agent starts are not begun: an earlier agent may have
 // crashed because of them, and half a probe proves nothing.
 //
-// Threading: Step by one thread, Readings by any.
-// Failures: the guardian restores a quota if this process cannot (guardian.h).
+// Threading: one thread calls Step; any thread may call Readings. Failures: the guardian restores a
+// quota if this process cannot (guardian.h).
 
 #include <map>
 #include <mutex>
@@ -35,11 +35,11 @@ namespace synergy::nodeagent {
 
 class Prober {
  public:
-  // All references outlive the prober.
+  // All references must outlive the prober.
   Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, const Clock& clock,
          Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
 
-  // Looks once at the pods and at the quota. Returns the delay until the next look.
+  // Looks at the pods and at the quota once. Returns the delay until the next look.
   Duration Step();
 
   // Returns the running probes and bursts, by uid.
@@ -57,10 +57,10 @@ class Prober {
 
   using RunningProbes = std::map<std::string, Running>;  // by uid
 
-  // Returns why it ends, as an outcome of the diagram above; empty if it goes on.
+  // Returns why it ends, as an outcome in the diagram above; empty if it continues.
   std::string_view LookAtRunning(const std::map<std::string, PodPointer>& pods, Running& running);
   void LookAtQuotas(Running& running);
-  // Returns whether all its quotas are as they were written.
+  // Returns whether all its quotas are still as they were written.
   bool IsInForce(const Running& running);
   void End(const Running& ended, std::string_view outcome);
   void Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
@@ -76,7 +76,7 @@ class Prober {
   kube::EventRecorder& events_;
   metrics::NodeAgentMetrics& metrics_;
 
-  // Used only by the stepping thread.
+  // Only the stepping thread uses these.
   bool begun_ = false;  // the pods have been listed once
   RunningProbes running_;
   std::map<std::string, CpuProbe> passed_;  // by uid: must not begin any more

@@ -66,7 +66,8 @@ void TemporaryWrites::EndAll(Instant now) {
 
 void TemporaryWrites::Step(Instant now) {
   const size_t before = entries_.size();
-  // The last first: a container's quota before that of its pod, which must not be smaller.
+  // Handle the last one first: a container's quota before that of its pod, which must not be
+  // smaller.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].due <= now && Settle(entries_[i], now))
       entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -104,7 +105,7 @@ bool TemporaryWrites::Settle(Entry& entry, Instant now) {
   if (!kind->holds(*content, write.written)) return drop("another process has changed it");
   if (const Result<> restored = files_.Write(write.file, write.former); !restored)
     return Failed(entry, restored.error(), now);
-  // Suspensions follow each other by the minute.
+  // Suspensions are frequent, about one per minute.
   log_.Log(kind->suspends ? LogLevel::kDebug : LogLevel::kInfo, "a temporary write is removed",
            {{"file", write.file}, {"written", write.written}, {"now", write.former}});
   return true;

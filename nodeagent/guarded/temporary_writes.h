@@ -1,6 +1,6 @@
 #pragma once
 
-// Texts that files of control groups contain for a time (write_kind.h), and how each is removed
+// Texts that control-group files contain for a limited time (write_kind.h), and how each is removed
 // again:
 //
 //            recorded, then written            its time is over, End, EndAll, or a new start
@@ -30,15 +30,14 @@ namespace synergy::nodeagent {
 
 struct KeptWrite {
   std::string file;     // "/sys/fs/cgroup/cpu/kubepods/pod1-2/cpu.cfs_quota_us"
-  uint64_t folder = 0;  // inode of the group's folder: tells groups of the same name apart
-  std::string former;   // restores the file's previous content
+  uint64_t folder = 0;  // inode of the group's folder, which distinguishes groups with the same name
+  std::string former;  // text that restores the file's previous content
   std::string written;
 
   bool operator==(const KeptWrite&) const = default;
 };
 
-// The machine as the table sees it.
-// Failures: kNotFound if there is no such group.
+// The table's access to the machine. Failures: kNotFound if there is no such group.
 class WriteFiles {
  public:
   virtual ~WriteFiles() = default;
@@ -54,23 +53,23 @@ class WriteFiles {
 
 class TemporaryWrites {
  public:
-  // Both outlive the table.
+  // Both must outlive the table.
   TemporaryWrites(WriteFiles& files, Logger& log) : files_(files), log_(log) {}
 
-  // Takes over the records of an earlier process; all of them are due.
+  // Takes over the records of an earlier process, all of which are due.
   void Adopt(std::vector<KeptWrite> left, Instant now);
-  // kConflict: the table already has the file, or another process has written the like. kInvalid:
-  // such a file or text is not written.
+  // Returns kConflict if the table already has the file, or another process has written something
+  // similar; kInvalid if such a file or text must not be written.
   Result<> Begin(const std::string& file, const std::string& text, Duration longest, Instant now);
-  // Restores the file now. kNotFound: the table does not have it, for instance because its time was
-  // over; kUnavailable: it must be retried.
+  // Restores the file now. Returns kNotFound if the table does not have it, for example because its
+  // time was over, and kUnavailable if it must be retried.
   Result<> End(const std::string& file, Instant now);
   // Makes all writes due.
   void EndAll(Instant now);
   // Restores what is due.
   void Step(Instant now);
 
-  // Returns when there is something to do next; none: never.
+  // Returns when there is something to do next; nullopt if never.
   std::optional<Instant> Next() const;
   bool empty() const { return entries_.empty(); }
 

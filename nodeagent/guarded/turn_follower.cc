@@ -9,9 +9,9 @@
 namespace synergy::nodeagent {
 namespace {
 
-// How often to look at the pods: also how late a deletion is noticed.
+// How often to look at the pods; also how late a deletion may be noticed.
 constexpr Duration kLookInterval = std::chrono::seconds(1);
-// The guardian resumes a pod this much later: while both run, this process does it.
+// The guardian resumes a pod this much later; while both processes run, this one resumes it.
 constexpr Duration kGuardMargin = std::chrono::seconds(2);
 constexpr Duration kFreezeCheck = std::chrono::milliseconds(10);
 
@@ -39,7 +39,7 @@ Duration TurnFollower::Step() {
   CountRefusals(sharers);
   std::map<std::string, WallTime> wanted = Wanted(sharers);
 
-  // Pods that are to run for any other reason than their turn do not wait.
+  // Pods that should run for a reason other than their turn do not wait.
   std::vector<std::string> next;
   for (auto entry = suspended_.begin(); entry != suspended_.end();) {
     const std::string uid = (entry++)->first;  // Resume() erases it
@@ -125,7 +125,7 @@ std::map<std::string, WallTime> TurnFollower::Wanted(const Sharers& sharers) con
 bool TurnFollower::Suspend(const std::string& uid, const Sharer& sharer, WallTime until) {
   const Moment now = clock_.Present();
   const auto plan = sources_.freezers->Plan(*sharer.pod, *sharer.container);
-  // A container that has just ended is no failure.
+  // A container that has just ended is not a failure.
   if (!plan && plan.error().code == ErrorCode::kNotFound) return false;
   const Duration longest = std::min(until - now.wall + kGuardMargin, kMostSuspended);
   const Result<> done = plan ? writer_.Begin(plan->file, plan->text, longest) : Fail(plan.error());
@@ -162,7 +162,7 @@ void TurnFollower::AwaitFrozen(const std::vector<std::string>& uids) {
   const Instant end = clock_.Now() + kMostWait;
   const auto is_frozen = [&](const std::string& uid) {
     const Result<bool> frozen = sources_.freezers->IsFrozen(suspended_.at(uid).file);
-    return !frozen || *frozen;  // a group that is gone runs no more
+    return !frozen || *frozen;  // a group that is gone no longer runs
   };
   bool frozen = false;
   while (!(frozen = std::all_of(uids.begin(), uids.end(), is_frozen)) && clock_.Now() < end)

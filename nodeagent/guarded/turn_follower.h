@@ -1,14 +1,15 @@
 #pragma once
 
-// Follows the turns of the node's pods on GPUs that they share (turn_rules.h) by the node's clock:
-// suspends the training containers whose turn is over, then resumes those whose turn begins.
+// Follows, by the node's clock, the turns of the node's pods on GPUs that they share
+// (turn_rules.h): it suspends the training containers whose turn is over, and then resumes those
+// whose turn begins.
 //
-// The plan counts for kRenewedFor after the controller last renewed it; otherwise all pods run. A
+// The plan is valid for kRenewedFor after the controller last renewed it; otherwise all pods run. A
 // suspension ends at once when the pod is deleted or about to be evicted.
 //
-// Threading: Step by one thread, LookAtGpus by one other, the rest by any.
-// Failures: the guardian resumes a pod if this process cannot (guardian.h). A pod that cannot be
-// suspended is refused for kRefusedFor.
+// Threading: one thread calls Step, another one LookAtGpus; any thread may call the rest. Failures:
+// the guardian resumes a pod if this process cannot (guardian.h). A pod that cannot be suspended is
+// refused for kRefusedFor.
 
 #include <chrono>
 #include <functional>
@@ -34,9 +35,9 @@ namespace synergy::nodeagent {
 
 struct TurnSources {
   Freezers* freezers = nullptr;  // null: the machine has none
-  // Returns the uids of the pods with a CPU probe or a burst under way.
+  // Returns the uids of the pods with a CPU probe or burst in progress.
   std::function<std::set<std::string>()> probed;
-  // Returns which container has which device, by the kubelet.
+  // Returns which container has which device, according to the kubelet.
   std::function<Result<std::vector<DeviceOwner>>()> given;
 };
 
@@ -44,20 +45,20 @@ class TurnFollower {
  public:
   static constexpr Duration kRenewedFor = std::chrono::seconds(60);
   static constexpr Duration kRefusedFor = std::chrono::minutes(10);
-  // How long the next pods wait until the processes of those before are suspended.
+  // How long the next pods wait for the processes of the previous pods to be suspended.
   static constexpr Duration kMostWait = std::chrono::seconds(1);
 
-  // References outlive the follower. `resource`: that of GPUs in turns. `enabled`: false: nothing
-  // is suspended.
+  // References must outlive the follower. `resource`: the resource for GPUs in turns. `enabled`: if
+  // false, nothing is suspended.
   TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer,
                std::string resource, bool enabled, const Clock& clock, Logger& log,
                metrics::NodeAgentMetrics& metrics);
 
-  // The plan is up to date with the cluster, says the controller that leads.
+  // Records that the leading controller says the plan is up to date with the cluster.
   void Renew();
-  // Looks once at the pods. Returns the delay until the next look.
+  // Looks at the pods once. Returns the delay until the next look.
   Duration Step();
-  // Asks the kubelet once which pods have which GPUs.
+  // Queries the kubelet once for the GPUs of pods.
   void LookAtGpus();
 
   // Returns what is known of the pods that have GPUs in turns, by uid.
@@ -70,12 +71,12 @@ class TurnFollower {
     std::string container_id;
     std::string file;
     WallTime since{};
-    Instant end{};  // at which the guardian resumes it at the latest
+    Instant end{};  // when the guardian resumes it at the latest
   };
   // A pod of the node that has GPUs in turns.
   struct Sharer {
     PodPointer pod;
-    const wire::ResizeStatus::Container* container = nullptr;  // null: it does not run
+    const wire::ResizeStatus::Container* container = nullptr;  // null: it is not running
     std::optional<TurnRefusal> refusal;
   };
   struct Unsuspendable {
@@ -91,7 +92,7 @@ class TurnFollower {
   // Returns whether it is suspended.
   bool Suspend(const std::string& uid, const Sharer& sharer, WallTime until);
   void Resume(const std::string& uid);
-  // Blocks until the processes of these pods are suspended, for kMostWait at most.
+  // Blocks until the processes of these pods are suspended, for at most kMostWait.
   void AwaitFrozen(const std::vector<std::string>& uids);
   void CountRefusals(const Sharers& sharers);
   void Publish(const Sharers& sharers);
@@ -105,17 +106,17 @@ class TurnFollower {
   Logger& log_;
   metrics::NodeAgentMetrics& metrics_;
 
-  // Used only by the stepping thread, by uid.
+  // Only the stepping thread uses these, by uid.
   std::map<std::string, Suspended> suspended_;
   std::map<std::string, WallTime> resumed_at_;
   std::map<std::string, Unsuspendable> unsuspendable_;
   std::map<std::string, std::string_view> refusals_;
-  std::map<std::string, Duration> time_suspended_;  // of suspensions that are over
+  std::map<std::string, Duration> time_suspended_;  // of past suspensions
 
   mutable std::mutex mutex_;
   std::optional<Instant> renewed_at_;
   std::map<std::string, std::vector<std::string>> gpus_;  // by namespace/name
-  std::map<std::string, TurnReading> readings_;           // by uid, without GPUs
+  std::map<std::string, TurnReading> readings_;  // by uid, without GPUs
 };
 
 }  // namespace synergy::nodeagent

@@ -1,11 +1,11 @@
 #pragma once
 
-// The files of control groups that are written for a time (write_kind.h), and the records of that:
-// the file FOLDER/writes, with a line for each, which is always replaced as a whole.
+// The control-group files that are written for a limited time (write_kind.h), and the records of
+// these writes: the file FOLDER/writes, with one line for each, which is always replaced as a
+// whole.
 //
-// Threading: one owner.
-// Failures: as cgroup_files.h says. Touches only files that have a kind below the folder of control
-// groups; kInvalid for any other.
+// Threading: one owner. Failures: as in cgroup_files.h. It touches only files that have a kind and
+// lie below the folder of control groups; kInvalid for any other.
 
 #include <cstdint>
 #include <memory>
@@ -26,13 +26,13 @@ class GroupWriteFiles final : public WriteFiles {
   GroupWriteFiles(std::string cgroup_folder, std::string state_folder)
       : cgroup_folder_(std::move(cgroup_folder)), state_folder_(std::move(state_folder)) {}
 
-  // Creates the state folder if necessary, and locks it for this process as long as it lives.
-  // kConflict: another process holds the lock.
+  // Creates the state folder if necessary, and locks it for this process while it lives. Returns
+  // kConflict if another process holds the lock.
   Result<> Lock();
-  // Returns the records saved last; without Lock() they may be another process'.
+  // Returns the records saved last; without Lock() they may belong to another process.
   Result<std::vector<KeptWrite>> Load() const;
-  // The file FOLDER/suspends exists from the first suspension until all processes have ended as
-  // they should: one that starts and finds it knows that they did not.
+  // The file FOLDER/suspends exists from the first suspension until all processes have ended
+  // cleanly; a process that starts and finds it can conclude that they did not.
   bool Suspends() const;
   Result<> SetSuspends(bool suspends);
 

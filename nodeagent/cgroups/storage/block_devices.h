@@ -4,7 +4,7 @@
 // each device that it passes: for a volume of the device mapper (LVM, encryption, stripes), an md
 // array or a loop device, and again for the disk below. Only the disk counts here.
 //
-// Threading: from any thread.
+// Threading: any thread.
 
 #include <map>
 #include <optional>
@@ -17,13 +17,13 @@ namespace synergy::nodeagent {
 
 class BlockDevices {
  public:
-  // `sys_folder`: where sysfs is mounted.
+  // `sys_folder`: the mount point of sysfs.
   explicit BlockDevices(std::string sys_folder) : sys_folder_(std::move(sys_folder)) {}
 
-  // Returns the name of the disk ("nvme0n1"); nullopt for a device that stands on others, lies in
+  // Returns the name of the disk ("nvme0n1"); nullopt for a device that is built on others, lies in
   // memory, or does not exist (any more).
   std::optional<std::string> DiskOf(const DeviceNumber& device) const;
-  // Returns the number of the disk of that name; nullopt if there is none.
+  // Returns the number of the disk with that name; nullopt if there is none.
   std::optional<DeviceNumber> NumberOf(const std::string& disk) const;
   // Returns what was read from disks and written to them, by name.
   std::map<std::string, IoCount> OfDisks(const IoCounts& counts) const;

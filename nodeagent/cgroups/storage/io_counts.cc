@@ -6,7 +6,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Removes and returns what precedes `end`, which is removed, too; all of `text` if it is not there.
+// Removes `end` and what precedes it, and returns what precedes it; takes all of `text` if `end` is
+// missing.
 std::string_view TakeUntil(std::string_view& text, char end) {
   const std::string_view taken = text.substr(0, text.find(end));
   text.remove_prefix(taken.size() < text.size() ? taken.size() + 1 : taken.size());
@@ -22,7 +23,7 @@ std::optional<Number> AllOf(std::string_view text) {
 }
 
 // Calls take(device, rest of the line) for each complete line that begins with a device. The last
-// line may have been cut off, and its number with it.
+// line may be truncated in the middle of a number.
 template <class Take>
 void ForEachLine(std::string_view text, const Take& take) {
   while (text.find('\n') != std::string_view::npos) {

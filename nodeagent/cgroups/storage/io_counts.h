@@ -1,9 +1,9 @@
 #pragma once
 
-// Parses the kernel's counters of what a control group reads from block devices and writes to them.
+// Parses the kernel's counters of what a control group reads from and writes to block devices.
 //
-// Threading: pure. Failures: none; lines that cannot be parsed are skipped, and so are devices
-// beyond kMostDevices.
+// Threading: pure. Failures: none; lines that cannot be parsed, and devices beyond kMostDevices,
+// are skipped.
 
 #include <compare>
 #include <cstddef>

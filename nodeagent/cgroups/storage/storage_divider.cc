@@ -101,7 +101,7 @@ Result<StorageDivider::CapInForce> StorageDivider::Write(const wire::ResizeStatu
 
 void StorageDivider::End(const CapInForce& cap) {
   const Result<> ended = writes_.end(cap.file);
-  // kNotFound: the guardian was first, for instance because the container is gone.
+  // kNotFound: the guardian was first, for example because the container is gone.
   if (ended || ended.error().code == ErrorCode::kNotFound) return;
   NoteProblem(ended.error().message);
 }

@@ -1,14 +1,14 @@
 #pragma once
 
-// Caps what pods read from a disk while others wait for it (allocation/storage/storage_caps.h), by
-// io.max of their training containers' control groups. Only with control groups v2: v1 does not
-// count waits. Writes are not capped.
+// Caps what pods read from a disk while others wait for it (allocation/storage/storage_caps.h),
+// through io.max of their training containers' control groups. It works only with control groups
+// v2, because v1 does not count waits. Writes are not capped.
 //
-// Each cap is a temporary write, which the guardian restores: it lasts for two minutes at most, and
-// is renewed each minute.
+// Each cap is a temporary write, which the guardian restores: it lasts at most two minutes, and is
+// renewed every minute.
 //
-// Threading: one owner.
-// Failures: a cap that cannot be set is counted, logged if that is new, and tried again.
+// Threading: one owner. Failures: a cap that cannot be set is counted, logged if that is new, and
+// retried.
 
 #include <chrono>
 #include <functional>
@@ -28,7 +28,7 @@
 
 namespace synergy::nodeagent {
 
-// Writes to a file for a time, as the guardian's client does.
+// Writes to a file for a limited time, like the guardian's client.
 struct TemporaryCaps {
   std::function<Result<>(const std::string& file, const std::string& text, Duration longest)> begin;
   std::function<Result<>(const std::string& file)> end;
@@ -39,7 +39,7 @@ class StorageDivider {
   static constexpr Duration kLongest = std::chrono::minutes(2);
   static constexpr Duration kRenewAfter = std::chrono::minutes(1);
 
-  // References outlive the divider.
+  // References must outlive the divider.
   StorageDivider(const NodePods& pods, CgroupFolders folders, BlockDevices devices,
                  TemporaryCaps writes, const Clock& clock, Logger& log, kube::EventRecorder& events,
                  metrics::NodeAgentMetrics& metrics);

@@ -1,13 +1,13 @@
 #pragma once
 
-// Reads the counters of the node's storage periodically: of all pods together, and of the training
-// containers of managed pods (docs/internals/storage.md).
+// Periodically reads the counters of the node's storage: those of all pods together, and those of
+// managed pods' training containers (docs/internals/storage.md).
 //
-// A look takes two file reads for each of those containers, and where their processes can be seen
-// one more for each process.
+// A look takes two file reads per container and, if its processes are visible, one more per
+// process.
 //
-// Threading: Look by one thread, the rest by any.
-// Failures: what cannot be read is counted, and logged if it is new; figures stay unknown.
+// Threading: one thread calls Look; any thread may call the rest. Failures: what cannot be read is
+// counted, and logged if it is new; the figures stay unknown.
 
 #include <chrono>
 #include <map>
@@ -40,24 +40,25 @@ class StorageKeeper {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(10);
 
-  // References outlive the keeper, and so does `divider`; null: storage is not divided.
+  // References and `divider` must outlive the keeper; with a null `divider`, storage is not
+  // divided.
   StorageKeeper(const NodePods& pods, const KernelFolders& folders,
                 const std::string& kubelet_cgroup_root, StorageDivider* divider, const Clock& clock,
                 Logger& log, metrics::NodeAgentMetrics& metrics);
 
   void Look();
 
-  // Return the figures as of the last look. By pod uid.
+  // Return the figures of the last look. They are by pod uid.
   std::map<std::string, StorageUse> Uses() const;
   metrics::StorageGauges Gauges() const;
 
  private:
   Result<std::map<std::string, IoCount>> ReadAllPods() const;
   Result<std::map<std::string, IoCount>> ReadDisks(const std::string& folder) const;
-  // Returns nullopt if the container has none, or has ended.
+  // Returns nullopt if the container has no counters, or has ended.
   std::optional<ContainerIo> ReadContainer(const wire::ResizeStatus& pod,
                                            const wire::ResizeStatus::Container& container);
-  // Sets and removes caps by these reads, and notes those in force.
+  // Sets and removes caps according to these reads, and records those in force.
   void Divide(std::map<std::string, StorageUse>& uses, metrics::StorageGauges& gauges);
 
   const NodePods& pods_;
@@ -71,7 +72,7 @@ class StorageKeeper {
   Logger& log_;
   metrics::NodeAgentMetrics& metrics_;
 
-  // Used only by the thread that looks.
+  // Only the thread that looks uses these.
   GroupReads reads_;
   StorageMeter meter_;
   std::string problem_;

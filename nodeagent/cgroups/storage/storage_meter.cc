@@ -10,26 +10,26 @@
 namespace synergy::nodeagent {
 namespace {
 
-// A container that waits for storage and reads and writes less than this a second on the node's
-// disks waits for storage elsewhere.
+// A container waits for storage elsewhere if it waits for storage and reads and writes less than
+// this per second on the node's disks.
 constexpr double kElsewhere = 16 << 10;
 
-// The reads and waits of a container in a look.
+// A container's reads and waits in one look.
 struct Look {
-  std::string disk;  // with most of its reads; empty: it read from none
+  std::string disk;  // the one with most of its reads; empty: it read from none
   double from_disk = 0;
-  double read = 0;  // from all disks, as `written`
+  double read = 0;  // from all disks; so is `written`
   double written = 0;
   std::optional<double> fetched;
   std::optional<double> waited;  // 0 to 1
 };
 
-// Returns the growth of a counter; nullopt if it was reset.
+// Returns the growth of a counter; nullopt if the counter was reset.
 std::optional<double> Growth(double from, double to) {
   return to >= from ? std::optional(to - from) : std::nullopt;
 }
 
-// Returns the growth of what was read from a disk and written to it; nullopt if they were reset.
+// Returns the growth of reads from and writes to a disk; nullopt if the counters were reset.
 std::optional<IoCount> Growth(const std::map<std::string, IoCount>& from,
                               const std::pair<const std::string, IoCount>& to) {
   const auto found = from.find(to.first);
@@ -90,7 +90,7 @@ void StorageMeter::Observe(StorageReading reading) {
 
 void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to) {
   const double seconds = Seconds(to.at - from.at).count();
-  std::map<std::string, double> waited;  // by disk, the longest of its readers
+  std::map<std::string, double> waited;  // by disk, the longest wait of its readers
   std::set<std::string> is_short;        // disks that a reader waits for
   for (const auto& [id, io] : to.containers) {
     const auto before = from.containers.find(id);
@@ -126,7 +126,7 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
 }
 
 void StorageMeter::Forget(const StorageReading& reading) {
-  // Another disk may get the name of one that has gone.
+  // Another disk may get the name of one that is gone.
   const auto has_gone = [&](const auto& entry) { return !reading.all_pods.contains(entry.first); };
   std::erase_if(samples_, has_gone);
   std::erase_if(waited_, has_gone);
