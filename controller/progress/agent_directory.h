@@ -74,7 +74,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   const Duration interval_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> agents_;                // by uid
-  std::set<std::pair<Instant, std::string>> waiting_;  // due time and uid; those being queried are absent
+  std::set<std::pair<Instant, std::string>> waiting_;  // due time and uid; not those being queried
   std::map<Purpose, std::set<std::string>> watched_;   // nodes
 };
 

@@ -30,7 +30,7 @@ namespace synergy::nodeagent {
 
 struct KeptWrite {
   std::string file;     // "/sys/fs/cgroup/cpu/kubepods/pod1-2/cpu.cfs_quota_us"
-  uint64_t folder = 0;  // inode of the group's folder, which distinguishes groups with the same name
+  uint64_t folder = 0;  // inode of the group's folder: distinguishes groups of the same name
   std::string former;  // text that restores the file's previous content
   std::string written;
 

@@ -23,11 +23,10 @@
 namespace synergy::wire {
 namespace {
 
-// JobProfile refuses unusable amounts and names the point; this bound keeps them from overflowing
-// before.
+// JobProfile refuses unusable amounts and names the point; this bound prevents an earlier overflow.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
-// Same as in the CustomResourceDefinition, which does not apply to a review.
+// The same as in the CustomResourceDefinition, which does not apply to a review.
 constexpr size_t kMostPoints = 1024;
 constexpr size_t kMostMemories = 64;
 
@@ -35,7 +34,7 @@ constexpr size_t kMostMemories = 64;
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 constexpr std::string_view kUs = "synergy-controller";
 
-// None, and a finding, for a value that is not a finite number.
+// Returns nullopt, and records a finding, for a value that is not a finite number.
 std::optional<double> ReadNumber(FieldReader& fields, Value value) {
   const std::string_view text = value.text();
   double number = 0;
@@ -125,7 +124,7 @@ class SpecReader {
     return tolerance;
   }
 
-  // From 0 to 1, and above 0 for a speed; otherwise none, and a finding.
+  // Accepts 0 to 1, and for a speed only above 0; otherwise returns nullopt and records a finding.
   std::optional<double> ReadPart(Value value, bool is_speed) {
     if (value.absent()) return std::nullopt;
     const std::optional<double> part = ReadNumber(fields_, value);
@@ -149,7 +148,7 @@ class SpecReader {
     return spread;
   }
 
-  // More than zero; otherwise none, and a finding.
+  // Accepts more than zero; otherwise returns nullopt and records a finding.
   std::optional<ExactQuantity> ReadAmount(Value value) {
     const size_t before = fields_.count();
     const ExactQuantity amount = fields_.Amount(value);
@@ -237,7 +236,7 @@ class SpecReader {
 
   FieldReader fields_;
   Value spec_;
-  std::map<std::pair<MilliCpu, Bytes>, size_t> seen_;  // with where they stand
+  std::map<std::pair<MilliCpu, Bytes>, size_t> seen_;  // with their positions
   bool to_be_measured_ = false;                        // a workload, and no points
 };
 
@@ -306,7 +305,7 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
 void TakeMeasured(Value root, ProfileObject& object) {
   const Value status = root["status"];
   if (!object.problems.empty() || status["measured"].absent()) return;
-  // If its spec has been edited since, the measurements belong to another workload or another GPU.
+  // If its spec was edited since, the measurements belong to another workload or another GPU.
   if (object.name != MeasuredName(object.workload, object.training.gpus,
                                   object.training.gpu_product, object.gang_size)) {
     object.problems.emplace_back(
@@ -322,7 +321,7 @@ void TakeMeasured(Value root, ProfileObject& object) {
     object.problems.push_back("status.measured.points: " + profile.error().message);
     return;
   }
-  // The cost of spreading is in the spec, if known.
+  // The spec contains the cost of spreading, if known.
   *profile = profile->WithSpread(object.training.spread);
   TrainingProfile training = TrainingOf(measured);
   object.training.points = std::move(training.points);
@@ -332,7 +331,7 @@ void TakeMeasured(Value root, ProfileObject& object) {
   object.measured = std::move(measured);
 }
 
-// Reads the status, which only a controller writes; odd values count as absent.
+// Reads the status, which only a controller writes; unexpected values count as absent.
 ProfileStatus ReadProfileStatus(Value status) {
   FieldReader fields(status);
   ProfileStatus read;

@@ -3,7 +3,7 @@
 // Writes TrainingProfiles (synergy.io/v1alpha1), and reads a single one.
 //
 // Threading: pure. The text of a status names the object's UID, so that the API server refuses it
-// (409) for a namesake created later. There are two writers of a status, each with its own fields:
+// (409) for a later object with the same name. A status has two writers, each with its own fields:
 // one for the controller's evaluation of a profile, one for its measurements.
 
 #include <string>
@@ -15,18 +15,18 @@
 
 namespace synergy::wire {
 
-// Body of PATCH trainingprofiles/{name}/status as application/merge-patch+json.
+// Returns the body of PATCH trainingprofiles/{name}/status as application/merge-patch+json.
 std::string WriteProfileStatus(const std::string& uid, const ProfileStatus& status);
 
-// kInvalid: not JSON. Problems of the profile are in its `problems`.
+// Returns kInvalid if the text is not JSON. The profile's own `problems` contain its problems.
 Result<ProfileObject> ReadTrainingProfile(std::string_view text);
 
-// Body of POST trainingprofiles: a profile created for measurements, without a status. The
-// throughputs and the like of `measured` are finite.
+// Returns the body of POST trainingprofiles: a profile created for measurements, without a status.
+// REQUIRES: the throughputs and other numbers of `measured` are finite.
 std::string WriteNewMeasured(const std::string& profile_namespace, const MeasuredProfile& measured);
-// Body of PATCH as WriteProfileStatus().
+// Returns the body of PATCH, as WriteProfileStatus() does.
 std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measured);
-// Body of DELETE trainingprofiles/{name}.
+// Returns the body of DELETE trainingprofiles/{name}.
 std::string WriteDeletion(const std::string& uid);
 
 }  // namespace synergy::wire

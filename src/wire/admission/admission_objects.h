@@ -1,6 +1,6 @@
 #pragma once
 
-// The JSON side of admission: reads the pod that is about to be created and writes the patch for
+// The JSON side of admission: it reads the pod that is about to be created and writes the patch for
 // it. Private to this folder.
 //
 // Threading: pure.
@@ -15,18 +15,18 @@
 
 namespace synergy::wire {
 
-// `pod_namespace`: the namespace of the request; the pod's own metadata may lack it.
+// `pod_namespace`: the namespace in the request, because the pod's own metadata may lack it.
 PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
                           std::string_view gpu_resource);
 
 // Patches a pod whose outcome is kManaged.
 void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
                 const AdmissionSettings& settings);
-// Records the warnings as an annotation, for users who never see the answer's warnings: those whose
-// pods a Job creates. Call it after SetFigures() or RemoveClaims(), which remove such annotations
-// by others.
+// Records the warnings as an annotation, for users whose pods a Job creates and who never see the
+// answer's warnings. Call it after SetFigures() or RemoveClaims(), which remove such annotations
+// from other writers.
 void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings);
-// Removes annotations that would pass for Synergy's own from a pod that is left as written.
+// Removes annotations that would pass for Synergy's own from a pod that stays as written.
 void RemoveClaims(JsonPatch& patch, Value pod);
 
 }  // namespace synergy::wire

@@ -20,8 +20,7 @@ namespace {
 constexpr std::string_view kVersion = "admission.k8s.io/v1";
 constexpr std::string_view kGroup = "admission.k8s.io/";
 
-// Longest message that kubectl shows without cutting it; kube-apiserver passes on 4096 bytes in
-// all.
+// The longest message that kubectl shows in full; kube-apiserver passes on 4096 bytes in total.
 constexpr size_t kMostWarningBytes = 1024;
 
 // The same limits as for a watched object (objects.cc). The identity of the review precedes the
@@ -56,7 +55,7 @@ Result<Envelope> ReadEnvelope(std::string_view text) {
   envelope.request = root["request"];
   envelope.head.api_version = version;
   if (const Value uid = envelope.request["uid"]; uid.IsString()) envelope.head.uid = uid.text();
-  // Without a UID there can be no answer.
+  // A review without a UID cannot be answered.
   if (envelope.head.uid.empty()) return Fail(ErrorCode::kInvalid, "request.uid: is missing");
   envelope.object = envelope.request["object"];
   if (version != kVersion) {
@@ -103,7 +102,7 @@ Result<PodReview> PodReview::Read(std::string_view text, std::string_view gpu_re
   if (!envelope) return Fail(envelope.error());
   auto state = std::make_shared<State>();
   state->envelope = std::move(*envelope);
-  // The amounts of a running pod are not set here.
+  // This does not set the amounts of a running pod.
   ExpectCreation(state->envelope, "a pod");
   if (state->envelope.problem.empty()) {
     FieldReader fields(state->envelope.object);
@@ -129,7 +128,7 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   } else if (decision.outcome != AdmissionOutcome::kExcludedNamespace) {
     RemoveClaims(patch, pod);
   }
-  // Add no warnings to a pod of an excluded namespace, or where the annotations are full.
+  // Add no warnings to a pod of an excluded namespace, or if its annotations are full.
   const bool silent = decision.outcome == AdmissionOutcome::kExcludedNamespace ||
                       decision.outcome == AdmissionOutcome::kFullAnnotations;
   if (!silent) SetWarnings(patch, decision.warnings);

@@ -1,11 +1,11 @@
 #pragma once
 
-// AdmissionReview (admission.k8s.io/v1): the API server's request about an object that is being
-// created or changed, and the response.
+// AdmissionReview (admission.k8s.io/v1): the API server's request about an object that is created
+// or changed, and the response.
 //
-// Threading: pure; a review is immutable. Failures: kInvalid if the text is not a review that could
-// be answered at all. The review itself reports every other problem with it, so that its object can
-// be let through.
+// Threading: pure; a review is immutable. Failures: kInvalid if the text is not a review that can
+// be answered at all. The review itself reports every other problem, so that its object can be
+// admitted.
 
 #include <memory>
 #include <optional>
@@ -31,15 +31,16 @@ class PodReview {
   static Result<PodReview> Read(std::string_view text, std::string_view gpu_resource);
 
   const ReviewHead& head() const;
-  // Why the pod cannot be judged: "admission.k8s.io/v1beta1 ...", "object: is missing",
-  // "object.spec.containers: must be an array, not a string". Empty if it can.
+  // Returns why the pod cannot be judged: "admission.k8s.io/v1beta1 ...", "object: is missing",
+  // "object.spec.containers: must be an array, not a string". Returns an empty text if it can be
+  // judged.
   const std::string& problem() const;
-  // The problem as one of a few fixed words: "version", "operation", "object".
+  // Returns the problem as one of a few fixed words: "version", "operation", "object".
   std::string_view problem_kind() const;
   // REQUIRES: no problem.
   const PodToAdmit& pod() const;
-  // Returns the JSON Patch that carries out the decision, "[]" if nothing has to change. A pod that
-  // is left as written loses the annotations that would pass for Synergy's own.
+  // Returns the JSON Patch that carries out the decision; "[]" if nothing changes. A pod that stays
+  // as written loses annotations that would pass for Synergy's own.
   std::string WritePatch(const AdmissionDecision& decision,
                          const AdmissionSettings& settings) const;
 
@@ -55,13 +56,13 @@ class JobReview {
   static Result<JobReview> Read(std::string_view text, std::string_view gpu_resource);
 
   const ReviewHead& head() const;
-  const std::string& problem() const;  // as PodReview's
+  const std::string& problem() const;  // as in PodReview
   std::string_view problem_kind() const;
-  // Whether Kueue counts the Job by itself: it has a queue, and no controller.
+  // Returns whether Kueue counts the Job on its own: it has a queue and no controller.
   bool counted() const;
-  // The template as a pod. REQUIRES: no problem.
+  // Returns the template as a pod. REQUIRES: no problem.
   const PodToAdmit& pod() const;
-  // Returns the JSON Patch, "[]" if nothing has to change.
+  // Returns the JSON Patch; "[]" if nothing changes.
   std::string WritePatch(const TemplateRequests& requests) const;
 
  private:
@@ -72,9 +73,9 @@ class JobReview {
 
 struct ProfileReview {
   ReviewHead head;
-  std::string problem;  // as PodReview's
+  std::string problem;  // as in PodReview
   std::string_view problem_kind;
-  ProfileObject object;  // empty where there is a problem
+  ProfileObject object;  // empty if there is a problem
 };
 Result<ProfileReview> ReadProfileReview(std::string_view text);
 
@@ -82,7 +83,7 @@ struct ReviewAnswer {
   bool allowed = true;
   std::string patch = "[]";
   std::vector<std::string> warnings;
-  std::string message;  // of a refusal
+  std::string message;  // for a refusal
 };
 std::string WriteReviewAnswer(const ReviewHead& head, const ReviewAnswer& answer);
 

@@ -18,7 +18,8 @@
 namespace synergy::wire {
 namespace {
 
-// Longest copy of the container's original resources; a longer one is cut down to CPU and memory.
+// The longest copy of the container's original resources; a longer one is reduced to CPU and
+// memory.
 constexpr size_t kMostOriginalBytes = 4096;
 // The mount path of the progress volume in the training container.
 constexpr std::string_view kProgressFolder = "/run/synergy-progress";
@@ -51,7 +52,7 @@ class AmountSetter {
   }
 
  private:
-  // Leaves an equal amount as it is written ("1" for "1000m").
+  // Keeps an equal amount as it is written ("1" for "1000m").
   void Set(const char* list, const char* name, const std::string& text, ExactQuantity amount) {
     FieldReader fields(resources_);
     const Value present = resources_[list][name];
@@ -104,17 +105,17 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
   }
 }
 
-// Returns whether an element of the array has the value `text` in `member`.
+// Returns whether `member` of an element in the array has the value `text`.
 bool HasElement(Value array, std::string_view member, std::string_view text) {
   bool found = false;
   array.ForEachElement([&](Value element) { found |= element[member].text() == text; });
   return found;
 }
 
-// Adds variables by which data loaders can be sized. They hold the container's requests. If its
-// speed is not measured yet, SYNERGY_CPUS holds the most that it may get, because a loader sized by
-// its first cores would gain nothing from more. They come before the user's own variables, which
-// may refer to these.
+// Adds variables from which data loaders can be sized. They hold the container's requests. If the
+// container's speed is not measured yet, SYNERGY_CPUS holds the most CPU that it may get, because a
+// loader sized for its first cores would gain nothing from more. They come before the user's own
+// variables, which may refer to these.
 void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
                   std::optional<MilliCpu> most_cpu) {
   JsonPatch::Path path = container;
@@ -135,9 +136,9 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
   }
 }
 
-// Adds a volume for the file in which the training reports its progress. It is in memory, because
-// it could fill a disk, and because cluster-autoscaler keeps a node whose pods have volumes on its
-// disk. Entries of the author's with the same names stay.
+// Adds a volume for the file in which the training reports its progress. The volume is in memory,
+// because it could fill a disk, and because cluster-autoscaler keeps a node whose pods have volumes
+// on its disk. The author's entries with the same names stay.
 void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const JsonPatch::Path& path) {
   using annotations::kProgressVolume;
   const Value mounts = container["volumeMounts"];
@@ -162,7 +163,7 @@ void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const Json
                   kProgressVolume));
 }
 
-// Makes CPU and memory change without a restart. Otherwise a pod that is never restarted could not
+// Lets CPU and memory change without a restart. Otherwise a pod that is never restarted could not
 // be resized.
 void SetResizePolicy(JsonPatch& patch, Value policies, const JsonPatch::Path& container) {
   bool cpu = false;

@@ -17,8 +17,8 @@
 namespace synergy::wire {
 namespace {
 
-// Takes the larger of request and limit: the API server requires them to be equal for an extended
-// resource, and fills in a missing one from the other.
+// Takes the larger of request and limit, because the API server requires them to be equal for an
+// extended resource, and fills in a missing one from the other.
 GpuAmount ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
   const auto amount = [&](std::string_view name) {
     const auto in = [&](const char* list) {
@@ -49,7 +49,7 @@ ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_vie
   return limits;
 }
 
-// Whether Kubernetes gives the unchanged pod this QoS class.
+// Returns whether Kubernetes gives the unchanged pod this QoS class.
 bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   bool none = true;
   for (const char* list : {"containers", "initContainers"}) {
@@ -65,11 +65,11 @@ bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   return none;
 }
 
-// Further containers of a pod with claims are ignored, because each requires a look at all the
+// Further containers of a pod with claims are ignored, because each requires examining all the
 // others.
 constexpr size_t kMostClaiming = 8;
 
-// Returns the names of ResourceClaimTemplates by those of the pod's claims.
+// Returns the names of ResourceClaimTemplates, by the names of the pod's claims.
 std::map<std::string_view, std::string_view> ReadTemplates(FieldReader& fields, Value spec) {
   std::map<std::string_view, std::string_view> templates;
   fields.Array(spec["resourceClaims"]).ForEachElement([&](Value claim) {
@@ -80,7 +80,7 @@ std::map<std::string_view, std::string_view> ReadTemplates(FieldReader& fields, 
   return templates;
 }
 
-// Returns those of the claims that a container uses.
+// Returns the templates of the claims that a container uses.
 std::vector<std::string> ReadTemplatesOf(
     FieldReader& fields, Value resources,
     const std::map<std::string_view, std::string_view>& templates) {
@@ -173,7 +173,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     }
     ++index;
   });
-  // Only GPU pods need these, and they are the most work.
+  // Only GPU pods need these, which take the most work.
   if (!to_admit.gpu_containers.empty()) {
     const Beside beside = ReadBeside(fields, spec, to_admit.gpu_containers.front().name);
     to_admit.beside = beside.requests;

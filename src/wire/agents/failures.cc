@@ -70,7 +70,7 @@ void Members(auto& each, Like<AvoidedNode> auto& entry) {
 
 namespace {
 
-constexpr size_t kMostEnds = 16;  // containers of a pod that are looked at
+constexpr size_t kMostEnds = 16;  // containers of a pod to examine
 constexpr size_t kMostConditions = 32;
 constexpr int64_t kMostGrace = int64_t{366} * 86400;  // seconds
 constexpr std::string_view kData = "failures.json";
@@ -90,13 +90,13 @@ std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
   return std::string(fields.Text(value).substr(0, longest));
 }
 
-// Returns the name; empty if it is too long, as only a name that a tenant has made up can be.
+// Returns the name; empty if it is too long, which only a name that a tenant made up can be.
 std::string ReadName(FieldReader& fields, Value value, size_t longest) {
   const std::string_view text = fields.Text(value);
   return text.size() <= longest ? std::string(text) : std::string();
 }
 
-// Returns whether the text is short and graphic ASCII, and takes no more room in JSON.
+// Returns whether the text is short, consists of graphic ASCII, and takes no more space in JSON.
 bool IsPlain(std::string_view text, size_t longest) {
   return !text.empty() && text.size() <= longest &&
          std::all_of(text.begin(), text.end(),
@@ -107,7 +107,7 @@ WallTime ReadTimeOf(FieldReader& fields, Value value) {
   return ParseTime(fields.Text(value)).value_or(WallTime{});
 }
 
-// The API server accepts any text there. An owner that cannot exist counts as none.
+// The API server accepts any text there. An impossible owner counts as none.
 ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
@@ -125,14 +125,14 @@ ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   return owner;
 }
 
-// Returns the digest of a container's image: what follows the name, if there is one.
+// Returns the digest of a container's image: the text after the name, if any.
 std::string ReadImageId(FieldReader& fields, Value value) {
   std::string_view id = fields.Text(value);
   id.remove_prefix(id.rfind('@') + 1);
   return IsPlain(id, kLongestImageId) ? std::string(id) : std::string();
 }
 
-// The first of the labels that the object has.
+// Returns the first of these labels that the object has.
 std::string FirstLabel(FieldReader& fields, Value labels,
                        std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
@@ -151,7 +151,7 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
     const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
     if (code == 0) return;
     const WallTime finished = ReadTimeOf(fields, end["finishedAt"]);
-    // A runtime notes the start when its call is over, which may be after the container's end.
+    // A runtime records the start when its call is over, which may be after the container's end.
     WallTime started = ReadTimeOf(fields, end["startedAt"]);
     if (finished != WallTime{}) started = std::min(started, finished);
     ends.push_back({ReadName(fields, status["name"], kLongestLabel), last->run, code,
@@ -176,7 +176,7 @@ void ReadTrueConditions(FieldReader& fields, Value conditions, EndedPod& pod) {
   });
 }
 
-// Reads no more than the identity of a pod that is not managed: most are not.
+// Reads only the identity of a pod that is not managed, because most are not.
 EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value spec = fields.Object(object["spec"]);
@@ -226,7 +226,7 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   return pod;
 }
 
-// Returns a new ConfigMap of Synergy's. `label`: one more label with the value "true"; empty: none.
+// Returns a new ConfigMap for Synergy. `label`: one more label with the value "true"; empty: none.
 std::string NewConfigMap(std::string_view name, std::string_view label, std::string_view data) {
   const std::string more = label.empty() ? std::string() : Quoted(label) + R"(:"true",)";
   return fmt::format(
@@ -234,13 +234,13 @@ std::string NewConfigMap(std::string_view name, std::string_view label, std::str
       Quoted(name), more, data);
 }
 
-// Returns the merge patch that replaces the data of a ConfigMap that has this version.
+// Returns the merge patch that replaces the data of a ConfigMap with this version.
 std::string DataPatch(std::string_view resource_version, std::string_view data) {
   return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
                      Quoted(resource_version), data);
 }
 
-// The records as a member of the ConfigMap's data.
+// Returns the records as a member of the ConfigMap's data.
 std::string DataOf(const FailureHistory& history) {
   Writer out;
   out.BeginObject();
@@ -258,7 +258,7 @@ FailureHistory ReadHistory(FieldReader& fields, Value object) {
   FailureHistory history;
   history.resource_version = ReadText(fields, metadata["resourceVersion"]);
   history.of_namespace = ReadText(fields, data["namespace"]);
-  // Another client may have written into it.
+  // Another client may have written to it.
   if (Result<Records> records = ReadMembers<Records>(fields.Text(data[kData]))) {
     history.records = std::move(records->failures);
   }

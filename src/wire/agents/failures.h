@@ -3,8 +3,8 @@
 // Pods that ended with a failure, as read from the API server, and ConfigMaps in Synergy's own
 // namespace: the records of failures, one for each namespace, and the nodes that workloads avoid.
 //
-// Threading: pure. Lists and watches of EndedPod, FailureHistory and PublishedAvoidedNodes are read
-// by ObjectReader.
+// Threading: pure. ObjectReader reads lists and watches of EndedPod, FailureHistory and
+// PublishedAvoidedNodes.
 
 #include <string>
 #include <string_view>
@@ -18,10 +18,10 @@ namespace synergy::wire {
 
 // Labels of the ConfigMaps.
 inline constexpr std::string_view kFailuresLabel = "synergy.io/failures";
-// A pod's label: its user.
+// A pod's label that names its user.
 inline constexpr std::string_view kUserLabel = "synergy.io/user";
 
-// Reads one pod. kInvalid if it is not a JSON object.
+// Reads one pod; kInvalid if the text is not a JSON object.
 Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules);
 
 // The parts of an owner that matter.
@@ -33,16 +33,16 @@ struct OwnerFacts {
 };
 Result<OwnerFacts> ReadOwnerFacts(std::string_view text);
 
-// "synergy-failures-NAMESPACE"
+// Returns "synergy-failures-NAMESPACE".
 std::string FailureHistoryName(std::string_view of_namespace);
-// The whole ConfigMap, for a POST, and the merge patch that replaces its records; a conflict if the
-// ConfigMap has changed since it was read.
+// Return the whole ConfigMap, for a POST, and the merge patch that replaces its records; the patch
+// causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewFailureHistory(const FailureHistory& history);
 std::string WriteFailureHistoryPatch(const FailureHistory& history);
 Result<FailureHistory> ReadFailureHistory(std::string_view text);
 
 inline constexpr std::string_view kAvoidedNodesName = "synergy-elsewhere";
-// The same for the nodes that workloads avoid. Entries that cannot be read are none.
+// Do the same for the nodes that workloads avoid. Unreadable entries are ignored.
 std::string WriteNewAvoidedNodes(const PublishedAvoidedNodes& avoided);
 std::string WriteAvoidedNodesPatch(const PublishedAvoidedNodes& avoided);
 Result<PublishedAvoidedNodes> ReadAvoidedNodes(std::string_view text);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The JSON file through which synergy-device-plugin reports to synergy-node-agent how long the GPUs
-// of containers have been busy, and which Xids came on them.
+// of containers were busy, and which Xids they had.
 //
 // Threading: pure. Strings are UTF-8.
 //
@@ -16,11 +16,11 @@
 
 namespace synergy::wire {
 
-// Longest text that is read. A node has at most a few hundred containers with GPUs.
+// The longest text that is read. A node has at most a few hundred containers with GPUs.
 inline constexpr size_t kLongestNodeBusy = size_t{256} << 10;
 
 std::string WriteNodeBusy(const NodeBusy& busy);
-// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
+// Returns kInvalid, with the path to the error. Ignores additions of newer versions.
 Result<NodeBusy> ReadNodeBusy(std::string_view text);
 
 }  // namespace synergy::wire

@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON file in which synergy-device-plugin keeps what it has registered across its own
-// restarts. A reboot removes it.
+// The JSON file in which synergy-device-plugin keeps, across its own restarts, what it has
+// registered. A reboot removes it.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -16,27 +16,27 @@ namespace synergy::wire {
 
 struct RegisteredResource {
   std::string resource;
-  // The start of the kubelet that took the last registration; empty: none yet.
+  // The start of the kubelet that accepted the last registration; empty: none yet.
   std::string kubelet;
-  std::vector<std::string> ids;  // of all devices that were offered
+  std::vector<std::string> ids;  // of all offered devices
 
   bool operator==(const RegisteredResource&) const = default;
 };
 
 struct RegistrationRecord {
   std::vector<RegisteredResource> resources;
-  // Why the plugin has stopped, and which instance (pod) of it; empty: it has not.
+  // Why the plugin has stopped, and which instance (pod) of it; empty if it has not.
   std::string stopped;
   std::string instance;
 
   bool operator==(const RegistrationRecord&) const = default;
 };
 
-// Longest text that is read.
+// The longest text that is read.
 inline constexpr size_t kLongestRegistrationRecord = size_t{1} << 20;
 
 std::string WriteRegistrationRecord(const RegistrationRecord& record);
-// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
+// Returns kInvalid, with the path to the error. Ignores additions of newer versions.
 Result<RegistrationRecord> ReadRegistrationRecord(std::string_view text);
 
 }  // namespace synergy::wire

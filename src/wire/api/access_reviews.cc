@@ -10,7 +10,7 @@
 namespace synergy::wire {
 namespace {
 
-// Drops the parser's message, which may quote the text and with it a secret.
+// Drops the parser's message, which may quote the text, and with it a secret.
 Result<Document> ParseSecret(std::string_view text) {
   Result<Document> document = Document::Parse(text);
   if (!document) return Fail(ErrorCode::kInvalid, "the answer is not JSON");
@@ -54,7 +54,7 @@ Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::str
   FieldReader fields(root);
   const Value status = fields.Object(fields.Object(root)["status"]);
   const bool authenticated = fields.Truth(status["authenticated"]);
-  // An authenticator that does not support audiences returns none, and has not checked them.
+  // An authenticator that does not support audiences returns none, because it has not checked them.
   bool meant = audience.empty();
   fields.Array(status["audiences"]).ForEachElement([&](Value one) {
     meant = meant || fields.Text(one) == audience;
@@ -140,7 +140,7 @@ std::string WriteExecInfo(const std::string& api_version, bool interactive) {
 
 Result<ExecCredential> ReadExecCredential(std::string_view text) {
   const Result<Document> document = Document::Parse(text);
-  // Drop the parser's message, which may quote the text, a secret.
+  // Drop the parser's message, which may quote the text, which is a secret.
   if (!document) return Fail(ErrorCode::kInvalid, "is not JSON");
   const Value root = document->root();
   FieldReader fields(root);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tokens and rights: credential plugins, and requests to the API server: TokenReview
+// Tokens and rights: credential plugins, and three requests to the API server: TokenReview
 // (authentication.k8s.io/v1), SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest,
 // which issues a token for a service account.
 //
@@ -19,23 +19,23 @@ namespace synergy::wire {
 struct TokenUser {
   std::string name;  // "system:serviceaccount:team:trainer"
   std::string uid;
-  std::string groups;  // JSON text, as it came; empty: none
+  std::string groups;  // JSON text as received; empty: none
   std::string extra;
 };
 
-// `audience`: the audience that the token must be meant for; empty: the API server.
+// `audience`: the audience for which the token must be meant; empty: the API server.
 std::string WriteTokenReview(std::string_view token, std::string_view audience);
-// None if the token is invalid or not meant for that audience.
+// Returns nullopt if the token is invalid or not meant for that audience.
 Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::string_view audience);
 
-// Whether `user` may `get` that non-resource path.
+// Asks whether `user` may `get` that non-resource path.
 std::string WritePathReview(const TokenUser& user, std::string_view path);
 Result<bool> ReadPathReview(std::string_view text);
 
 std::string WriteTokenRequest(std::string_view audience, std::chrono::seconds validity);
 Result<std::string> ReadRequestedToken(std::string_view text);
 
-// Input and output of credential plugins (client-go's, client.authentication.k8s.io/v1 and
+// Input and output of credential plugins (those of client-go, client.authentication.k8s.io/v1 and
 // v1beta1).
 
 struct ExecCredential {
@@ -44,7 +44,7 @@ struct ExecCredential {
   std::string key_pem;
 };
 
-// The content of the environment variable KUBERNETES_EXEC_INFO.
+// Returns the content of the environment variable KUBERNETES_EXEC_INFO.
 std::string WriteExecInfo(const std::string& api_version, bool interactive);
 
 // Reads what the plugin printed: a token, or a certificate with its key.

@@ -16,12 +16,12 @@ namespace synergy::wire {
 
 struct Secret {
   std::string resource_version;
-  std::map<std::string, std::string> data;  // decoded; without what is no base64
+  std::map<std::string, std::string> data;  // decoded; omits values that are not base64
 };
 
 Result<Secret> ReadSecret(std::string_view text);
-// The merge patch that sets these keys, removes those that are empty, and leaves others. The API
-// server refuses it (409) if the Secret has changed since `seen`.
+// Returns the merge patch that sets these keys, removes those with empty values, and keeps all
+// others. The API server refuses it (409) if the Secret has changed since `seen`.
 std::string WriteSecretPatch(const Secret& seen, const std::map<std::string, std::string>& data);
 
 // The authorities that each webhook of a configuration trusts.
@@ -31,8 +31,8 @@ struct WebhookAuthorities {
 };
 
 Result<WebhookAuthorities> ReadWebhookAuthorities(std::string_view text);
-// The JSON patch that sets the authority of all webhooks and nothing else. The API server refuses
-// it if the configuration has changed since `seen`.
+// Returns the JSON patch that sets the authority of all webhooks and nothing else. The API server
+// refuses it if the configuration has changed since `seen`.
 std::string WriteWebhookAuthorities(const WebhookAuthorities& seen, std::string_view pem);
 
 }  // namespace synergy::wire

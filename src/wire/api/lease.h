@@ -15,16 +15,16 @@ namespace synergy::wire {
 struct Lease {
   std::string holder;  // empty: no leader
   std::chrono::seconds duration{0};
-  std::string renewed;           // renewTime as written: it only matters whether it changes
-  std::string resource_version;  // of the object read
+  std::string renewed;  // renewTime as written; only its changes matter
+  std::string resource_version;  // of the object that was read
   int64_t transitions = 0;
 };
 
 Result<Lease> ReadLease(std::string_view text);
 
-// The body that creates the Lease (POST), and the merge patch that changes it. The API server
-// refuses the patch (409) if the Lease has changed since `seen`. An empty holder releases the
-// Lease.
+// Return the body that creates the Lease (POST), and the merge patch that changes it. The API
+// server refuses the patch (409) if the Lease has changed since `seen`. An empty holder releases
+// the Lease.
 std::string WriteNewLease(const std::string& name, const std::string& holder,
                           std::chrono::seconds duration, WallTime now);
 std::string WriteLeaseChange(const Lease& seen, const std::string& holder,

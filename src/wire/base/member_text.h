@@ -1,9 +1,9 @@
 #pragma once
 
-// Writes and reads values as JSON objects, member by member. Members(each, value), declared beside
-// the types of a folder, calls each(name, member) for every member of `value`. A member that is
-// empty, zero or false is left out, and reads as that. Times are whole nanoseconds, Seconds are
-// fractions. Private to this folder.
+// Writes and reads values as JSON objects, member by member. Members(each, value), which is
+// declared beside a folder's types, calls each(name, member) for every member of `value`. A member
+// that is empty, zero or false is omitted, and reads as that value. Times are whole nanoseconds,
+// and Seconds are fractions. Private to this folder.
 //
 // Threading: one owner.
 
@@ -40,7 +40,7 @@ namespace synergy::wire {
 template <class Value, class T>
 concept Like = std::same_as<std::remove_const_t<Value>, T>;
 
-// The names of an enumeration's values, in their order.
+// The names of an enumeration's values, in the order of the values.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kWords;
 class MemberWriter {
@@ -77,8 +77,8 @@ class MemberWriter {
   void Write(int32_t number) { out_.Integer(number); }
   void Write(uint32_t number) { out_.Integer(number); }
   void Write(int64_t number) { out_.Integer(number); }
-  // A JSON number may be too small for it. Kubernetes writes resourceVersion as text for the same
-  // reason.
+  // Written as text, because a JSON number may be too small for it. Kubernetes writes
+  // resourceVersion as text for the same reason.
   void Write(uint64_t number) { out_.Text(fmt::to_string(number)); }
   void Write(double number) { out_.Number(number); }
   void Write(Duration duration) { out_.Integer(duration.count()); }
@@ -248,7 +248,7 @@ std::string WriteMembers(const T& value) {
   out.EndObject();
   return out.Take();
 }
-// kInvalid, with the path to what is wrong. Ignores unknown members.
+// Returns kInvalid, with the path to the error. Ignores unknown members.
 template <class T>
 Result<T> ReadMembers(std::string_view text) {
   const Result<Document> document = Document::Parse(text);

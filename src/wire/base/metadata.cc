@@ -17,7 +17,7 @@ std::string ReadText(FieldReader& fields, Value value) { return std::string(fiel
 
 Labels ReadLabels(FieldReader& fields, Value object) {
   constexpr size_t kMostLabels = 1000;
-  // The last of equal keys counts.
+  // The last of several equal keys counts.
   std::map<std::string_view, std::string_view> by_key;
   fields.Object(object).ForEachMember(
       [&](std::string_view key, Value value) { by_key[key] = fields.Text(value); });

@@ -19,10 +19,10 @@ namespace synergy::wire {
 std::string ReadText(FieldReader& fields, Value value);
 Labels ReadLabels(FieldReader& fields, Value object);
 bool ReadDeleting(FieldReader& fields, Value metadata);
-// Returns the pod's gang, by its labels and annotations; null for a pod that trains alone.
+// Returns the pod's gang, from its labels and annotations; null for a pod that trains alone.
 std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
                                      Value annotations);
-// See WhyNoGang() of cluster/gang.h.
+// Does what WhyNoGang() of cluster/gang.h describes.
 std::string ReadWhyNoGang(Value labels, Value annotations);
 
 }  // namespace synergy::wire

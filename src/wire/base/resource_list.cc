@@ -79,7 +79,7 @@ bool IsAlphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
 }
 
-// The part of validation.IsQualifiedName after the slash.
+// Implements the part of validation.IsQualifiedName after the slash.
 bool IsQualifiedNamePart(std::string_view name) {
   constexpr size_t kLongest = 63;
   return !name.empty() && name.size() <= kLongest && IsAlphanumeric(name.front()) &&
@@ -88,7 +88,7 @@ bool IsQualifiedNamePart(std::string_view name) {
          });
 }
 
-// v1helper.IsExtendedResourceName for names without "kubernetes.io/".
+// Implements v1helper.IsExtendedResourceName for names without "kubernetes.io/".
 bool IsExtendedResource(std::string_view name) {
   constexpr size_t kLongestPrefix = 253;
   const size_t slash = name.find('/');

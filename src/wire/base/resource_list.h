@@ -1,6 +1,6 @@
 #pragma once
 
-// v1.ResourceList: exact quantities by resource name, and how kube-scheduler rounds them to whole
+// v1.ResourceList: exact quantities by resource name, with kube-scheduler's rounding to whole
 // numbers (docs/internals/accounting.md). Private to this folder.
 //
 // Threading: values. Ownership: names point into the document that the list was read from.
@@ -18,7 +18,7 @@
 
 namespace synergy::wire {
 
-// Larger amounts are cut to these, so that neither the sum over the pods of a node nor the free
+// Larger amounts are reduced to these, so that neither the sum over the pods of a node nor the free
 // amount overflows an int64, whatever a single object claims.
 inline constexpr int64_t kLargestRequest = int64_t{1} << 55;      // 32 PiB; 255 of them add up
 inline constexpr int64_t kLargestAllocatable = int64_t{1} << 60;  // 1 EiB
@@ -33,35 +33,35 @@ class ResourceList {
   void Max(const ResourceList& other);
 
   const std::map<std::string_view, ExactQuantity>& amounts() const { return amounts_; }
-  // Converts to kube-scheduler's Resource: drops names that it does not count; `gpu_resource`
-  // becomes `main.gpus`. Amounts are cut to +-`largest`.
+  // Converts to kube-scheduler's Resource: drops names that kube-scheduler does not count;
+  // `gpu_resource` becomes `main.gpus`. Amounts are limited to +-`largest`.
   Resources ToResources(std::string_view gpu_resource, int64_t largest) const;
-  // The amount under `name` in whole units, cut to +-`largest`; 0 if there is none.
+  // Returns the amount under `name` in whole units, limited to +-`largest`; 0 if there is none.
   int64_t Units(std::string_view name, int64_t largest) const;
 
  private:
-  // Two or three in practice, but a user may request tens of thousands.
+  // Usually two or three, but a user may request tens of thousands.
   std::map<std::string_view, ExactQuantity> amounts_;
 };
 
-// Returns the slices of the managed GPU resource, and its turns, which count alike.
+// Returns the slices of the managed GPU resource, and its turns, which count in the same way.
 Slices SlicesOf(const ScalarResources& amounts, std::string_view gpu_resource);
 
 MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest);
 Bytes ToBytes(ExactQuantity amount, int64_t largest);
 
-// Whether pod-level requests (spec.resources) may set this resource.
+// Returns whether pod-level requests (spec.resources) may set this resource.
 bool IsPodLevelResource(std::string_view name);
-// Whether kube-scheduler keeps the resource among its scalar resources.
+// Returns whether kube-scheduler keeps the resource among its scalar resources.
 bool IsScalarResource(std::string_view name);
 
 // CPU and memory as in Synergy's annotations: {"cpu":"1500m","memory":"4Gi"}.
 
-// Reads an object with `cpu`, `memory` or both; an absent one is 0. None, and a finding, for
-// anything else.
+// Reads an object with `cpu`, `memory` or both; an absent one is 0. Returns nullopt, and records a
+// finding, for anything else.
 std::optional<ResourceVector> ReadAmounts(FieldReader& fields, Value object);
-// Reads an annotation whose text is such an object. None, without a finding, if there is no
-// annotation.
+// Reads an annotation whose text is such an object. Returns nullopt, without a finding, if there is
+// no annotation.
 std::optional<ResourceVector> ReadAmountsAnnotation(FieldReader& fields, Value annotation);
 
 std::string WriteAmounts(const ResourceVector& amounts);

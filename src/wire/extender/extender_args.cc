@@ -11,7 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// Reads the expected members and keeps the first deviation.
+// Reads the expected members, and remembers the first deviation.
 class ArgsReader {
  public:
   ArgsReader(std::string_view body, ExtenderArgs& args) : scanner_(body), args_(args) {}
@@ -98,8 +98,7 @@ class ArgsReader {
     return true;
   }
 
-  // Reads an object: visit(key) must take the value. Keys with escapes are not among the expected
-  // ones.
+  // Reads an object: visit(key) must take the value. Keys with escapes are never expected ones.
   template <class Visit>
   bool Members(std::string_view path, Visit visit) {
     if (!scanner_.Take('{')) {

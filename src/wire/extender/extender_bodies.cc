@@ -1,4 +1,4 @@
-// The bodies of bind and preempt: small, so they are read as trees.
+// The bodies of bind and preempt, which are small, so they are read as trees.
 
 #include <utility>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The messages between kube-scheduler and its extender (k8s.io/kube-scheduler/extender/v1): Go
-// field names, no JSON tags.
+// The messages between kube-scheduler and its extender (k8s.io/kube-scheduler/extender/v1), with
+// Go's field names because there are no JSON tags.
 //
-// Threading: pure. Input: text of any size and any depth. The views in a message point into the
-// body, or into the message itself, which must outlive them.
+// Threading: pure. Input: text of any size and depth. The views in a message point into the body,
+// or into the message itself, which must outlive them.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@
 namespace synergy::wire {
 
 // ExtenderArgs, the body of filter and prioritize. kube-scheduler sends whole nodes, or only their
-// names when the extender is configured as nodeCacheCapable.
+// names if the extender is configured as nodeCacheCapable.
 struct ExtenderArgs {
   Pod pod;
   std::string_view pod_text;  // as sent
@@ -32,10 +32,10 @@ struct ExtenderArgs {
   // answer repeats them in this form.
   std::vector<std::string_view> spelled_names;
   std::vector<std::string_view> node_objects;       // whole_nodes: the text of each
-  std::unordered_map<size_t, std::string> escaped;  // names spelled with escapes, unescaped
+  std::unordered_map<size_t, std::string> escaped;  // names spelled with escapes, in unescaped form
 
   size_t size() const { return spelled_names.size(); }
-  // The text by which the answer refers to each node.
+  // Returns the texts by which the answer refers to the nodes.
   const std::vector<std::string_view>& answers() const {
     return whole_nodes ? node_objects : spelled_names;
   }
@@ -54,13 +54,14 @@ struct FailedNode {
   bool unresolvable = false;  // evicting pods there would not help
 };
 
-// ExtenderFilterResult. `fitting`: the spelled names of the remaining nodes or, with `whole_nodes`,
-// the texts of their objects: kube-scheduler continues with the objects that it gets back.
+// Returns an ExtenderFilterResult. `fitting`: the spelled names of the remaining nodes or, with
+// `whole_nodes`, the texts of their objects, because kube-scheduler continues with the objects that
+// it receives.
 std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting,
                               std::span<const FailedNode> failed);
 
 inline constexpr int kMostPoints = 10;
-// HostPriorityList: points[i], 0..kMostPoints, for the i-th name.
+// Returns a HostPriorityList: points[i], 0..kMostPoints, for the i-th name.
 std::string WriteHostPriorityList(std::span<const std::string_view> spelled_names,
                                   std::span<const uint8_t> points);
 
@@ -86,10 +87,11 @@ struct NodeVictims {
   std::vector<std::string> uids;
   int64_t disruption_budget_violations = 0;
 };
-// ExtenderPreemptionResult.
+// Returns an ExtenderPreemptionResult.
 std::string WritePreemptionResult(std::span<const NodeVictims> nodes);
 
-// {"Error": message}, for filter and bind, whose answers have that field. Empty: no error.
+// Returns {"Error": message}, for filter and bind, whose answers have that field. An empty message
+// means no error.
 std::string WriteError(std::string_view message);
 
 }  // namespace synergy::wire

@@ -1,7 +1,8 @@
 #pragma once
 
-// A snapshot as JSON, for people who look for the reason of a decision: every node with what it
-// offers, what is taken and by which pods. CPU in thousandths of a core, memory in bytes.
+// Writes a snapshot as JSON, for people who look for the reason of a decision: every node with what
+// it offers, what is taken, and by which pods. CPU is in thousandths of a core, and memory in
+// bytes.
 //
 // Threading: pure.
 

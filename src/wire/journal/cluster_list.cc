@@ -136,7 +136,7 @@ void WriteKept(Writer& out, Value value, Paths paths) {
     out.EndArray();
     return;
   }
-  // Keep a value that should have been an object: the reader reports it.
+  // Keep a value that should have been an object, because the reader reports it.
   if (!value.IsObject()) return WriteWhole(out, value);
   out.BeginObject();
   value.ForEachMember(
@@ -144,7 +144,7 @@ void WriteKept(Writer& out, Value value, Paths paths) {
   out.EndObject();
 }
 
-// "Pod default/train-1"
+// Returns text such as "Pod default/train-1".
 std::string Describe(std::string_view kind, Value object) {
   const Value metadata = object["metadata"];
   const std::string_view in = metadata["namespace"].text();

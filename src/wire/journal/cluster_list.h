@@ -1,7 +1,7 @@
 #pragma once
 
-// A whole cluster as one Kubernetes List in JSON, as `kubectl get nodes,pods,... -A -o json` prints
-// it: nodes, pods, training profiles and namespaces, in any order. Objects of other kinds are
+// A whole cluster as one Kubernetes List in JSON, as printed by `kubectl get nodes,pods,... -A -o
+// json`: nodes, pods, training profiles and namespaces, in any order. Objects of other kinds are
 // ignored.
 //
 // Threading: pure; a writer has one owner.
@@ -27,21 +27,21 @@ struct ClusterList {
   std::vector<Namespace> namespaces;
 };
 
-// kInvalid names the object, the field and what is wrong with it. Problems of a profile are in its
-// own `problems`.
+// Returns kInvalid, which names the object, the field and the error. A profile's own `problems`
+// contain its problems.
 Result<ClusterList> ReadClusterList(std::string_view text, const PodRules& rules);
 
 enum class ClusterKind { kNode, kPod, kTrainingProfile, kNamespace };
 
 // Builds such a List from the API server's responses. Keeps only what ReadClusterList() reads of an
-// object: no environment, no commands, no volumes and no annotations except Synergy's. Of
+// object: no environment, commands or volumes, and no annotations except Synergy's. In
 // managedFields it keeps only the managers that resized a pod or wrote Synergy's annotations.
 class ClusterListWriter {
  public:
   ClusterListWriter();
 
-  // Adds a page of a list of that kind. Returns the token of the next page, empty after the last.
-  // kInvalid if the text is not a list.
+  // Adds a page of a list of that kind. Returns the token of the next page, which is empty after
+  // the last; kInvalid if the text is not a list.
   Result<std::string> AddPage(ClusterKind kind, std::string_view page);
   std::string Take();
 

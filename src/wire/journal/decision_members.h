@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of decisions and their names in a recording, as in journal_members.h for the cluster.
-// Private to this folder.
+// The members of decisions, and their names in a recording, as journal_members.h has them for the
+// cluster. Private to this folder.
 //
 // Threading: pure.
 
@@ -29,10 +29,10 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
                                                                    "ProfileGone", "Devices"};
 
-// A TunerAction in a recording: one object, whatever the action. Members that the action lacks have
-// their defaults.
+// A TunerAction in a recording: one form of object for all actions. Members that the action lacks
+// have their defaults.
 struct RecordedAction {
-  enum class Kind : uint8_t {};  // the index of the alternative
+  enum class Kind : uint8_t {};  // index of the alternative
 
   Kind kind{};
   std::shared_ptr<const Pod> pod;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A DecisionJournal as text, like journal.h: one decision, one line of JSON.
+// A DecisionJournal as text, like journal.h: each decision is one line of JSON.
 //
 // Threading: pure. Strings are UTF-8, like everything from the API server.
 
@@ -12,14 +12,14 @@
 
 namespace synergy::wire {
 
-// "Filter", "TunerDecided", ...
+// Returns "Filter", "TunerDecided", ...
 std::string_view NameOf(const Decision& decision);
 
-// Writes no newline. Lines are equal exactly if the decisions are.
+// Writes no newline. Two lines are equal if and only if the decisions are.
 std::string WriteDecisionLine(const Decision& decision);
 
-// kInvalid, with the path to what is wrong, for anything that WriteDecisionLine() does not write.
-// Ignores unknown members.
+// Returns kInvalid, with the path to the error, for anything that WriteDecisionLine() does not
+// write. Ignores unknown members.
 Result<Decision> ReadDecisionLine(std::string_view line);
 
 }  // namespace synergy::wire

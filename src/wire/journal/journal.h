@@ -1,7 +1,7 @@
 #pragma once
 
-// A ClusterJournal as text: one change, one line of JSON. Times are whole nanoseconds, CPU is in
-// thousandths of a core, memory in bytes, all exact; what is empty, zero or false is left out.
+// A ClusterJournal as text: each change is one line of JSON. Times are whole nanoseconds, CPU is in
+// thousandths of a core, and memory in bytes, all exact; empty, zero and false values are omitted.
 //
 // Threading: pure. Strings are UTF-8, like everything from the API server.
 
@@ -16,8 +16,8 @@ namespace synergy::wire {
 // Writes no newline.
 std::string WriteJournalLine(const ClusterChange& change);
 
-// kInvalid, with the path to what is wrong, for anything that WriteJournalLine() does not write.
-// Ignores unknown members.
+// Returns kInvalid, with the path to the error, for anything that WriteJournalLine() does not
+// write. Ignores unknown members.
 Result<ClusterChange> ReadJournalLine(std::string_view line);
 
 }  // namespace synergy::wire

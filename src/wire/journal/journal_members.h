@@ -163,7 +163,7 @@ void Members(auto& each, Like<ContainerHistory> auto& container) {
   each("turn", turn);
 }
 
-// In this order, which is that of their text.
+// The text has this order, too.
 template <class Part>
 void MembersOf(auto& each, Like<ManagedContainer> auto& container) {
   using Base = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(container)>>,

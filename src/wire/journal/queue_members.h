@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of the queue planner's steps and their names in a recording, as in journal_members.h
-// for the cluster. Private to this folder.
+// The members of the queue planner's steps, and their names in a recording, as journal_members.h
+// has them for the cluster. Private to this folder.
 //
 // Threading: pure.
 
@@ -43,7 +43,7 @@ void Members(auto& each, Like<RoundSettings> auto& settings) {
   each("restartCost", restart_cost);
 }
 
-// Without the status, which is not read.
+// Omits the status, which is not read.
 void Members(auto& each, Like<RoundPolicy> auto& policy) {
   each("uid", policy.uid);
   each("name", policy.name);

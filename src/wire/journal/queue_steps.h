@@ -16,7 +16,7 @@ std::string_view NameOf(const QueueStep& step);  // "Planned"
 
 // Returns one line, without its end.
 std::string WriteQueueLine(const QueueStep& step);
-// Leaves out the plan, which a replay makes again. Fails with kInvalid, naming what is wrong.
+// Omits the plan, which a replay makes again. Returns kInvalid, which names the error.
 Result<QueueStep> ReadQueueLine(std::string_view line);
 
 }  // namespace synergy::wire

@@ -55,7 +55,7 @@ bool IsKubeflows(GangOwnerKind kind) {
   return kind == GangOwnerKind::kPyTorchJob || kind == GangOwnerKind::kMpiJob;
 }
 
-// The creator of a pod chooses its owner and labels. An invalid name must not lead to another path.
+// A pod's creator chooses its owner and labels. So an invalid name must not lead to another path.
 bool IsName(std::string_view name) {
   const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -79,7 +79,7 @@ std::optional<int64_t> CountOf(Value value) {
 
 bool IsPositive(Value value) { return CountOf(value).value_or(0) > 0; }
 
-// Returns 1 for a size that makes no gang, or one too large to place.
+// Returns 1 for a size that makes no gang, or a gang that is too large to place.
 int32_t Within(int64_t size) {
   return size > 1 && size <= kMostGangMembers ? static_cast<int32_t>(size) : 1;
 }
@@ -112,7 +112,7 @@ bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
   return asks;
 }
 
-// Summarizes what the template shows of whether the extender places its pods.
+// Summarises the parts of the template that determine whether the extender places its pods.
 std::string SchedulerKey(Value pod_template) {
   std::string scheduler(pod_template["spec"]["schedulerName"].text());
   bool asks = false;
@@ -123,7 +123,7 @@ std::string SchedulerKey(Value pod_template) {
   return scheduler + (asks ? " asks" : "");
 }
 
-// `also`: the type of replicas that train beside the workers; empty: none does.
+// `also`: the type of replicas that train together with the workers; empty: none.
 GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource,
                         std::string_view also) {
   GangSize gang;
@@ -134,7 +134,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
     if (!spec.IsObject()) continue;
     const Value pod_template = spec["template"];
     if (!AsksForGpus(pod_template, gpu_resource)) continue;
-    // Another scheduler places the rest, so no process would count the whole gang.
+    // Another scheduler places the rest, so no program would count the whole gang.
     if (scheduler && *scheduler != SchedulerKey(pod_template)) return {};
     scheduler = SchedulerKey(pod_template);
     const auto replicas = spec["replicas"].absent() ? 1 : CountOf(spec["replicas"]);
@@ -146,7 +146,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
   return gang;
 }
 
-// The workers that torchrun begins with are those of the lowest indices; the rest may come later.
+// torchrun begins with the workers of the lowest indices; the others may come later.
 GangSize SizeByElasticJob(Value spec, Value statuses, std::string_view gpu_resource) {
   const Value replicas = spec["pytorchReplicaSpecs"];
   GangSize all = SizeByReplicas(replicas, statuses, gpu_resource, "");
@@ -156,8 +156,8 @@ GangSize SizeByElasticJob(Value spec, Value statuses, std::string_view gpu_resou
   return all;
 }
 
-// In v2beta1 the launcher trains, too, if it asks for GPUs. If it is created only once the workers
-// are ready, they cannot wait for it, and it is on its own.
+// In v2beta1 the launcher also trains if it requests GPUs. If it is created only once the workers
+// are ready, they cannot wait for it, so it is on its own.
 GangSize SizeByMpiJob(Value job, std::string_view of, std::string_view gpu_resource) {
   const Value spec = job["spec"];
   const bool with_launcher = job["apiVersion"].text() == "kubeflow.org/v2beta1" &&
@@ -208,8 +208,8 @@ bool IsOfJob(const PodToAdmit& pod) {
          !FindLabel(pod.labels, kPodGroupLabel);
 }
 
-// Whether the pod itself, or Kueue, names its gang. The Job gives the size of a gang that is only
-// named.
+// Returns whether the pod itself, or Kueue, names its gang. The Job then gives the size of a gang
+// that has only a name.
 bool NamesItsGang(const PodToAdmit& pod) {
   if (FindLabel(pod.labels, annotations::kGangSize) || FindLabel(pod.labels, kKueueGroupLabel))
     return true;
@@ -220,8 +220,8 @@ std::optional<int64_t> IndexOf(const PodToAdmit& pod, std::string_view label) {
   return CountIn(FindLabel(pod.labels, label).value_or(""));
 }
 
-// The MPIJob of a launcher with GPUs, whose owner is a Job, and the LeaderWorkerSet of a pod, whose
-// owner is a StatefulSet: their labels name them.
+// Finds owners that labels name: the MPIJob of a launcher with GPUs, whose direct owner is a Job,
+// and the LeaderWorkerSet of a pod whose direct owner is a StatefulSet.
 std::optional<GangOwner> FindNamedByLabel(const PodToAdmit& pod, GangOwner owner) {
   const auto label = [&](std::string_view key) {
     return FindLabel(pod.labels, key).value_or(std::string_view());
@@ -246,8 +246,8 @@ std::optional<GangOwner> FindNamedByLabel(const PodToAdmit& pod, GangOwner owner
   return std::nullopt;
 }
 
-// A label's value has 63 characters at most, but an object's name may have more. A longer name is
-// cut and gets a hash (FNV-1a) that keeps it apart from others.
+// A label's value has at most 63 characters, but an object's name may have more. A longer name is
+// truncated and gets a hash (FNV-1a) that distinguishes it from others.
 std::string LabelOf(std::string_view name) {
   constexpr size_t kMost = 63;
   if (name.size() <= kMost) return std::string(name);
@@ -267,8 +267,8 @@ GangSize SizeBySchedulingGroup(Value spec) {
   return size;
 }
 
-// JobSet creates the pods of a replicated job that depends on others, or comes after them in order,
-// only once those are ready or done.
+// If a replicated job depends on others, or follows them in order, JobSet creates its pods only
+// once those are ready or done.
 GangSize SizeByStages(Value spec, std::string_view gang) {
   const bool in_order = spec["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::set<std::string, std::less<>>
@@ -291,7 +291,7 @@ GangSize SizeByStages(Value spec, std::string_view gang) {
 bool HasIndependentCompletions(Value job) {
   const Value spec = job["spec"];
   const int64_t parallelism = CountOf(spec["parallelism"]).value_or(1);
-  // Without completions each pod takes work from a queue.
+  // Without completions, each pod takes work from a queue.
   const int64_t pods = CountOf(spec["completions"]).value_or(parallelism);
   if (pods <= 1) return false;
   const bool is_named = !spec["template"]["metadata"]["labels"][annotations::kGang].text().empty();
@@ -351,7 +351,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   if (auto named = FindNamedByLabel(pod, owner)) return named;
   if (known == kKnownOwners.end() || !IsName(pod.owner.name)) return std::nullopt;
   owner.is_named = !label(annotations::kGang).empty();
-  // True for nearly all Jobs: no request is needed.
+  // This is true for nearly all Jobs, so no request is needed.
   const bool may_be_one = (pod.has_subdomain && !label(kIndexLabel).empty()) || owner.is_named;
   if (known->means == GangOwnerKind::kJob && !may_be_one) return std::nullopt;
   if (is_kubeflows) {
@@ -387,7 +387,7 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
   if (!document) return Fail(document.error());
   const Value root = document->root();
   if (!root.IsObject()) return Fail(ErrorCode::kInvalid, "not an object");
-  // A namesake: the pod's own owner is gone.
+  // Another object has the name, because the pod's own owner is gone.
   if (!owner.uid.empty() && root["metadata"]["uid"].text() != owner.uid) return GangSize();
   const Value spec = root["spec"];
   const Value status = root["status"];

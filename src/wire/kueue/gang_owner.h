@@ -1,7 +1,7 @@
 #pragma once
 
-// The size of a pod's gang if the pod does not state it: taken from the object that created the
-// pod, or that the pod names (docs/internals/gangs.md has the table).
+// Determines the size of a pod's gang if the pod does not state it, from the object that created
+// the pod, or that the pod names (docs/internals/gangs.md has the table).
 //
 //   Job (batch/v1)             Indexed, completions = parallelism, with a subdomain: that number;
 //                              for a JobSet (pods labelled by it) times the replicated job's
@@ -20,10 +20,10 @@
 //   PodGroup                   spec.schedulingPolicy.gang.minCount (scheduling.k8s.io/v1beta1,
 //                              Kubernetes' own); none with the policy `basic`
 //
-// A pod whose own labels name its gang or size is judged by them only (cluster/gang.h), unless it
+// A pod whose own labels name its gang or size is judged only by them (cluster/gang.h), unless it
 // belongs to a JobSet that creates some of the gang's pods only once others are ready or done.
 //
-// Threading: pure. Failures: an owner that cannot be read or makes no sense gives no gang.
+// Threading: pure. Failures: an owner that is unreadable or makes no sense gives no gang.
 
 #include <cstdint>
 #include <optional>
@@ -46,49 +46,50 @@ enum class GangOwnerKind : uint8_t {
   kLeaderWorkerSet,
 };
 
-// The object to read, and how to read it.
+// Names the object to read, and how to read it.
 struct GangOwner {
   GangOwnerKind kind = GangOwnerKind::kJob;
   std::string gang;      // the gang's name (cluster/gang.h)
-  std::string label;     // the gang's name as a label, if the pod has no label for it
+  std::string label;  // the gang's name as a label, if no label of the pod has it
   std::string path;      // on the API server
   std::string uid;       // the UID that the object must have; empty: any
-  int32_t replicas = 1;  // of a JobSet's replicated job: the gang's number of such owners
-  // A RayCluster's: the name of the pod's worker group. An MPIJob's: "launcher" for that pod.
+  int32_t replicas = 1;  // for a JobSet's replicated job: number of such owners in the gang
+  // For a RayCluster: the name of the pod's worker group. For an MPIJob: "launcher" for that pod.
   std::string group = {};
-  // The number of the pod (of a RayCluster: of its replica) among its owner's; nullopt: none.
+  // The pod's index (for a RayCluster, its replica's) among those of its owner; nullopt: none.
   std::optional<int64_t> index = {};
-  bool is_named = false;  // the pods of a Job name their gang, and not its size
+  bool is_named = false;  // the pods of a Job name their gang, but not its size
   std::string described;  // "Job team/bert"
 };
 
-// None for a pod without such an owner, for a pod whose own labels name its gang, and for a pod
-// that cannot be a member: a launcher.
+// Returns nullopt for a pod without such an owner, for a pod whose own labels name its gang, and
+// for a launcher, which cannot be a member.
 std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod);
 
-// The PodGroup that the pod's spec names. It takes precedence over FindGangOwner(), unless it does
-// not exist or does not state a size.
+// Returns the PodGroup that the pod's spec names. It takes precedence over FindGangOwner(), unless
+// it does not exist or does not state a size.
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod);
 
-// The JobSet of a pod that names its gang itself. The GangSize of the JobSet is 1 if some pods of
-// the gang wait for others, so that the gang can never be placed at once; otherwise 0.
+// Returns the JobSet of a pod that names its gang itself. The GangSize of the JobSet is 1 if some
+// pods of the gang wait for others, so that the gang can never be placed at once; otherwise 0.
 std::optional<GangOwner> FindJobSet(const PodToAdmit& pod);
 
 struct GangSize {
-  int32_t size = 1;    // 1: no gang; 0: another owner decides
+  int32_t size = 1;  // 1: no gang; 0: another owner decides
   bool begun = false;  // its pods exist, as far as the owner has counted them
-  // Only pods whose index is below are members; the owner has more. nullopt: all pods are.
+  // Only pods with an index below this are members, because the owner has more; nullopt: all pods
+  // are members.
   std::optional<int64_t> below = {};
-  // The bounds of the gang: "node" or "rack" (of any label); empty: anywhere.
+  // The tier within which the gang stays: "node" or "rack" (of any label); empty: anywhere.
   std::string_view within = {};
 
   bool operator==(const GangSize&) const = default;
 };
 
-// Whether the pod that `owner` was found for is a member, by its index.
+// Returns whether the pod for which `owner` was found is a member, by its index.
 bool IsMember(const GangSize& gang, const GangOwner& owner);
 
-// Reads the owner's `text`. kInvalid if it is not a JSON object.
+// Reads the owner's `text`; kInvalid if it is not a JSON object.
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
                               std::string_view gpu_resource);
 

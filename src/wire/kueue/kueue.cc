@@ -25,8 +25,8 @@ namespace synergy::wire {
 
 namespace {
 
-// Kinds with spec.suspend or the like, by which Kueue stops a job's pods and starts them again.
-// Kueue deletes plain pods and groups of pods instead.
+// Kinds with spec.suspend or a similar field, by which Kueue stops a job's pods and starts them
+// again. Kueue deletes plain pods and groups of pods instead.
 constexpr std::array<std::string_view, 12> kSuspended = {
     "AppWrapper", "JAXJob",           "Job",   "JobSet",   "MPIJob",    "PaddleJob", "PyTorchJob",
     "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
@@ -91,7 +91,7 @@ std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) 
   return counts;
 }
 
-// Restricts the workload to the products that this template allows too.
+// Restricts the workload to the products that this template also allows.
 void Allow(std::vector<std::string> products, Workload& workload) {
   if (!workload.products) {
     workload.products = std::move(products);
@@ -102,7 +102,7 @@ void Allow(std::vector<std::string> products, Workload& workload) {
   });
 }
 
-// Reads where the pods may go. Ignores taints: Kueue adds the tolerations of flavors.
+// Reads where the pods may go. Ignores taints, because Kueue adds the tolerations of flavors.
 void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload) {
   const std::string_view product = fields.Text(fields.Object(labels)[annotations::kGpuProduct]);
   if (!product.empty()) Allow({std::string(product)}, workload);
@@ -111,7 +111,7 @@ void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload
   if (selection != NodeSelection()) workload.selections.push_back(std::move(selection));
 }
 
-// The workload of the container with GPUs, as admission derives it from the pod
+// Returns the workload of the container with GPUs, as admission derives it from the pod
 // (admission/workload.h).
 std::string ReadAlike(FieldReader& fields, Value metadata, Value spec,
                       std::string_view gpu_resource) {
@@ -145,7 +145,7 @@ void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, V
   }
   workload.gpu_sets.emplace_back(name);
   ReadWhere(fields, metadata["labels"], spec, workload);
-  // A malformed time counts as none: nothing here could report it to the user who wrote it.
+  // A malformed time counts as none, because nothing here could report it to its author.
   const auto deadline =
       ParseTime(fields.Text(fields.Object(metadata["annotations"])[kDeadlineAnnotation]));
   if (deadline && (!workload.deadline || *deadline < *workload.deadline))
@@ -185,7 +185,7 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     if (const auto back = reclaimed.find(name); back != reclaimed.end())
       count = std::max<int64_t>(count - back->second, 0);
     workload.pods += count;
-    // Neither product nor sum can overflow, however many sets there are: the API server accepts
+    // Neither product nor sum can overflow, however many sets there are; the API server accepts
     // eight.
     workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
     const Value metadata = fields.Object(pod["metadata"]);

@@ -1,10 +1,10 @@
 #pragma once
 
-// Kueue's objects (kueue.x-k8s.io/v1beta2; queues/kueue.h) as text: the labels and annotations by
-// which they are read, and the one thing that is written to them: a Workload's priority, with a
-// note of ours about its previous value (docs/queues.md).
+// Kueue's objects (kueue.x-k8s.io/v1beta2; queues/kueue.h) as text: the labels and annotations that
+// are read, and the only thing that is written, a Workload's priority with a note about its
+// previous value (docs/queues.md).
 //
-// Threading: values; pure. Read by ObjectReader (objects.h).
+// Threading: values; pure. ObjectReader reads them (objects.h).
 
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,11 @@
 
 namespace synergy::wire {
 
-// In a pod template, set by its author: the deadline of the job, in RFC 3339
-// ("2026-11-21T07:00:00Z").
+// Set in a pod template by its author: the job's deadline, in RFC 3339 ("2026-11-21T07:00:00Z").
 inline constexpr std::string_view kDeadlineAnnotation = "synergy.io/deadline";
-// On Workloads, set by the controller: RoundNote.
+// Set on Workloads by the controller: RoundNote.
 inline constexpr std::string_view kRoundsAnnotation = "synergy.io/rounds";
-// On pods, set by Kueue: the Workload that they belong to.
+// Set on pods by Kueue: the Workload to which they belong.
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
 // The apiVersion of a Workload.
 inline constexpr std::string_view kWorkloadVersion = "kueue.x-k8s.io/v1beta2";
@@ -30,9 +29,9 @@ inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";
 // The label that all pods of a Workload have.
 inline constexpr std::string_view kPodSetLabel = annotations::kKueuePodSet;
 
-// Bodies of PATCH workloads/{name} as application/merge-patch+json. The API server refuses them
-// (409) if the Workload has changed in any way since it was read, so that a priority written by
-// another client in the meantime is not lost. Without `note`, the patch removes ours.
+// Return bodies of PATCH workloads/{name} as application/merge-patch+json. The API server refuses
+// them (409) if the Workload has changed in any way since it was read, so that a priority written
+// meanwhile by another client is not lost. Without `note`, the patch removes Synergy's note.
 std::string WritePriority(const Workload& workload, int64_t priority,
                           const std::optional<RoundNote>& note);
 // Writes only the note; the priority stays as it is.

@@ -27,7 +27,7 @@ std::optional<T> ToNumber(std::string_view text) {
   return number;
 }
 
-// Reads the annotations. Returns the problem, empty if there is none.
+// Reads the annotations. Returns the problem; empty if there is none.
 std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   const auto read = [&](std::string_view name, int64_t& out) -> std::string {
     const Value value = annotations[name];
@@ -117,7 +117,7 @@ struct Kind<QueuedJob> {
     job.job_namespace = ReadText(fields, metadata["namespace"]);
     job.name = ReadText(fields, metadata["name"]);
     job.resource_version = ReadText(fields, metadata["resourceVersion"]);
-    // Lists of the API server do not name the kind. A TrainJob always has a runtime.
+    // The API server's lists do not name the kind. A TrainJob always has a runtime.
     const bool is_train_job = !spec["runtimeRef"].absent();
     if (is_train_job) {
       job.trainer_status = ReadTrainerStatus(status["trainerStatus"]);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Jobs and TrainJobs in Kueue's queues (queues/kueue.h) as text: the annotations of an elastic
-// Job (docs/internals/optimus.md), and the one thing that is written to it: its number of workers.
+// Jobs and TrainJobs in Kueue's queues (queues/kueue.h) as text: the annotations of an elastic Job
+// (docs/internals/optimus.md), and the only thing that is written to it, its number of workers.
 //
-// Threading: pure. Read by ObjectReader (objects.h).
+// Threading: pure. ObjectReader reads them (objects.h).
 
 #include <cstdint>
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace synergy::wire {
 
-// Annotations of an elastic job, set by its author: the fewest and the most workers that it may run
-// with.
+// Annotations that the author of an elastic job sets: the fewest and the most workers with which it
+// may run.
 inline constexpr std::string_view kMinWorkersAnnotation = "synergy.io/min-workers";
 inline constexpr std::string_view kMaxWorkersAnnotation = "synergy.io/max-workers";
-// The loss at which the job is done. Without it, the job ends after its total of iterations.
+// The loss at which the job is done. Without it, the job ends after its total number of iterations.
 inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-loss";
-// Kueue's own annotation, by which it starts a Job with fewer pods. It refuses other changes of
-// their number.
+// Kueue's own annotation for starting a Job with fewer pods. Kueue refuses other changes of their
+// number.
 inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
 
-// Body of PATCH jobs/{name} as application/merge-patch+json: suspends the job and sets its number
-// of workers in one request, so that no new pod meets an old one. Kueue starts it again. Refused
-// (409) if the job has changed in any way since it was read.
+// Returns the body of PATCH jobs/{name} as application/merge-patch+json: it suspends the job and
+// sets its number of workers in one request, so that no new pod meets an old one. Kueue starts it
+// again. The API server refuses it (409) if the job has changed in any way since it was read.
 std::string WriteWorkers(const QueuedJob& job, int64_t workers);
 
 }  // namespace synergy::wire

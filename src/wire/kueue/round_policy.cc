@@ -42,7 +42,7 @@ void ReadNumbers(FieldReader& fields, Value list, std::vector<double>& out) {
       [&](Value number) { out.push_back(ReadAmount(fields, number)); });
 }
 
-// Reads the status, which only a controller writes; odd values count as absent.
+// Reads the status, which only a controller writes; unexpected values count as absent.
 RoundPolicyStatus ReadRoundPolicyStatus(Value value) {
   FieldReader fields(value);
   RoundPolicyStatus status;

@@ -15,11 +15,11 @@
 namespace synergy::wire {
 namespace {
 
-// Conditions by which a Job, a JobSet or a Workload has ended, or is about to.
+// Conditions that show that a Job, a JobSet or a Workload has ended, or is about to.
 constexpr std::array<std::string_view, 6> kEnded = {
     "Complete", "Completed", "Failed", "FailureTarget", "SuccessCriteriaMet", "Finished"};
 
-// The field that stops objects of the kind, and its value then.
+// The field that stops objects of the kind, and its value when stopped.
 struct Switch {
   std::string_view field;
   bool stopped;
@@ -45,7 +45,7 @@ bool HasEnded(FieldReader& fields, Value conditions) {
   return ended;
 }
 
-// Returns whether pods of the Job, or of a Job of the JobSet, train apart from each other.
+// Returns whether pods of the Job, or of a Job of the JobSet, train independently.
 bool HasIndependentParts(FieldReader& fields, Value object, std::string_view kind) {
   if (kind == "Job") return HasIndependentCompletions(object);
   bool independent = false;

@@ -17,7 +17,7 @@ std::optional<LastEnd> ReadLastEnd(FieldReader& fields, Value status) {
   const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
   if (before.missing()) return std::nullopt;
   // While a container waits for its next run, as in CrashLoopBackOff, the kubelet moves the state
-  // of the run that has ended to lastState, and counts the restart later.
+  // of the ended run to lastState, and counts the restart later.
   const std::string_view id = fields.Text(before["containerID"]);
   const bool waits = !id.empty() && id == fields.Text(status["containerID"]);
   if (!waits && restarts == 0) return std::nullopt;

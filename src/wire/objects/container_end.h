@@ -16,7 +16,7 @@ struct LastEnd {
   Value terminated;
 };
 
-// `status`: a v1.ContainerStatus. None: no run has ended.
+// `status`: a v1.ContainerStatus. Returns nullopt if no run has ended.
 std::optional<LastEnd> ReadLastEnd(FieldReader& fields, Value status);
 
 // Returns how often the container was restarted.

@@ -14,13 +14,13 @@
 
 namespace synergy::wire {
 
-// A device that is not healthy.
+// An unhealthy device.
 struct UnhealthyDevice {
   std::string container;
   std::string resource;  // "nvidia.com/gpu"; for a claim "claim:NAME/REQUEST"
   std::string id;
-  std::string health;   // the kubelet's word: "Unhealthy", "Unknown", or one of newer kubelets
-  std::string message;  // the driver's own; empty: none
+  std::string health;  // as the kubelet reports it: "Unhealthy", "Unknown", or a newer word
+  std::string message;  // the driver's message; empty: none
 
   bool operator==(const UnhealthyDevice&) const = default;
 };

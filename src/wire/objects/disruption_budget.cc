@@ -32,8 +32,8 @@ std::optional<Operator> ParseOperator(std::string_view text) {
   return it->second;
 }
 
-// The most expressions and values of a selector, and the most pods under eviction, that are read of
-// a budget: each preemption goes through all of them.
+// The most expressions and values of a selector, and the most pods under eviction, to read from a
+// budget, because each preemption goes through all of them.
 constexpr size_t kMostOfBudget = 1000;
 
 Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked) {
@@ -60,7 +60,7 @@ Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked
   return requirement;
 }
 
-// Returns a requirement that no labels meet.
+// Returns a requirement that no labels satisfy.
 Requirement Nothing() { return Requirement{std::string(), Operator::kIn, {}}; }
 
 }  // namespace

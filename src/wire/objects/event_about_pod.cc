@@ -18,7 +18,7 @@
 namespace synergy::wire {
 namespace {
 
-// metav1.Time: whole seconds.
+// Formats a metav1.Time, in whole seconds.
 std::string Rfc3339(WallTime time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
@@ -30,7 +30,7 @@ void AppendField(std::string& out, std::string_view before, std::string_view val
   AppendJsonString(out, value);
 }
 
-// The first of the times that is present and valid.
+// Returns the first of the times that is present and valid.
 WallTime ReadTime(FieldReader& fields, std::initializer_list<Value> values) {
   for (const Value& value : values) {
     if (const auto time = ParseTime(fields.Text(value))) return *time;

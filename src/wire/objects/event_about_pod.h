@@ -20,18 +20,19 @@ struct EventAboutPod {
   std::string reason;
   std::string message;
   std::string component;  // the reporter: "synergy-controller"
-  std::string instance;   // its instance
+  std::string instance;  // the instance of the reporter
   WallTime first;
   WallTime last;
   uint64_t count = 1;
-  // "Node": pod_name is the node's; pod_namespace is "default", because nodes have no namespace.
+  // "Node": pod_name is the node's name, and pod_namespace is "default", because nodes have no
+  // namespace.
   std::string kind = "Pod";
   std::string api_version = "v1";  // of that kind
 };
 
-// The body of POST /api/v1/namespaces/{pod_namespace}/events.
+// Returns the body of POST /api/v1/namespaces/{pod_namespace}/events.
 std::string WriteEventAboutPod(const EventAboutPod& event);
-// The merge patch that records another occurrence in an existing Event.
+// Returns the merge patch that records another occurrence in an existing Event.
 std::string WriteRepeatedEvent(uint64_t count, WallTime last);
 
 }  // namespace synergy::wire

@@ -86,7 +86,7 @@ void WriteGpuFields(ObjectWriter& object, const Gpu& gpu) {
     object.Raw("mig", List(gpu.mig_devices, [](const MigDevice& d) { return ToJson(d); }));
 }
 
-// [a, b, path, NVLinks] for each pair whose link differs from what its NUMA nodes suggest.
+// Returns [a, b, path, NVLinks] for each pair whose link differs from what its NUMA nodes suggest.
 std::string LinksToJson(const GpuInventory& inventory) {
   const GpuInventory plain(inventory.gpus());
   std::string out = "[";
@@ -191,7 +191,7 @@ Result<NodeGpus> ReadGpuInventory(std::string_view text) {
   }
   FieldReader fields(document->root());
   const Value root = fields.Object(document->root());
-  // A new version changes the meaning of present members. Additions do not need one.
+  // A new version changes the meaning of present members. Additions do not need a new version.
   fields.Integer(root["version"], kVersion, kVersion);
   if (root["version"].absent()) fields.ReportMissing(root, "version");
   std::vector<Gpu> list;

@@ -1,9 +1,10 @@
 #pragma once
 
-// The node annotation synergy.io/gpu-inventory: the GPUs of a node, where they sit, how they are
-// linked and which are healthy. synergy-device-plugin writes it, the extender reads it.
+// The node annotation synergy.io/gpu-inventory: the GPUs of a node, their positions and links, and
+// which are healthy. synergy-device-plugin writes it, and the extender reads it.
 //
-// Threading: pure. Failures: reading never trusts the text; its size, depth and counts are bounded.
+// Threading: pure. Failures: reading never trusts the text, whose size, depth and counts are
+// bounded.
 
 #include <map>
 #include <string>
@@ -19,37 +20,37 @@
 namespace synergy::wire {
 
 inline constexpr std::string_view kGpuInventoryAnnotation = "synergy.io/gpu-inventory";
-// Longest annotation. The API server accepts 256 KiB for all annotations of an object together.
+// The longest annotation. The API server accepts 256 KiB for all annotations of an object together.
 inline constexpr size_t kLongestGpuInventory = size_t{200} << 10;
 
 struct NodeGpus {
   GpuInventory inventory;
-  std::vector<GpuHealth> health;          // of each GPU
+  std::vector<GpuHealth> health;  // one per GPU
   std::vector<std::string> owned_labels;  // labels of the node that the device plugin wrote
-  int replicas = 0;                       // slices or turns of each GPU; 0: they are not shared
+  int replicas = 0;  // slices or turns of each GPU; 0: not shared
   bool in_turns = false;                  // `replicas` are turns
 
   bool operator==(const NodeGpus&) const = default;
 };
 
-// Equal values give equal text. Reasons are left out: they change more often than scheduling needs.
+// Equal values give equal text. Reasons are omitted, because they change more often than scheduling
+// needs.
 std::string WriteGpuInventory(const NodeGpus& gpus);
-// kInvalid, naming the field. Ignores what a newer version has added.
+// Returns kInvalid, which names the field. Ignores additions of newer versions.
 Result<NodeGpus> ReadGpuInventory(std::string_view text);
 
-// The parts of a Node object that a program that places pods reads.
+// The parts of a Node object that programs read to place pods.
 struct NodeGpuMetadata {
   NodeLabels labels;
   std::string gpu_inventory;  // the annotation's text; empty without one
 };
 Result<NodeGpuMetadata> ReadNodeGpuMetadata(std::string_view node);
 
-// A JSON merge patch of a Node: its labels and the annotation.
+// Returns a JSON merge patch of a Node: its labels and the annotation.
 std::string WriteNodeGpuPatch(const NodeLabelChange& labels, std::string_view gpu_inventory);
 
-// A report for people and scripts: everything that the plugin knows and would report to the
-// kubelet. `unreachable`: driver indices of the GPUs of which nothing else is known, with the
-// reason.
+// Returns a report for people and scripts: everything that the plugin knows and would report to the
+// kubelet. `unreachable`: driver indices of GPUs of which nothing else is known, with the reason.
 std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement,
                            const std::map<unsigned, std::string>& unreachable = {});
 
@@ -59,7 +60,8 @@ struct CdiDevice {
   std::vector<std::string> device_nodes;
 };
 std::string WriteCdiSpec(std::string_view kind, const std::vector<CdiDevice>& devices);
-// Checks that another program's specification `text` has the same kind as ours and all its devices.
+// Checks that another program's specification `text` has the same kind as `ours`, and all its
+// devices.
 Result<> CheckCdiSpec(std::string_view text, std::string_view ours);
 
 }  // namespace synergy::wire

@@ -29,26 +29,26 @@ namespace synergy::wire {
 template <class T>
 struct Kind;
 
-// Limits what is read of an object. Of managedFields, only the manager of each annotation is read.
+// Limits what is read of an object. In managedFields, only the manager of each annotation is read.
 extern const ReadRules kObjectRules;
 
 // Fails unless `text` is one JSON object.
 Result<Document> ParseObject(std::string_view text, const ReadRules& rules = {});
 
-// Reports a missing name, and a missing UID if `needs_uid`: the API server's objects have both.
+// Reports a missing name, and a missing UID if `needs_uid`, because the API server's objects have
+// both.
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid);
 
-// Returns "pod default/train-1".
+// Returns text such as "pod default/train-1".
 std::string DescribeObject(std::string_view kind, Value object);
 
-// Appends the findings of `fields`, each with the object that it was found in.
+// Appends the findings of `fields`, each with the object in which it was found.
 void MoveFindings(std::vector<std::string>& problems, const FieldReader& fields,
                   std::string_view kind, Value object);
 
 std::optional<WatchEventType> ParseWatchEventType(std::string_view text);
 
-// An object in a list or an event, whatever is wrong with it, and which part of it exceeds the
-// limits.
+// An object in a list or an event, whatever is wrong with it, and the limit that it exceeds.
 template <class T>
 struct ReadObject {
   T object;
@@ -62,7 +62,7 @@ ReadObject<T> ReadOneOf(std::vector<std::string>& problems, Value object, bool c
   CheckIdentity(fields, object, !std::is_same_v<T, Node>);
   ReadObject<T> read{Kind<T>::Read(fields, object, rules), fields.too_much()};
   if (cut) read.too_much = fmt::format("more than {} values", kObjectRules.most_values);
-  // Do not report problems of a cut object: its author did not write it that way.
+  // Do not report problems of a truncated object, because its author did not write it that way.
   if (read.too_much.empty() && !fields.ok()) MoveFindings(problems, fields, Kind<T>::kName, object);
   if constexpr (std::is_same_v<T, Pod>) {
     if (!read.too_much.empty()) read.object = AccountedOnly(std::move(read.object));

@@ -36,7 +36,7 @@ std::optional<Bytes> Read(FieldReader& fields, Value amount, Bytes) {
   return ToBytes(fields.Amount(amount), kLargestRequest);
 }
 
-// Reads CPU and memory of a list; an absent one leaves `amounts` as it is.
+// Reads CPU and memory of a list; an absent one leaves `amounts` unchanged.
 void ReadInto(FieldReader& fields, Value list, ResourceVector& amounts) {
   list = fields.Object(list);
   amounts.cpu = Read(fields, list["cpu"], amounts.cpu).value_or(amounts.cpu);

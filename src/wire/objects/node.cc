@@ -35,8 +35,8 @@ int64_t ReplicasByLabel(std::string_view text) {
   return is_number && replicas > 0 && replicas <= kMostSlicesPerGpu ? replicas : 0;
 }
 
-// Reads the annotation of Synergy's device plugin or, without a valid one, labels
-// (inventory/gpu_labels.h). Pods name a product as GPU feature discovery's label does.
+// Reads the annotation of Synergy's device plugin or, if it is missing or invalid, labels
+// (inventory/gpu_labels.h). Pods name a product as the label of GPU feature discovery does.
 GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value labels) {
   GpuKinds kinds;
   if (!annotation.absent()) {

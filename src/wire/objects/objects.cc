@@ -33,8 +33,8 @@ auto ReadSingle(std::string_view text, Read read)
 // The only parts of managedFields that are read: which manager wrote which annotation.
 constexpr ReadRules::OnlyMember kOnly[] = {{"fieldsV1", "f:metadata"},
                                            {"f:metadata", "f:annotations"}};
-// An object has a few thousand values. Of one with more than the limit, only the identity and a
-// pod's amounts are read.
+// An object has a few thousand values. If it has more than the limit, only the identity and a pod's
+// amounts are read.
 constexpr std::string_view kVital[] = {"object",
                                        "metadata",
                                        "spec",
@@ -68,12 +68,12 @@ Result<Document> ParseObject(std::string_view text, const ReadRules& rules) {
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
   const Value metadata = object["metadata"];
   if (metadata.absent()) return fields.ReportMissing(object, "metadata");
-  if (!metadata.IsObject()) return;  // that is reported where it is read
+  if (!metadata.IsObject()) return;  // reported where it is read
   if (metadata["name"].absent()) fields.ReportMissing(metadata, "name");
   if (needs_uid && metadata["uid"].absent()) fields.ReportMissing(metadata, "uid");
 }
 
-// "pod default/train-1"
+// Returns text such as "pod default/train-1".
 std::string DescribeObject(std::string_view kind, Value object) {
   const Value metadata = object["metadata"];
   const std::string_view name_space = metadata["namespace"].text();
@@ -123,7 +123,7 @@ Result<Node> ObjectReader::ReadNode(std::string_view text) const {
 
 std::optional<Status> ReadStatusObject(Value object) {
   if (object["kind"].text() != "Status") return std::nullopt;
-  // A refusal is useful even if parts of it are odd.
+  // A refusal is useful even if parts of it are malformed.
   FieldReader fields(object);
   Status status;
   status.code =
@@ -131,7 +131,7 @@ std::optional<Status> ReadStatusObject(Value object) {
   status.reason = ReadText(fields, object["reason"]);
   status.message = ReadText(fields, object["message"]);
   fields.Array(fields.Object(object["details"])["causes"]).ForEachElement([&](Value cause) {
-    // Kubernetes 1.36 and newer, for resizes.
+    // Kubernetes 1.36 and newer set this for resizes.
     const std::string_view type = fields.Text(fields.Object(cause)["reason"]);
     status.never_fits |= type == "NodeCapacity" || type == "UnsupportedPlatform";
   });

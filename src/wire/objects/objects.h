@@ -1,14 +1,14 @@
 #pragma once
 
-// Kubernetes API objects as JSON text -> the cluster folder's values, and back for those that we
-// write.
+// Converts Kubernetes API objects from JSON text to the cluster folder's values, and back for those
+// that Synergy writes.
 //
-// Threading: an ObjectReader is immutable; every function may be called from any thread. Values
-// nested deeper than 64 levels are ignored. Lists are read object by object, and each object only
-// up to a limit (UnreadObject). Fields are read as kube-scheduler reads them
-// (docs/internals/accounting.md), with two exceptions. A quantity that an int64 cannot hold is
-// saturated, whereas Kubernetes wraps; and a pod's amounts are cut to 2^55 and a node's to 2^60, so
-// that sums stay in range. A pod's demand below its requests is raised to them.
+// Threading: an ObjectReader is immutable; any thread may call any function. Values nested deeper
+// than 64 levels are ignored. Lists are read object by object, and each object only up to a limit
+// (UnreadObject). Fields are read as kube-scheduler reads them (docs/internals/accounting.md), with
+// two exceptions. A quantity that an int64 cannot hold is saturated, whereas Kubernetes wraps. A
+// pod's amounts are limited to 2^55 and a node's to 2^60, so that sums stay in range. A pod's
+// demand below its requests is raised to them.
 
 #include <optional>
 #include <string>
@@ -29,8 +29,8 @@
 
 namespace synergy::wire {
 
-// An object beyond any sensible size, which is not read in full. Still available are its identity
-// and, for a Pod, what it takes from which node.
+// An object that is too large to be read completely. Its identity is still available and, for a
+// Pod, what it takes from which node.
 template <class T>
 struct UnreadObject {
   T object;
@@ -44,8 +44,8 @@ struct ListPage {
   std::vector<UnreadObject<T>> unread;
   std::string resource_version;
   std::string continue_token;  // empty on the last page
-  // Fields that could not be read, with the object and the path. They count as 0 or as absent; a
-  // pod without a UID and an object without a name are delivered too.
+  // Fields that could not be read, with the object and the path. They count as 0 or absent; a pod
+  // without a UID and an object without a name are also delivered.
   std::vector<std::string> problems;
 };
 
@@ -53,11 +53,11 @@ enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
 
 struct WatchEventHead {
   WatchEventType type = WatchEventType::kError;
-  uint64_t resource_version = 0;  // of the object; a bookmark has nothing else
+  uint64_t resource_version = 0;  // of the object; all that a bookmark has
   Error error;                    // kError: the server's error (kGone: list again)
   std::vector<std::string> problems;
   std::string name;        // of the object: "pod default/train-1"
-  std::string why_unread;  // the object is an UnreadObject's; empty: it was read
+  std::string why_unread;  // why the object is an UnreadObject; empty if it was read
 };
 
 template <class T>
@@ -65,21 +65,22 @@ struct WatchEvent : WatchEventHead {
   T object;  // empty in a bookmark and in an error
 };
 
-// The purpose for which a pod's requests are read.
+// Why a pod's requests are read.
 enum class PodUse {
-  kIncoming,   // a pod to be placed: its spec alone
-  kAccounted,  // a pod that may be on a node: also what its status says is allocated and in force
+  kIncoming,  // a pod to be placed: only its spec
+  kAccounted,  // a pod that may be on a node: also the amounts that its status shows as allocated and in force
 };
 
 // The settings for reading pods.
 struct PodRules {
   std::string gpu_resource;
-  ClaimRules claims;  // how to treat annotations that count for other pods
-  // Whether pods may have GPUs by ResourceClaims. Only ClusterState counts them (Pod::devices).
+  ClaimRules claims;  // how to treat annotations that affect other pods
+  // Whether pods may have GPUs through ResourceClaims. Only ClusterState counts them
+  // (Pod::devices).
   bool device_claims = false;
 };
 
-// Reads lists and watches of one kind. Every kind's source instantiates it (kind.h).
+// Reads lists and watches of one kind. The source file of every kind instantiates it (kind.h).
 template <class T>
 struct KindReader {
   static Result<ListPage<T>> ReadList(std::string text, const PodRules& rules);
@@ -89,7 +90,7 @@ struct KindReader {
 class ObjectReader {
  public:
   // `gpu_resource` is the managed resource ("nvidia.com/gpu"), which becomes ResourceVector::gpus
-  // of pods and nodes. If it is empty, as for readers of other kinds, no GPUs are counted.
+  // of pods and nodes. If it is empty, as for readers of other kinds, GPUs are not counted.
   ObjectReader() = default;
   explicit ObjectReader(std::string gpu_resource, ClaimRules claims = {},
                         bool device_claims = false);
@@ -97,13 +98,12 @@ class ObjectReader {
   const std::string& gpu_resource() const { return rules_.gpu_resource; }
   const PodRules& pod_rules() const { return rules_; }
 
-  // Reads a single object. Errors name the field and what is wrong with it; absent fields are
-  // empty.
+  // Reads a single object. Errors name the field and the problem; absent fields are empty.
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
   // T is any type with a Kind<T>. A Pod is read as kAccounted. Fails only if the text is not a
-  // list, with the reason of the metav1.Status if it is one.
+  // list; if it is a metav1.Status, with its reason.
   template <class T>
   Result<ListPage<T>> ReadList(std::string text) const {
     return KindReader<T>::ReadList(std::move(text), rules_);
@@ -125,9 +125,10 @@ struct Status {
   std::string message;
   bool never_fits = false;  // on that node, whatever the caller's rights and quota
 };
-// None when the text is not a Status.
+// Returns nullopt if the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
-// The meaning of a refusal with this HTTP status; `status` if the API server sent one.
+// Returns the meaning of a refusal with this HTTP status; `status` is set if the API server sent
+// one.
 ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status = std::nullopt);
 
 }  // namespace synergy::wire

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps a pod off nodes whose GPUs are of another product, by a node affinity. kube-scheduler then
-// does not consider those nodes, and a cluster autoscaler can tell which nodes to add.
+// Keeps a pod off nodes whose GPUs are of another product, through a node affinity. kube-scheduler
+// then ignores those nodes, and a cluster autoscaler can tell which nodes to add.
 //
 // Threading: pure.
 
@@ -13,8 +13,8 @@
 
 namespace synergy::wire {
 
-// Nodes without the label remain candidates: only their GPU inventory, if any, shows what they
-// have. Conditions of the pod's author about the label remain, too.
+// Nodes without the label remain candidates, because only their GPU inventory, if any, shows what
+// they have. Conditions of the pod's author on the label also remain.
 void SetProductAffinity(json::JsonPatch& patch, json::Value spec, std::string_view product);
 
 }  // namespace synergy::wire

@@ -38,7 +38,7 @@ std::optional<Bytes> ReadMemoryLimit(FieldReader& fields, Value resources) {
   return ToBytes(fields.Amount(limit), kLargestRequest);
 }
 
-// See Container::probe_patience.
+// Does what Container::probe_patience describes.
 std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
   constexpr int64_t kMost = 1'000'000;
   std::optional<Duration> least;
@@ -104,7 +104,7 @@ void ReadConditions(FieldReader& fields, Value list, ResizeStatus& pod) {
   });
 }
 
-// Directories of the node's own system, which hold no data set.
+// Returns whether the directory belongs to the node's own system, which holds no data set.
 bool IsOfTheSystem(std::string_view path) {
   for (const std::string_view folder :
        {"/dev", "/etc", "/lib", "/proc", "/run", "/sys", "/usr", "/var/run"}) {
@@ -133,7 +133,7 @@ std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
   return storage;
 }
 
-// The pod's author wrote these; errors in them do not make the pod unreadable.
+// The pod's author wrote these, so errors in them do not make the pod unreadable.
 ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annotations) {
   ResizeStatus::ProgressSource source;
   source.pattern = ReadText(fields, annotations[annotations::kProgressPattern]);
@@ -175,7 +175,7 @@ struct Kind<ResizeStatus> {
     ReadStatuses(fields, status["containerStatuses"], pod.containers);
     ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
     ReadConditions(fields, status["conditions"], pod);
-    // A user who may write a pod may write nonsense there.
+    // A user who may write a pod may write nonsense here.
     FieldReader lenient(object);
     if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
       pod.fungible =

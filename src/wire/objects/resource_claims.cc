@@ -1,4 +1,5 @@
-// The objects of Dynamic Resource Allocation (resource.k8s.io/v1), and what a pod names of them.
+// Reads the objects of Dynamic Resource Allocation (resource.k8s.io/v1), and the claims that a pod
+// names.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +21,13 @@
 namespace synergy::wire {
 namespace {
 
-// The API server allows 32 requests and devices of a claim, and 128 devices of a slice. Nothing
+// The API server allows 32 requests and devices per claim, and 128 devices per slice. Nothing
 // beyond these limits is read.
 constexpr size_t kMostOfClaim = 64;
 constexpr size_t kMostOfSlice = 512;
 constexpr size_t kMostClaimsOfPod = 64;
 
-// Its devices are whole GPUs, parts of GPUs and others, by their attribute `type`.
+// Its devices are whole GPUs, parts of GPUs and others, according to their attribute `type`.
 constexpr std::string_view kNvidiaDriver = "gpu.nvidia.com";
 
 // Calls read(object) for each of the first `most` elements.
@@ -50,7 +51,7 @@ DeviceRequest ReadDeviceRequest(FieldReader& fields, Value request) {
   return read;
 }
 
-// Returns an attribute of a device, whose name may include its domain, as a text.
+// Returns, as text, an attribute of a device, whose name may include its domain.
 std::string_view ReadAttribute(FieldReader& fields, Value attributes, std::string_view name,
                                std::string_view driver) {
   Value found = attributes[name];
@@ -85,7 +86,7 @@ std::vector<DeviceRequest> ReadDeviceRequests(FieldReader& fields, Value spec) {
 
 std::shared_ptr<const PodDevices> ReadPodDevices(FieldReader& fields, Value spec, Value status) {
   if (spec["resourceClaims"].absent()) return nullptr;
-  // The names of the claims made from templates; empty: none is needed.
+  // The names of claims made from templates; empty: no claim is needed.
   std::map<std::string_view, std::string_view> made;
   ForFirst(fields, status["resourceClaimStatuses"], kMostClaimsOfPod, [&](Value claim) {
     made[fields.Text(claim["name"])] = fields.Text(claim["resourceClaimName"]);

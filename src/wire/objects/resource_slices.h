@@ -1,6 +1,6 @@
 #pragma once
 
-// ResourceSlices, by which DRA drivers offer devices (resource.k8s.io/v1).
+// ResourceSlices, with which DRA drivers offer devices (resource.k8s.io/v1).
 //
 // Threading: pure.
 
@@ -12,8 +12,8 @@
 
 namespace synergy::wire {
 
-// Returns the names of the drivers of a list of ResourceSlices, each once, in order. kInvalid: the
-// text is not JSON. Ignores slices that name none.
+// Returns the drivers' names in a list of ResourceSlices, sorted, without duplicates; kInvalid if
+// the text is not JSON. Ignores slices that name no driver.
 Result<std::vector<std::string>> ReadSliceDrivers(std::string_view list);
 
 }  // namespace synergy::wire

@@ -22,11 +22,11 @@
 namespace synergy::wire {
 namespace {
 
-// Places on as many nodes as a gang has members, with names of the greatest length.
+// Room for places on as many nodes as a gang has members, with names of maximum length.
 constexpr size_t kMostText = size_t{128} << 10;
 constexpr size_t kMostPlaces = kMostGangMembers;
 constexpr int64_t kMostGpus = 1'000'000;
-// Ten years; the API server takes any number.
+// Ten years; the API server accepts any number.
 constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
 std::optional<PublishedReservation> TrustedReservation(Value metadata, Value spec,
@@ -178,7 +178,7 @@ struct Kind<PodTimes> {
     const Value metadata = fields.Object(object["metadata"]);
     const Value spec = fields.Object(object["spec"]);
     const Value status = fields.Object(object["status"]);
-    // The watch of pods reports what is wrong with them.
+    // The watch of pods reports their problems.
     FieldReader lenient(object);
     PodTimes times;
     times.uid = ReadText(fields, metadata["uid"]);

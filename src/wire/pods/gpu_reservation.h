@@ -1,8 +1,8 @@
 #pragma once
 
-// The annotation by which the controller tells the extender of GPU reservations
-// (docs/internals/reservations.md), and what else GPU reservations need of a pod. Both are read by
-// a watch of their own, and only where reservations are enabled.
+// The annotation in which the controller passes GPU reservations to the extender
+// (docs/internals/reservations.md), and what else GPU reservations need of a pod. A separate watch
+// reads both, only if reservations are enabled.
 //
 // Threading: pure.
 
@@ -17,21 +17,21 @@ namespace synergy::wire {
 
 // Returns the annotation's value.
 std::string WriteGpuReservation(const PublishedReservation& reservation);
-// Returns nullopt if the text is anything else than WriteGpuReservation() returns, or too long.
+// Returns nullopt if the text is too long, or WriteGpuReservation() cannot have written it.
 std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
 
-// Times of a pod, by which its GPUs become free; and its reservation.
+// A pod's times, which determine when its GPUs become free, and its reservation.
 struct PodTimes {
   std::string uid;
-  // How long it runs at most: spec.activeDeadlineSeconds, and its grace period.
+  // How long it runs at most: spec.activeDeadlineSeconds plus its grace period.
   std::optional<Duration> longest;
-  // How long it probably runs at most, as Synergy wrote it on a pod that it manages.
+  // How long it probably runs at most, as Synergy wrote on a pod that it manages.
   std::optional<Duration> learnt;
-  // How long it runs by its user's estimate; more than zero.
+  // How long it runs according to its user's estimate; more than zero.
   std::optional<Duration> expected;
-  std::optional<WallTime> started;  // when the kubelet began to count that
+  std::optional<WallTime> started;  // when the kubelet began to count
   bool succeeded = false;
-  // As Synergy wrote it on a pod that it manages, whether or not it has expired.
+  // As Synergy wrote it on a pod that it manages, even if it has expired.
   std::optional<PublishedReservation> reservation;
 
   const std::string& Key() const { return uid; }
@@ -42,7 +42,8 @@ struct PodTimes {
 // Returns the value of the annotation synergy.io/longest-run.
 std::string WriteLongestRun(Duration learnt);
 
-// Returns the deadline of a Pod object, and its grace period; nullopt if it has none, or is none.
+// Returns the deadline of a Pod object plus its grace period; nullopt if there is no deadline, or
+// the text is not a Pod.
 std::optional<Duration> ReadLongestRun(std::string_view pod);
 // Returns the reservation of a Pod object, as in PodTimes.
 std::optional<PublishedReservation> ReadReservationOf(std::string_view pod,

@@ -12,7 +12,7 @@
 namespace synergy::wire {
 namespace {
 
-// Longest reason that is kept.
+// The longest reason that is kept.
 constexpr size_t kLongestReason = 256;
 
 Value FindByName(FieldReader& fields, Value list, std::string_view name) {
@@ -23,7 +23,7 @@ Value FindByName(FieldReader& fields, Value list, std::string_view name) {
   return found;
 }
 
-// The CPU and memory of a ResourceList; `otherwise` for an absent one.
+// Returns the CPU and memory of a ResourceList; `otherwise` replaces an absent one.
 ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceVector& otherwise) {
   const ResourceList amounts = ResourceList::Read(fields, list);
   ResourceVector read = otherwise;
@@ -36,9 +36,9 @@ ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceV
   return read;
 }
 
-// Reads the JSON that one of Synergy's programs wrote into an annotation. `read` converts the root
-// of the text, or returns nothing if something is missing. None, and a finding, for a text that is
-// not Synergy's.
+// Reads JSON that one of Synergy's programs wrote into an annotation. `read` converts the root of
+// the text, or returns nullopt if something is missing. Returns nullopt, and records a finding, for
+// a text that Synergy did not write.
 template <class Written, class Read>
 std::optional<Written> ReadWrittenByUs(FieldReader& fields, Value annotation, std::string_view what,
                                        Read read) {
@@ -142,7 +142,7 @@ bool EvictedForMemory(FieldReader& fields, Value status) {
          fields.Text(status["message"]).find("low on resource: memory") != std::string_view::npos;
 }
 
-// The container's amounts before Synergy changed them. A broken annotation counts as none.
+// Reads the container's amounts before Synergy changed them. A broken annotation counts as none.
 WrittenAmounts ReadWritten(FieldReader& fields, Value annotations, std::string_view container) {
   const std::string_view text = fields.Text(annotations[annotations::kOriginal]);
   if (text.empty()) return {};
@@ -171,7 +171,7 @@ void ReadResize(FieldReader& fields, Value status, ManagedContainer& fungible) {
   });
 }
 
-// A manager's entry disappears once others have set all fields that it had set.
+// A manager's entry disappears once others have set all the fields that it had set.
 bool ResizedByUsAlone(FieldReader& fields, Value managed_fields) {
   bool ours = false;
   bool others = false;
@@ -264,7 +264,7 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
   if (std::optional<ChangeRecord>& change = fungible->change) {
     change->from.gpus = gpus;
     change->to.gpus = gpus;
-    // A loan is a claim on the node, so only Synergy's own counts.
+    // A loan is a claim on the node, so it counts only if Synergy wrote it.
     const bool of_loan = IsOfLoan(change->kind) || change->borrowed != MilliCpu(0);
     if (of_loan && !WrittenBySynergy(metadata, annotations::kChange)) {
       if (IsOfLoan(change->kind)) change->kind = ChangeKind::kUndone;
@@ -276,12 +276,13 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     fungible->announced_until =
         ClaimedUntil(metadata, annotations::kChange, *claims).value_or(WallTime{});
   }
-  // A probe slows a pod down, and a burst exceeds its limit, so only Synergy's own count.
+  // A probe slows a pod down, and a burst exceeds its limit, so they count only if Synergy wrote
+  // them.
   if (WrittenBySynergy(metadata, annotations::kProbe)) {
     fungible->probe = ReadWrittenByUs<CpuProbe>(fields, annotations[annotations::kProbe],
                                                 "is not a probe that Synergy wrote", ReadProbe);
   }
-  // Turns suspend a pod, so only Synergy's own count.
+  // Turns suspend a pod, so they count only if Synergy wrote them.
   if (WrittenBySynergy(metadata, annotations::kTurn)) {
     fungible->turn = ReadWrittenByUs<GpuTurn>(fields, annotations[annotations::kTurn],
                                               "is not a turn that Synergy wrote", ReadTurn);

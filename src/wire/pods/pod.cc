@@ -19,7 +19,7 @@ namespace {
 // A day; nothing waits longer than that.
 constexpr std::chrono::seconds kLongestGrace = std::chrono::hours(24);
 
-// Whether the pod tolerates the taint that cordons a node,
+// Returns whether the pod tolerates the taint that cordons a node,
 // node.kubernetes.io/unschedulable:NoSchedule with an empty value
 // (v1helper.TolerationsTolerateTaint).
 bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
@@ -38,8 +38,8 @@ bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
   return tolerates;
 }
 
-// The whole pod's demand, at least its requests. The annotation is about the container that has the
-// GPUs if one is named, otherwise about the pod.
+// Returns the whole pod's demand, which is at least its requests. The annotation concerns the
+// container that has the GPUs if one is named, otherwise the pod.
 std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
                                          const ResourceVector& requests,
                                          const ManagedContainer* fungible) {
@@ -57,7 +57,8 @@ constexpr std::string_view kBadDemand =
     "the annotation synergy.io/demand is ignored: it is not of the form "
     R"({"cpu": "4", "memory": "8Gi"})";
 
-// The most that the webhook writes (SetWarnings()). More than that, from another client, is cut.
+// The most warnings that the webhook writes (SetWarnings()). Further ones, from another client, are
+// dropped.
 constexpr size_t kMostLines = 16;
 constexpr size_t kMostOfLines = 2048;
 
@@ -106,17 +107,16 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   if (rules.device_claims) pod.devices = ReadPodDevices(fields, spec, status);
   const bool may_use_gpus = pod.UsesGpus() || pod.SharesGpus() || pod.devices;
   const Value annotations = fields.Object(metadata["annotations"]);
-  // A user who may write a pod may write nonsense there, which must not keep the pod from being
-  // placed.
+  // A user who may write a pod may write nonsense here, which must not prevent placing the pod.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
   const bool managed = may_use_gpus && IsManaged(spec, rules.claims);
   // kube-scheduler sends no managedFields with an incoming pod.
   const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
   const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;
-  // A pod that others manage, or that opted out, is never changed, whatever its annotations say. A
-  // pod that Kueue manages directly keeps what it was admitted with: Kueue deletes a pod whose
-  // containers change.
+  // A pod that others manage, or that opted out, is never changed, whatever its annotations
+  // contain. A pod that Kueue manages directly keeps the amounts that it was admitted with, because
+  // Kueue deletes a pod whose containers change.
   const Value labels = metadata["labels"];
   const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
   if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
@@ -127,12 +127,12 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Other pods matter only for their scheduler and for what they take from their nodes.
+  // Other pods matter only for their scheduler, and for what they take from their nodes.
   const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
-  // A plan of the gang needs it, also for members that already run.
+  // A plan for the gang needs it, even for members that already run.
   if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
   // A pod that is never changed cannot use more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);

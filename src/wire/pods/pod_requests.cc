@@ -13,7 +13,7 @@ namespace {
 
 // The resources in the status of a container or the pod. An absent list differs from an empty one.
 struct Reported {
-  bool has_resources = false;             // status.resources is there
+  bool has_resources = false;  // status.resources exists
   std::optional<ResourceList> in_force;   // status.resources.requests
   std::optional<ResourceList> allocated;  // status.allocatedResources
 };
@@ -30,7 +30,7 @@ Reported ReadReported(FieldReader& fields, Value status) {
           .allocated = ReadListIfThere(fields, status["allocatedResources"])};
 }
 
-// By container name. Kubernetes refuses duplicate names.
+// Indexed by container name. Kubernetes refuses duplicate names.
 using ReportedByName = std::map<std::string_view, Reported>;
 
 void ReadReported(FieldReader& fields, Value statuses, ReportedByName& by_name) {
@@ -40,7 +40,7 @@ void ReadReported(FieldReader& fields, Value statuses, ReportedByName& by_name) 
   });
 }
 
-// Whether the kubelet reports that the requested resize can never happen here.
+// Returns whether the kubelet reports that the requested resize is impossible here.
 bool IsResizeInfeasible(FieldReader& fields, Value status) {
   std::optional<bool> infeasible;
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
@@ -78,11 +78,11 @@ ResourceList Largest(ResourceList list, const std::optional<ResourceList>& a,
 struct ContainerRequests {
   std::string_view name;
   ResourceList requests;  // of the spec
-  bool init = false;      // runs before the others and ends
+  bool init = false;  // runs before the others, and ends
   bool sidecar = false;
 };
 
-// Selects the amounts of a container to add up.
+// Selects which amounts of a container to add up.
 using Amounts = ResourceList (*)(const ContainerRequests&, const Reported*, bool infeasible);
 
 ResourceList OfSpec(const ContainerRequests& container, const Reported*, bool) {
@@ -124,7 +124,7 @@ class Containers {
 
   struct Sum {
     ResourceList running;  // containers and sidecars together
-    ResourceList peak;     // the most that the pod takes while it starts
+    ResourceList peak;  // the most that the pod takes during its start
 
     ResourceList Total() const {
       ResourceList total = running;
@@ -153,8 +153,8 @@ class Containers {
     return sum;
   }
 
-  // Kubernetes 1.37 takes the largest of three sums; the pod's own report takes precedence over
-  // those of its containers.
+  // Kubernetes 1.37 takes the largest of three sums; the pod's own report takes precedence over its
+  // containers' reports.
   ResourceList LargestSum() const {
     const Reported& pod = reported_.pod;
     const bool pod_reports = pod.in_force && pod.allocated;
@@ -195,7 +195,7 @@ ResourceList Replaced(ResourceList total, const ResourceList& pod_level) {
   return total;
 }
 
-// Keeps the amounts whose names the other list has, too.
+// Keeps the amounts whose names the other list also has.
 ResourceList Among(const ResourceList& list, const ResourceList& names) {
   ResourceList among;
   for (const auto& [name, amount] : list.amounts()) {
@@ -204,7 +204,8 @@ ResourceList Among(const ResourceList& list, const ResourceList& names) {
   return among;
 }
 
-// The largest that any supported version of Kubernetes counts for a pod, without overhead.
+// Returns the largest amounts that any supported version of Kubernetes counts for a pod, without
+// overhead.
 ResourceList LargestOfAllVersions(FieldReader& fields, Value spec, const PodReported& reported) {
   const Containers containers(fields, spec, reported);
   const ResourceList by_container = containers.AddUp(LargestOfContainer).Total();
@@ -227,7 +228,7 @@ ResourceList LargestOfAllVersions(FieldReader& fields, Value spec, const PodRepo
   return largest;
 }
 
-// A negative request, which validation refuses, counts as 0 for a pod to be placed.
+// For a pod to be placed, a negative request, which validation refuses, counts as 0.
 void RaiseToZero(Resources& resources) {
   ResourceVector& main = resources.main;
   main.gpus = std::max(main.gpus, Gpus(0));

@@ -37,9 +37,10 @@ std::string Identity(const std::string& uid, uint64_t resource_version) {
   return out;
 }
 
-// Never lowers a limit in force: memory cannot be taken from a process. A limit may be lowered if
-// it is not in force yet, because the kubelet has deferred the growth. Before the container runs, a
-// limit that equals the request must keep doing so, or the pod's QoS class would change.
+// Never lowers a limit in force, because memory cannot be taken from a process. A limit may be
+// lowered if it is not in force yet because the kubelet has deferred the growth. Before the
+// container runs, a limit that equals the request must stay equal, or the pod's QoS class would
+// change.
 Bytes MemoryLimit(const ManagedContainer& fungible, Bytes request) {
   const Bytes limit = *fungible.memory_limit;
   if (fungible.enforcement == Enforcement::kShared) return std::max(request, limit);

@@ -12,9 +12,9 @@
 namespace synergy::wire {
 namespace {
 
-// Limits what is kept of a pod: terms of each kind, and requirements and values of a term's
-// selector. Trainings have fewer. A plan ignores the rest until kube-scheduler's refusals show
-// them.
+// Limits what is kept of a pod: the terms of each kind, and the requirements and values of a term's
+// selector. Trainings have fewer. A plan ignores the rest until kube-scheduler's refusals reveal
+// it.
 constexpr size_t kMostSeparations = 16;
 constexpr size_t kMostRequirements = 64;
 
@@ -41,7 +41,7 @@ void ReadHostPorts(FieldReader& fields, Value container, std::vector<HostPort>& 
   });
 }
 
-// Whether the term applies to pods of the namespace, as far as namespaces are named.
+// Returns whether the term applies to pods of the namespace, as far as it names namespaces.
 bool IsAbout(FieldReader& fields, Value term, const std::string& pod_namespace) {
   const Value selector = fields.Object(term["namespaceSelector"]);
   bool any = false;
@@ -52,7 +52,7 @@ bool IsAbout(FieldReader& fields, Value term, const std::string& pod_namespace) 
   });
   if (named) return true;
   if (selector.missing()) return !any;
-  // An empty one selects all namespaces.
+  // An empty selector selects all namespaces.
   return ReadLabelSelector(fields, selector).requirements.empty();
 }
 

@@ -26,7 +26,7 @@ NodeRequirement::Operator ParseOperator(std::string_view text) {
   return Operator::kUnknown;
 }
 
-// The most conditions on nodes that are read of a pod: each pass of a plan goes through all of
+// The most conditions on nodes to read from a pod, because each pass of a plan goes through all of
 // them.
 constexpr size_t kMostAsked = 1000;
 
@@ -45,7 +45,7 @@ void ReadRequirements(FieldReader& fields, Value list, bool is_field, size_t& as
   });
 }
 
-// Whether the pod's author prefers some of the possible nodes.
+// Returns whether the pod's author prefers some of the possible nodes.
 bool ReadPrefers(FieldReader& fields, Value spec) {
   bool prefers = false;
   const Value affinity = fields.Object(spec["affinity"]);

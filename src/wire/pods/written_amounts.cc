@@ -13,8 +13,8 @@
 namespace synergy::wire {
 namespace {
 
-// Whether LimitRanger reports that it filled in this request of the container: "LimitRanger plugin
-// set: cpu, memory request for container train; cpu limit for container train".
+// Returns whether LimitRanger reports that it filled in this request of the container, as in
+// "LimitRanger plugin set: cpu, memory request for container train; cpu limit for container train".
 bool IsFilledIn(std::string_view message, std::string_view resource, std::string_view container) {
   const std::string end = fmt::format(" request for container {}", container);
   if (const size_t begin = message.find(": "); begin != std::string_view::npos)
