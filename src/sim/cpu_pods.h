@@ -1,7 +1,7 @@
 #pragma once
 
-// Pods without GPUs that come and go beside the jobs of a simulated cluster, drawn by a seed: they
-// take CPU and memory of the nodes, and Synergy manages none of them.
+// Pods without GPUs that come and go alongside the jobs of a simulated cluster, drawn from a seed:
+// they take CPU and memory on the nodes, and Synergy does not manage them.
 //
 // Threading: one owner. The same seed gives the same pods.
 
@@ -23,7 +23,7 @@ namespace synergy {
 struct CpuPodLoad {
   double per_hour = 0;      // arrivals, exponentially distributed; 0: none
   ResourceVector requests;  // of each, without GPUs
-  Duration lasts{};         // mean time that they run, exponentially distributed
+  Duration lasts{};  // mean running time, exponentially distributed
   uint64_t seed = 1;
 };
 
@@ -33,12 +33,13 @@ class CpuPods {
   explicit CpuPods(CpuPodLoad load)
       : load_(std::move(load)), arrivals_(load_.seed), ends_(load_.seed + 1) {}
 
-  // Returns the time until the next pod comes.
+  // Returns the time until the next pod arrives.
   Duration UntilNext() { return Exponential(arrivals_, 3600 / load_.per_hour); }
   // Returns how long a pod runs.
   Duration Lasts() { return Exponential(ends_, Seconds(load_.lasts).count()); }
 
-  // Returns a pod that waits for a node. Its UID is that of no other pod, and of no job's.
+  // Returns a pod that waits for a node. Its UID differs from that of every other pod, and of every
+  // job's pods.
   Pod Come(const std::string& pod_namespace, WallTime now) {
     Pod pod;
     pod.uid = pod.name = "cpu-" + std::to_string(++came_);

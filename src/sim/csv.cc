@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Parses all of `text`; nullopt if anything is left over.
+// Parses all of `text`; returns nullopt if anything is left over.
 template <class Number>
 std::optional<Number> Read(std::string_view text) {
   Number number{};

@@ -27,7 +27,7 @@ class CsvTable {
     size_t line = 0;
     size_t column = 0;
 
-    // Returns an error: "FILE:LINE:COLUMN: NAME is "TEXT": " followed by `cure`.
+    // Returns an error: "FILE:LINE:COLUMN: NAME is "TEXT": ", followed by `cure`.
     tl::unexpected<Error> Reject(std::string_view cure) const;
     Result<int64_t> WholeNumber(int64_t least) const;
     // Returns a finite number.
@@ -43,7 +43,7 @@ class CsvTable {
 
   // Returns the position of the column with this name; nullopt if there is none.
   std::optional<size_t> Find(std::string_view column) const;
-  // Like Find(), but fails if there is none; the error lists the existing columns.
+  // Does what Find() does, but fails if there is none; the error lists the existing columns.
   Result<size_t> Need(std::string_view column) const;
   Field At(size_t row, size_t column) const;
 
@@ -53,7 +53,7 @@ class CsvTable {
   std::vector<size_t> line_numbers_;      // by row, from 1
   std::vector<std::string_view> fields_;  // by row, then column
   std::vector<size_t> positions_;         // of `fields_` in their lines, from 1
-  std::deque<std::string> unescaped_;     // texts of `fields_` that are not in the text as they are
+  std::deque<std::string> unescaped_;  // texts of `fields_` that do not appear in the text literally
 };
 
 }  // namespace synergy

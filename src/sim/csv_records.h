@@ -1,7 +1,7 @@
 #pragma once
 
-// Delimited text, record by record: RFC 4180 with any separator. A byte order mark, CRLF, and lines
-// with nothing but blanks are skipped. Quoted fields may contain separators, newlines and doubled
+// Reads delimited text, record by record: RFC 4180 with any separator. Skips a byte order mark,
+// CRLF, and lines with only blanks. Quoted fields may contain separators, newlines and doubled
 // quotes.
 //
 // Threading: one owner. A reader refers to the text that it was made from.
@@ -28,11 +28,11 @@ class CsvRecords {
   // `file` names the text in errors.
   CsvRecords(std::string_view text, std::string_view file, const Form& form);
 
-  // Reads the next record; false: there is none. kInvalid if a quote is not closed.
+  // Reads the next record; returns false if there is none, and kInvalid if a quote is not closed.
   Result<bool> Next();
 
-  // Returns the fields of the last record. The texts stay valid as long as the reader, or its
-  // TakeUnescaped().
+  // Returns the fields of the last record. The texts stay valid while the reader, or the result of
+  // its TakeUnescaped(), exists.
   std::span<const std::string_view> fields() const { return fields_; }
   size_t line() const { return line_; }
   // Returns the position of a field in its line.

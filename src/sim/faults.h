@@ -1,10 +1,11 @@
 #pragma once
 
-// Faults of a simulated cluster, drawn by a seed: kubelets that defer and refuse resizes, calls of
-// the API server that fail or take long, nodes that are lost and come back. None by default.
+// Faults of a simulated cluster, drawn from a seed: kubelets that defer and refuse resizes, calls
+// of the API server that fail or take long, and nodes that are lost and come back. By default there
+// are none.
 //
 // Threading: one owner. The same seed gives the same draws; each kind of fault has its own, so that
-// one kind does not change those of another.
+// one kind does not affect those of another.
 
 #include <algorithm>
 #include <chrono>
@@ -18,11 +19,11 @@
 namespace synergy {
 
 struct FaultRates {
-  // The part of resizes that a kubelet defers at first, though it has room, and refuses
+  // The fraction of resizes that a kubelet first defers although it has room, and that it refuses
   // permanently.
   double resize_deferred = 0;
   double resize_refused = 0;
-  double call_fails = 0;  // the part of writes that the API server fails
+  double call_fails = 0;  // fraction of writes that the API server fails
   Duration call_late{};   // a write takes up to this much longer, uniformly
   double node_lost = 0;   // losses per node and day, exponentially distributed
   uint64_t seed = 1;
@@ -35,8 +36,8 @@ struct FaultRates {
 
 class Faults {
  public:
-  // After a node is lost: pods on it are deleted by kube-controller-manager after
-  // node-monitor-grace-period (50 s) and the pods' toleration of 300 s; and it comes back.
+  // Times after the loss of a node: kube-controller-manager deletes its pods after
+  // node-monitor-grace-period (50 s) and the pods' toleration of 300 s; later the node comes back.
   static constexpr Duration kPodsDeleted = std::chrono::seconds(350);
   // The Job controller replaces a lost pod after its first backoff.
   static constexpr Duration kReplaced = std::chrono::seconds(10);
@@ -63,7 +64,7 @@ class Faults {
     return Duration(
         static_cast<int64_t>(delays_.Uniform() * static_cast<double>(rates_.call_late.count())));
   }
-  // Returns the time until a node is lost; nullopt: never.
+  // Returns the time until a node is lost; nullopt if none ever is.
   std::optional<Duration> UntilNodeLost() {
     if (rates_.node_lost <= 0) return std::nullopt;
     const double days = -std::log1p(-nodes_.Uniform()) / rates_.node_lost;

@@ -25,7 +25,7 @@ ModelFact OnGpusOfSpeed(ModelFact fact, double speed) {
   double best = 0;
   for (const double throughput : before) best = std::max(best, throughput);
   for (size_t column = 0; column < columns; ++column) {
-    // Storage allows this much with this memory, if that is below what GPU and CPU can do.
+    // Storage allows this throughput with this memory, if it is below what GPU and CPU can do.
     double with_memory = 0;
     for (size_t row = 0; row < fact.cpus.size(); ++row)
       with_memory = std::max(with_memory, at(row, column));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measurements of each model on one kind of server: the least CPU and memory at which the model
+// Measurements of each model on one kind of server: the least CPU and memory with which the model
 // reaches its best speed, that speed, and the throughput by CPU and memory.
 //
 // All amounts are per GPU. Speed and throughput are relative to those at the GPU's fair share of
@@ -32,12 +32,13 @@ struct ModelFact {
   std::vector<double> throughput;
 };
 
-// Returns the matrix as the profile of a job with one GPU. kInvalid as JobProfile::Create.
+// Returns the matrix as the profile of a job with one GPU; fails with kInvalid as
+// JobProfile::Create does.
 Result<JobProfile> ProfileOf(const ModelFact& fact);
 
-// Returns the fact on GPUs that are `speed` times as fast: the part that the GPU does scales, CPU
-// and storage do as much per second as before. So the same part of the best speed takes `speed`
-// times the CPU, and a throughput that memory limits stays. REQUIRES: `speed` > 0.
+// Returns the fact for GPUs that are `speed` times as fast: the GPU's part of the work scales,
+// while CPU and storage do as much per second as before. So the same fraction of the best speed
+// takes `speed` times the CPU, and a throughput that memory limits stays. REQUIRES: `speed` > 0.
 ModelFact OnGpusOfSpeed(ModelFact fact, double speed);
 
 class ModelFacts {

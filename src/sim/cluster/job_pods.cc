@@ -15,7 +15,7 @@
 namespace synergy {
 namespace {
 
-// A reading that never becomes stale. A job's process memory is within its floor.
+// Returns a reading that never becomes stale. A job's process memory is within its floor.
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
 Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,

@@ -1,8 +1,8 @@
 #pragma once
 
-// The pods of a job as admission makes them, and the pods of the starting cluster.
+// Creates the pods of a job as admission makes them, and the pods of the starting cluster.
 //
-// Threading: pure, as far as the Surroundings are.
+// Threading: pure if the Surroundings are.
 
 #include <cstdint>
 #include <string>
@@ -25,23 +25,24 @@ struct JobOfPods {
   std::string pod_namespace;
   std::string model;  // name of the TrainingProfile in the namespace
   Gpus gpus;
-  std::string gpu_product = {};  // which its pods select; empty: any
-  // The job uses the measured profile of the workload `model`; until one exists, it has no profile.
+  std::string gpu_product = {};  // selected by its pods; empty: any
+  // Whether the job uses the measured profile of the workload `model`; until one exists, it has no
+  // profile.
   bool measured = false;
 };
 
-// Returns the number of pods of a job: as few as `most_gpus` for each allows.
+// Returns the number of pods of a job: as few as `most_gpus` per pod allows.
 int64_t PodCount(Gpus gpus, Gpus most_gpus);
 
 // Returns the job's pods: as few as possible with at most `most_gpus` GPUs each, and about equally
-// many GPUs per pod. Several pods form a gang with the job's name. kInvalid with the reason if
-// admission does not manage the pods; kUnavailable if admission makes them placeholders, which are
-// not scheduled until a node has GPUs that unmanaged pods do not use.
+// many GPUs per pod. Several pods form a gang with the job's name. Returns kInvalid with the reason
+// if admission does not manage the pods, and kUnavailable if admission makes them placeholders,
+// which are not scheduled until a node has GPUs that unmanaged pods do not use.
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);
 
-// The pod's floor and demand are its fair share, so that nothing is taken from it or given to it.
+// Sets the pod's floor and demand to its fair share, so that it neither loses nor gains anything.
 void GiveFairShare(Pod& pod);
 
 // Gives the pod the profile `name`, scaled to its GPUs, as the product's controller writes it.
@@ -49,7 +50,7 @@ void Adopt(ManagedContainer& fungible, const std::string& name, int64_t generati
            const JobProfile& profile, const ProfileTrust& trust);
 
 // Returns a pod of the starting cluster as it continues from `at`, the beginning of the simulation.
-// Its node's agent never fails: it repeats the pod's last memory reading for ever.
+// Its node's agent never fails: it repeats the pod's last memory reading forever.
 Pod GoingOn(Pod pod, WallTime at);
 
 }  // namespace synergy

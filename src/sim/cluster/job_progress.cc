@@ -95,7 +95,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   state.from = state.work.runs_already ? now : now + rules_.restart_cost;
   state.advanced_to = now;
   state.spread = SpreadOf(state);
-  // Iterates over a copy. Sharing does not change the list, but a reader need not verify that.
+  // Iterate over a copy. Sharing does not change the list, but a reader need not verify that.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     DivideAmongTenants(nodes_.at(name), now);
   }
@@ -235,7 +235,7 @@ void JobProgress::Suspend(size_t job, Instant now) {
 
 void JobProgress::KeepStarted(size_t job, uint32_t pods, Instant now) {
   jobs_.at(job).started = pods;
-  // Iterates over a copy, as in Start().
+  // Iterate over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(jobs_.at(job).pod_nodes)) {
     if (const auto node = nodes_.find(name); node != nodes_.end())
       DivideAmongTenants(node->second, now);
@@ -247,7 +247,7 @@ void JobProgress::SetGpuFactor(size_t job, double factor, Instant now) {
   if (state.gpu_factor == factor) return;
   state.gpu_factor = factor;
   if (!state.Runs()) return;
-  // Iterates over a copy, as in Start().
+  // Iterate over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     DivideAmongTenants(nodes_.at(name), now);
   }
@@ -310,7 +310,7 @@ void JobProgress::EndFirstEpoch(size_t job, Instant now) {
   state.cold = 0;
   ++state.generation;
   changed_.push_back(job);
-  // Iterates over a copy, as in Start().
+  // Iterate over a copy, as in Start().
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     DivideAmongTenants(nodes_.at(name), now);
   }

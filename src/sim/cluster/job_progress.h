@@ -1,16 +1,16 @@
 #pragma once
 
-// The progress of the jobs of a simulated cluster.
+// Tracks the progress of the jobs of a simulated cluster.
 //
 // A pod runs at the throughput that its profile has for the memory in force and for its CPU. The
 // CPU of a node is shared among its pods by the amounts in force (allocation/sharing.h); under
-// strict enforcement no pod gets more than its amount. A job runs as fast as its slowest pod, and
+// strict enforcement no pod gets more than its amount. A job runs as fast as its slowest pod. It
 // starts when the restart cost has passed after the start of its last pod. Until a job has read its
 // data set once, the storage may limit its speed.
 //
-// Where a node's storage has a bandwidth, its pods share it by their needs
-// (allocation/storage/storage_left.h), and the CPU that a pod has no use for while it waits goes to
-// others. A pod of a gang needs as much as if it did not wait for the other members.
+// If a node's storage has a bandwidth, its pods share it by their needs
+// (allocation/storage/storage_left.h), and other pods get the CPU that a pod cannot use while it
+// waits. A pod of a gang needs as much as if it did not wait for the other members.
 //
 // Threading: one owner.
 
@@ -37,7 +37,8 @@ class JobProgress {
 
   struct Rules {
     Duration restart_cost{};
-    // Factors on the speed of a job on several nodes, and over racks, if its profile has none.
+    // Factors on the speed of a job on several nodes, and on several racks, if its profile has
+    // none.
     double spread_factor = 1;
     double rack_spread_factor = 1;
   };
@@ -47,7 +48,7 @@ class JobProgress {
     Seconds ideal{};             // at the fair share
     double fair_throughput = 1;  // the profile's throughput at the fair share
     uint32_t pods = 1;
-    bool runs_already = false;  // the restart cost is paid already
+    bool runs_already = false;  // the restart cost has been paid
     Seconds first_part{};       // as Job::first_part
     double workers_factor = 1;  // on the job's speed, by its number of pods
     SpreadCost spread;          // the profile's slowdown; without one, that of the rules
@@ -55,7 +56,7 @@ class JobProgress {
   // REQUIRES: `job` is a number below kNoJob that was not used before.
   void Begin(size_t job, const Work& work);
 
-  // Gives the job another number of pods. REQUIRES: none of its pods is there.
+  // Gives the job another number of pods. REQUIRES: none of its pods exists.
   void SetWorkers(size_t job, uint32_t pods, double workers_factor);
 
   // `rack` is empty if unknown. `storage`: its bandwidth per second; 0: each pod has its own.
@@ -68,14 +69,14 @@ class JobProgress {
 
   struct RunningPod {
     std::string uid;
-    size_t job = kNoJob;   // pods of no job only share the CPU
+    size_t job = kNoJob;  // pods without a job only share the CPU
     uint32_t ordinal = 0;  // among the job's pods
     ResourceVector in_force;
     std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: the pod uses its requests
     Enforcement enforcement = Enforcement::kShared;
     double speed = 1;  // of its GPUs: a factor on the profile's throughput
-    // The remaining work, in the profile's unit, during which the data come from storage, and the
-    // throughput that storage allows. None: the cache is warm.
+    // The remaining work, in the profile's unit, for which the data come from storage, and the
+    // throughput that storage allows. Absent: the cache is warm.
     struct ColdEpoch {
       double work = 0;
       double most = 0;
@@ -94,33 +95,34 @@ class JobProgress {
     double throughput = 0;  // in the profile's unit
     MilliCpu cpu;
     MilliCpu useful;
-    // The throughput that storage allows in the first epoch; none: that epoch is over.
+    // The throughput that storage allows in the first epoch; absent: that epoch is over.
     std::optional<double> cold_most;
   };
   // Returns nullopt if the pod does not work yet, or if the effect of CPU on it is unknown.
   std::optional<Pace> PaceOf(const std::string& node, const std::string& uid, Instant now) const;
   void Stop(const std::string& node, const std::string& uid, Instant now);
   void End(size_t job) { jobs_.erase(job); }
-  // Suspends the job, whose pods end. REQUIRES: called before Stop() of each. The job keeps its
+  // Suspends the job, whose pods end. REQUIRES: called before Stop() of each pod. The job keeps its
   // progress, and pays the restart cost again once all of its pods have started again.
   void Suspend(size_t job, Instant now);
-  // Keeps that many pods of a suspended job: they need not start again.
+  // Keeps that many pods of a suspended job, so that they need not start again.
   void KeepStarted(size_t job, uint32_t pods, Instant now);
-  // Sets the factor on the job's speed by what shares its GPUs. 0: its pods are frozen, and their
-  // CPU goes to their neighbours.
+  // Sets the factor on the job's speed that results from sharing its GPUs. With 0, its pods are
+  // frozen, and their CPU goes to their neighbours.
   void SetGpuFactor(size_t job, double factor, Instant now);
   // Returns how long the job still takes at its present speed; nullopt while it does not work.
   std::optional<Duration> RemainingOf(size_t job, Instant now) const;
-  // The work that is left to do, as time at the fair share. REQUIRES: the job does not work.
+  // Returns the remaining work, as time at the fair share. REQUIRES: the job does not work.
   Seconds WorkLeft(size_t job) const { return Seconds(jobs_.at(job).remaining); }
   void SetWorkLeft(size_t job, Seconds left) { jobs_.at(job).remaining = left.count(); }
-  // Returns when the job completed its first part; nullopt if not by `now`, or if it has none.
+  // Returns when the job completed its first part; nullopt if that was not by `now`, or if it has
+  // none.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
   // Returns the speed relative to that at the fair share; 0 for a job that does not run.
   double SpeedOf(size_t job) const;
 
   // The next event of a job if nothing changes: its end, or the end of its first epoch. Each call
-  // of the functions above may change it for some jobs; earlier answers are then void.
+  // of the functions above may change it for some jobs, which makes earlier answers void.
   struct Finish {
     size_t job = 0;
     Instant at{};
@@ -136,9 +138,9 @@ class JobProgress {
   struct JobState {
     Work work;
     double remaining = 0;  // seconds at the fair share
-    double cold = 0;       // the part of `remaining` whose data come from storage
+    double cold = 0;  // the part of `remaining` with data from storage
     double speed = 0;
-    Instant from{};         // the work begins then
+    Instant from{};  // when the work begins
     Instant advanced_to{};  // `remaining` is as of then
     std::vector<double> pod_speeds;
     std::vector<std::string> pod_nodes;
@@ -168,10 +170,10 @@ class JobProgress {
   bool IsCold(const RunningPod& pod) const;
   double SpreadOf(const JobState& job) const;
   static void Advance(JobState& state, Instant now);
-  // Returns the throughput of a tenant with that CPU, as far as its storage is its own.
+  // Returns the throughput of a tenant with that CPU, if its storage is its own.
   double ThroughputOf(const Tenant& tenant, MilliCpu cpu) const;
   // Returns the throughputs that the node's storage allows these tenants, which have that CPU;
-  // infinity for those that do not wait for it.
+  // infinity for tenants that do not wait for storage.
   std::vector<double> StorageLimits(const NodeTenants& node, const std::vector<Tenant*>& tenants,
                                     const std::vector<MilliCpu>& cpu) const;
   void DivideAmongTenants(NodeTenants& node, Instant now);

@@ -10,7 +10,7 @@ void ModelProfiles::Set(const std::string& model, std::shared_ptr<const JobProfi
   ProfileObject object;
   object.name = model;
   object.generation = 1;
-  // A trace has no data on process memory: all memory of a model counts as cache.
+  // A trace has no data on process memory, so all memory of a model counts as cache.
   if (one_gpu) object.profile = std::make_shared<const JobProfile>(one_gpu->WithProcessMemory({}));
   Add(std::move(object));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The profiles of a simulated cluster: TrainingProfiles of namespaces, and for all other namespaces
-// one profile per model, named after the model and measured with one GPU.
+// The profiles of a simulated cluster: TrainingProfiles of namespaces and, for all other
+// namespaces, one profile per model, named after the model and measured with one GPU.
 //
 // Threading: one owner.
 
@@ -23,7 +23,7 @@ namespace synergy {
 
 class ModelProfiles final : public ProfileCatalog {
  public:
-  // REQUIRES: `one_gpu` is a profile of one GPU. All of its memory is fungible.
+  // REQUIRES: `one_gpu` is a profile of one GPU. All its memory is fungible.
   void Set(const std::string& model, std::shared_ptr<const JobProfile> one_gpu);
   // Adds a profile of a namespace. It takes precedence over a model's general one.
   void Add(ProfileObject object);
@@ -43,7 +43,7 @@ class ModelProfiles final : public ProfileCatalog {
   uint64_t version_ = 1;
 };
 
-// Admission's view of the simulated cluster. REQUIRES: all arguments outlive this.
+// Admission's view of the simulated cluster. REQUIRES: all arguments outlive this object.
 class SimulatedSurroundings final : public AdmissionSurroundings {
  public:
   SimulatedSurroundings(const ClusterState& state, const ModelProfiles& profiles,
@@ -54,7 +54,7 @@ class SimulatedSurroundings final : public AdmissionSurroundings {
   std::string NamespaceLabel(const std::string& name, std::string_view key) const override;
   std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                   const std::string& name) const override;
-  // Models are profiled beforehand.
+  // Models are profiled in advance.
   MeasuredFound FindMeasured(const std::string&, const WorkloadSought&, Gpus, int32_t,
                              const std::string&, const NodeSelection&) const override {
     return {};

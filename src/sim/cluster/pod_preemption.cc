@@ -16,8 +16,9 @@ struct Counted {
   ResourceVector amounts;
 };
 
-// Returns the fewest pods of lower priority whose eviction lets `pod` onto the node, those of high
-// priority spared first; empty: there are none. `node`: as kube-scheduler counts it.
+// Returns the fewest pods of lower priority whose eviction makes room for `pod` on the node,
+// sparing those of high priority first; empty if there are none. `node`: as kube-scheduler counts
+// it.
 std::vector<std::shared_ptr<const Pod>> Propose(const Pod& pod, NodeState node,
                                                 const PodPreemption::CountPod& count_pod) {
   std::vector<Counted> lower;
@@ -43,13 +44,13 @@ std::vector<std::shared_ptr<const Pod>> Propose(const Pod& pod, NodeState node,
   return victims;
 }
 
-// The lowest is taken.
+// The lowest rank wins.
 auto RankOf(const PodEvictions& evictions) {
   int64_t highest = std::numeric_limits<int64_t>::min();
   int64_t sum = 0;
   for (const auto& victim : evictions.victims) {
     highest = std::max<int64_t>(highest, victim->priority);
-    // As in kube-scheduler, so that the number of victims counts for negative priorities, too.
+    // As in kube-scheduler, this makes the number of victims count for negative priorities, too.
     sum += int64_t{victim->priority} + std::numeric_limits<int32_t>::max() + 1;
   }
   return std::tuple(highest, sum, evictions.victims.size(), std::string_view(evictions.node));

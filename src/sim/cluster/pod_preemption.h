@@ -1,11 +1,11 @@
 #pragma once
 
-// kube-scheduler's preemption for a pod that trains alone and fits on no node
-// (pkg/scheduler/framework/plugins/defaultpreemption): pods of lower priority that it may replace,
-// by kube-scheduler's own count of requests; of these, the extender keeps the ones that resources
-// require (extender/scheduler_extender.cc, Preempt), by the same functions. Pods of one node are
-// chosen: the lowest priorities, then the smallest sum, then the fewest; the first node by name.
-// kube-scheduler also prefers pods that started late.
+// Models kube-scheduler's preemption for a pod that trains alone and fits on no node
+// (pkg/scheduler/framework/plugins/defaultpreemption). Its candidates are pods of lower priority
+// that it may replace, by kube-scheduler's own count of requests. Of these, the extender keeps the
+// ones that resources require (extender/scheduler_extender.cc, Preempt), with the same functions.
+// It chooses the pods of one node: the lowest priorities, then the smallest sum, then the fewest,
+// then the first node by name. kube-scheduler also prefers pods that started late.
 //
 // Threading: one owner.
 
@@ -30,19 +30,19 @@ struct PodEvictions {
 
 class PodPreemption {
  public:
-  // A node as kube-scheduler counts it, without pods that are nominated to it.
+  // Returns a node as kube-scheduler counts it, without pods that are nominated to it.
   using CountNode = std::function<NodeState(const NodeState& node)>;
   // Returns whether the pod may replace others there: its spec selects the node, and GPU
   // reservations do not keep it away.
   using MayReplace = std::function<bool(const NodeState& node)>;
-  // Returns what kube-scheduler counts for a pod; nullopt: it cannot be evicted.
+  // Returns what kube-scheduler counts for a pod; nullopt if the pod cannot be evicted.
   using CountPod = std::function<std::optional<ResourceVector>(const Pod& pod)>;
 
-  // `with_extender`: Synergy is asked which victims are required.
+  // `with_extender`: whether Synergy is asked which victims are required.
   explicit PodPreemption(bool with_extender) : with_extender_(with_extender) {}
 
-  // Returns the pods that `pod` evicts; nullopt: none. REQUIRES: it fits on no node, and is in no
-  // gang.
+  // Returns the pods that `pod` evicts; nullopt if none. REQUIRES: the pod fits on no node, and is
+  // in no gang.
   std::optional<PodEvictions> Choose(const Pod& pod, const ClusterSnapshot& snapshot,
                                      const CountNode& count_node, const MayReplace& may_replace,
                                      const CountPod& count_pod, Moment at);

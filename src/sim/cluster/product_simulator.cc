@@ -39,10 +39,10 @@ constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr Duration kBeginning = std::chrono::hours(1);
 // Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// Jobs without a node this long after the last job arrived, started or ended never get one: no job
-// is left that would free resources, and no retry waits for longer.
+// Jobs without a node this long after the last job arrived, started or ended never get one, because
+// no job is left that would free resources, and no retry waits longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
-// As in the extender's configuration.
+// The same as in the extender's configuration.
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
 // The least work that a job has when it runs again.
 constexpr Seconds kLeastWork(1);
@@ -59,7 +59,7 @@ struct Mechanism {
   Enforcement enforcement = Enforcement::kShared;
   std::optional<NodeOrder> baseline;
 };
-// As the two lists, one after the other.
+// The two lists, one after the other.
 constexpr std::array<Mechanism, kMechanisms.size() + kBaselines.size()> kHow = {
     {{Enforcement::kShared, std::nullopt},
      {Enforcement::kStrict, std::nullopt},
@@ -74,12 +74,12 @@ enum class EventKind : uint8_t {
   kResize,
   kFinish,
   kNodeLost,
-  kPodsDeleted,  // those of a lost node
+  kPodsDeleted,  // the pods of a lost node
   kNodeBack,
   kVacanciesEnd,
   kCpuPodComes,
   kCpuPodEnds,
-  kAttemptFails,  // these three: of a job, by its index
+  kAttemptFails,  // these three concern a job, by its index
   kRetry,
   kPrerunEnds,
 };
@@ -88,7 +88,7 @@ struct Event {
   Instant at;
   uint64_t number = 0;  // events at one instant run in the order in which they were planned
   EventKind kind = EventKind::kAttempt;
-  std::string uid;               // of a pod; for events of nodes: its name
+  std::string uid;  // of a pod; for events of nodes, the node's name
   size_t job = 0;                // for events of jobs
   JobProgress::Finish finish{};  // kFinish
 
@@ -226,15 +226,15 @@ class ProductSimulation {
   struct JobState {
     std::vector<std::string> pods;
     std::vector<uint32_t> missing = {};                // ordinals of lost pods to be replaced
-    std::string gpu_product = {};                      // which its pods select; empty: any
-    uint32_t runs = 0;                                 // that began, the present one included
+    std::string gpu_product = {};  // selected by its pods; empty: any
+    uint32_t runs = 0;  // that began, including the present one
     uint32_t started = 0;                              // number of pods
-    bool goes = false;                                 // all of its pods run
-    bool broken = false;                               // a node with a pod of it is lost
-    int64_t workers = 0;                               // in its next run; 0: as in the trace
-    std::optional<Instant> kept_since = std::nullopt;  // since then waiting for a better place
-    // Where jobs fail: when the attempt does, when the next one begins, what was left to do as the
-    // present one began, and the nodes that it avoids until then.
+    bool goes = false;  // all its pods run
+    bool broken = false;  // a node with one of its pods is lost
+    int64_t workers = 0;  // in its next run; 0: as in the trace
+    std::optional<Instant> kept_since = std::nullopt;  // since when it has waited for a better place
+    // For jobs that fail: when the attempt fails, when the next one begins, how much work was left
+    // when the present one began, and the nodes that it avoids until then.
     std::optional<Instant> fails_at = std::nullopt;
     std::optional<Instant> retry_at = std::nullopt;
     Seconds work_left = {};
@@ -371,7 +371,7 @@ class ProductSimulation {
     return options_.queue && options_.queue->rounds.gpu_types != GpuTypes::kNone;
   }
 
-  // Returns the product of the node's GPUs; empty if it has several or is not known.
+  // Returns the product of the node's GPUs; empty if it has several products or is unknown.
   static std::string ProductOf(const Node& node) {
     return node.gpu_kinds.products.size() == 1 ? node.gpu_kinds.products.front() : std::string();
   }
@@ -415,7 +415,7 @@ class ProductSimulation {
     return options_.elastic && trace_[job].gpus.count() % PodCountOf(job) == 0;
   }
 
-  // Returns the job's number of pods in the trace.
+  // Returns the number of pods that the job has in the trace.
   int64_t PodCountOf(size_t job) const { return PodCount(trace_[job].gpus, MostPodGpus()); }
 
   // Returns how much faster the job is with `workers` pods than with its own number.
@@ -504,12 +504,13 @@ class ProductSimulation {
     return {};
   }
 
-  // The remaining jobs never run: pods that run for ever have the resources that they need.
+  // Returns whether the remaining jobs can never run, because pods that run forever have the
+  // resources that they need.
   bool Hopeless() const {
     return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kGiveUpAfter;
   }
 
-  // Registers a pod of the starting cluster as a job of its own, after those of the trace.
+  // Registers a pod of the starting cluster as a separate job, after those of the trace.
   void Own(const Pod& pod, Seconds remaining) {
     const size_t index = jobs_.size();
     JobProgress::Work work{.ideal = remaining, .runs_already = !pod.node.empty()};
@@ -618,7 +619,7 @@ class ProductSimulation {
     return !options_.live_profiles && profiles_due_ == Instant::max();
   }
 
-  // Makes the true profiles known to the product (ProductOptions::profiles_after).
+  // Publishes the true profiles to the product (ProductOptions::profiles_after).
   void PublishTruth() {
     profiles_due_ = Instant::max();
     published_ = profiles_;
@@ -657,7 +658,7 @@ class ProductSimulation {
     return {};
   }
 
-  // Ends a job's pods. What it has done is kept.
+  // Ends a job's pods. Keeps what the job has done.
   void Interrupt(size_t index) {
     EndPods(index, [this, index] {
       if (jobs_[index].runs > 0) running_.Suspend(index, now_);
@@ -667,7 +668,7 @@ class ProductSimulation {
     Draw();
   }
 
-  // No pods of the job are to be created.
+  // Creates no more pods of the job.
   void StopRetries(size_t index) {
     std::erase(without_pods_, index);
     std::erase(again_, index);
@@ -684,7 +685,7 @@ class ProductSimulation {
                        [&](const std::string& uid) { return pods_.Find(uid)->node == node; });
   }
 
-  // Trainings with a pod there stop, and no pod can go there.
+  // Stops trainings with a pod on the node, to which no pod can go any more.
   void LoseNode(const std::string& name) {
     lost_.insert(name);
     Node node = nodes_.at(name);
@@ -701,8 +702,8 @@ class ProductSimulation {
     Plan(Faults::kNodeBack, EventKind::kNodeBack, name);
   }
 
-  // The controllers of jobs create other pods in place of those that were there. The jobs go on
-  // from their checkpoints.
+  // Lets the controllers of jobs replace the pods that were there. The jobs continue from their
+  // checkpoints.
   void DeletePodsOf(const std::string& node) {
     for (size_t index = 0; index < trace_.size(); ++index) {
       JobState& job = jobs_[index];
@@ -762,7 +763,7 @@ class ProductSimulation {
     return !pod.waits() && pod.fungible->reported && !lost_.contains(pod.node);
   }
 
-  // Deletes bound pods of a gang of which others stay. MakePods() makes their replacements.
+  // Deletes bound pods of a gang while others of it stay. MakePods() makes their replacements.
   void LoseMembers(size_t index, const std::vector<std::string>& lost) {
     JobState& job = jobs_[index];
     if (std::exchange(job.goes, false)) {
@@ -845,13 +846,13 @@ class ProductSimulation {
     return {};
   }
 
-  // Makes the job's pods, or those that are missing, or defers that while no GPUs are known to be
+  // Creates the job's pods, or those that are missing; defers that while no GPUs are known to be
   // free for them.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
     JobState& state = jobs_[index];
     const int64_t workers = state.workers;
-    const Gpus worker(job.gpus.count() / PodCountOf(index));  // of each pod, if `workers` is set
+    const Gpus worker(job.gpus.count() / PodCountOf(index));  // per pod, if `workers` is set
     auto pods =
         PodsOf({.name = NameOf(index),
                 .run = state.runs + 1,
@@ -977,7 +978,7 @@ class ProductSimulation {
     }
   }
 
-  // Runs all consequences of the last event that take no time.
+  // Runs all immediate consequences of the last event.
   void Settle() {
     if (now_ - tidied_ >= kTidying) {
       state_.DropStaleExpectations(now_, present().wall);
@@ -1080,7 +1081,7 @@ class ProductSimulation {
     if (faults_.CallFails()) {
       // kube-scheduler tries the pod again.
       if (sharing_ && as_planned.UsesGpus()) sharing_->Remove(owners_.at(uid).job, now_);
-      // A gang of which others stay keeps its places.
+      // A gang of which other members stay keeps its places.
       if (reservations_ && !IsCpuPod(uid) && jobs_[owners_.at(uid).job].started == 0)
         reservations_->SetPlaced(uid, false);
       scheduler_.BindFailed(pods_.Find(uid)->AsCounted(), now_);
@@ -1113,8 +1114,8 @@ class ProductSimulation {
     return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
   }
 
-  // The kubelet fails the pod (OutOfcpu, OutOfmemory): pods of two schedulers collided, or a pod
-  // and a resize. Its owner creates another one; a job starts again as a whole.
+  // Makes the kubelet fail the pod (OutOfcpu, OutOfmemory), because pods of two schedulers, or a
+  // pod and a resize, collided. The pod's owner creates another one; a job restarts as a whole.
   void Refuse(const std::string& uid) {
     if (IsCpuPod(uid)) {
       RemoveCpuPod(uid);
@@ -1131,7 +1132,7 @@ class ProductSimulation {
     if (pod.fungible) {
       running.in_force = pod.fungible->in_force;
       running.enforcement = pod.fungible->enforcement;
-      // The true profile, whether or not the product knows it.
+      // Use the true profile, whether or not the product knows it.
       const ManagedContainer& fungible = *pod.fungible;
       const bool is_unknown = options_.live_profiles || fungible.profile.empty();
       const std::string& model = is_unknown ? fungible.workload : fungible.profile;
@@ -1201,8 +1202,8 @@ class ProductSimulation {
     }
   }
 
-  // Deletes a job's pods, those that wait or are being bound included. `end`: ends the job's
-  // progress, while its pods still are where they were.
+  // Deletes a job's pods, including those that wait or are being bound. `end`: ends the job's
+  // progress while its pods are still in place.
   void EndPods(size_t index, const std::function<void()>& end) {
     JobState& job = jobs_[index];
     if (sharing_) sharing_->Remove(index, now_);
@@ -1284,7 +1285,7 @@ class ProductSimulation {
     Draw();
   }
 
-  // The job has failed permanently. `end` as in EndPods().
+  // Ends a job that has failed permanently. `end`: as in EndPods().
   void GiveUp(size_t index, const std::function<void()>& end) {
     EndPods(index, end);
     StopRetries(index);
@@ -1304,7 +1305,7 @@ class ProductSimulation {
     Leave(index);
   }
 
-  // The job's pods are gone permanently.
+  // Records that the job's pods are gone permanently.
   void Leave(size_t index) {
     running_.End(index);
     jobs_[index] = {};
@@ -1371,8 +1372,8 @@ class ProductSimulation {
   const Progress& progress_;
   ProductObserver* const observer_;
 
-  ClusterState state_;  // the extender's, with the places of lost gang members
-  // The controller's and admission's view, where members are lost; else that is `state_`.
+  ClusterState state_;  // the extender's, with places of lost gang members
+  // The view of the controller and of admission if members can be lost; otherwise that is `state_`.
   ClusterState of_controllers_;
   ClusterState& controllers_;
   ModelProfiles published_;                // profiles made known during the run
@@ -1404,7 +1405,7 @@ class ProductSimulation {
   std::unordered_map<std::string, Node> nodes_;
   std::set<std::string> lost_;                       // nodes
   std::vector<size_t> arrivals_;                     // indexes of the trace's jobs by arrival
-  std::unordered_map<std::string, size_t> by_name_;  // the trace's jobs, where they queue
+  std::unordered_map<std::string, size_t> by_name_;  // the trace's jobs, if they queue
   std::vector<JobState> jobs_;                       // those of the trace, then the starting pods
   std::unordered_map<std::string, Owner> owners_;    // by pod
   std::unordered_map<std::string, Pod> planned_;     // pods being bound
@@ -1416,14 +1417,14 @@ class ProductSimulation {
   Instant tuner_due_ = Instant::max();  // when the tuner runs for unread writes
   uint64_t tuner_observed_ = 0;         // number of writes that the tuner has read
   Instant accounted_{};
-  Use used_;              // until then
+  Use used_;  // the use up to the last event
   Instant progressed_{};  // when a job last arrived, started or ended
   size_t starting_pods_ = 0;
   size_t going_ = 0;                  // running jobs, including the starting pods
-  std::vector<size_t> without_pods_;  // jobs that have arrived but wait for known GPUs
-  std::vector<size_t> again_;         // jobs whose pods are to be created again
-  bool more_gpus_ = false;            // GPUs may be known now that were not at the last retry
-  bool scheduling_ = false;           // an attempt is under way
+  std::vector<size_t> without_pods_;  // jobs that have arrived, but wait for known GPUs
+  std::vector<size_t> again_;  // jobs whose pods must be created again
+  bool more_gpus_ = false;  // GPUs may be known now that were unknown at the last retry
+  bool scheduling_ = false;  // an attempt is in progress
   size_t next_arrival_ = 0;
   size_t arrived_ = 0;
   size_t running_jobs_ = 0;

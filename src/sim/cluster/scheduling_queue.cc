@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Returns whether the outcome for one pod holds for the other.
+// Returns whether the outcome for one pod also applies to the other.
 bool Alike(const Pod& a, const Pod& b) {
   if (!(a.requests == b.requests) || a.priority != b.priority || a.gpu_product != b.gpu_product ||
       a.tolerates_unschedulable != b.tolerates_unschedulable || a.gang != b.gang) {
@@ -102,7 +102,7 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::Next(Instant now) {
     if (kind.woken) consider(*kind.turns.begin());
   }
   for (const Turn& turn : active_) {
-    if (!consider(turn)) break;  // those after it come later
+    if (!consider(turn)) break;  // later turns come after this one
   }
   if (!best) return std::nullopt;
   return candidate;

@@ -1,14 +1,14 @@
 #pragma once
 
-// kube-scheduler's queue (pkg/scheduler/backend/queue): pods of higher priority first, then those
-// whose last attempt is longest ago. A pod that failed rests until an event that may help; if that
-// comes before its backoff is over (1 s, doubled with each attempt, up to 10 s), it comes after all
-// pods that are not in backoff. The queue never idles because of a backoff
+// Models kube-scheduler's queue (pkg/scheduler/backend/queue): pods of higher priority come first,
+// then those whose last attempt is the oldest. A pod that failed rests until an event that may
+// help. If that comes before its backoff is over (1 s, doubled with each attempt, up to 10 s), the
+// pod comes after all pods that are not in backoff. The queue never idles because of a backoff
 // (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested for five minutes is
 // tried again in any case.
 //
-// Pods that are alike are tried together: if one fails, the others would. They keep their order, as
-// if each had failed in turn. A gang is in the queue with one pod, which stands for all of them.
+// Pods that are alike are tried together, because if one fails, the others would fail, too. They
+// keep their order, as if each had failed in turn. One pod represents a gang in the queue.
 //
 // Threading: one owner.
 
@@ -34,7 +34,7 @@ class SchedulingQueue {
 
   struct Turn {
     int64_t priority = 0;
-    Instant since;  // of the last attempt on its own; before that, of its creation
+    Instant since;  // of its last own attempt; before that, of its creation
     uint64_t number = 0;
     std::string uid;
 
@@ -48,25 +48,25 @@ class SchedulingQueue {
   // Pods that are alike, and the outcome of their attempts.
   struct Kind {
     Pod model;
-    std::string likeness;  // as given to Add()
+    std::string likeness;  // the argument of Add()
     std::set<Turn> turns;
-    bool woken = false;   // all of them are to be tried
-    uint32_t passes = 0;  // number of times that all of them have failed
+    bool woken = false;  // all of them must be tried
+    uint32_t passes = 0;  // number of times that all of them failed
     Instant last_pass{};
     // For the caller: nodes unchanged since this version of the cluster are known to be unsuitable.
     uint64_t looked_at = 0;
   };
 
-  // Pods are alike only if `likeness` is the same.
+  // Adds a pod; pods are alike only if their `likeness` is equal.
   void Add(const Pod& pod, Instant now, const std::string& likeness = {});
   void Remove(const std::string& uid);
   // Reports an event that may help every pod, or one that changed this pod.
   void WakeAll();
-  // The same for an event that no node shows: all nodes are to be searched again.
+  // Does the same for an event that no node shows, so that all nodes are searched again.
   void LookAgain();
   void Wake(const std::string& uid);
 
-  // The pod to be tried next; Next() returns none if there is none. It stays in the queue until
+  // The next pod to try; Next() returns nullopt if there is none. It stays in the queue until
   // Remove() or Failed().
   struct Candidate {
     std::string uid;
@@ -83,14 +83,14 @@ class SchedulingQueue {
   struct Member {
     Kind* kind = nullptr;
     Turn turn;
-    uint32_t attempts = 0;  // attempts on its own
+    uint32_t attempts = 0;  // its own attempts
     uint32_t joined = 0;    // the kind's passes before the pod joined
     Instant last_attempt{};
     bool active = false;
   };
 
   static Instant BackoffEnds(const Member& member);
-  // Returns when the first of them has rested long enough.
+  // Returns when the first of them will have rested long enough.
   Instant RestEnds(const Kind& kind) const;
 
   std::list<Kind> kinds_;

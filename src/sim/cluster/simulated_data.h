@@ -1,10 +1,11 @@
 #pragma once
 
-// The process memory and the data set of a simulated training, and the storage that simulated pods
-// share. A trace's profiles only state how fast the training is with how much memory. The values
-// are chosen so that a cache that keeps a fixed part of the data (profile/cache_model.h), with
-// storage of 500 MB/s, gives the profile's speeds where memory is the limit: at two of the
-// profile's amounts, the least with the best speed and one below.
+// Derives the process memory and the data set of a simulated training, and models the storage that
+// simulated pods share. A trace's profiles only state how fast the training is with each amount of
+// memory. The values are chosen so that a cache that keeps a fixed part of the data
+// (profile/cache_model.h), with storage of 500 MB/s, gives the profile's speeds where memory is the
+// limit. This applies to two of the profile's amounts: the least with the best speed, and one
+// below.
 //
 // Threading: pure; a SimulatedStorage has one owner.
 
@@ -33,16 +34,16 @@ struct SimulatedData : DataReads {
 };
 SimulatedData DataOf(const JobProfile& truth);
 
-// Every node has a storage of this bandwidth, which its pods share.
+// Gives every node a storage of this bandwidth, which its pods share.
 struct StorageOptions {
   Bytes bandwidth;     // per second
   bool known = false;  // the product knows it, and what pods read
 };
 
-// The simulated storage, as the product knows it.
+// The simulated storage as far as the product knows it.
 class SimulatedStorage final : public StorageCatalog {
  public:
-  // `profiles` are those that the product knows; they outlive this.
+  // `profiles`: those that the product knows; they must outlive this object.
   SimulatedStorage(Bytes bandwidth, const ProfileCatalog& profiles)
       : bandwidth_(static_cast<double>(bandwidth.count())), profiles_(profiles) {}
 
@@ -53,7 +54,7 @@ class SimulatedStorage final : public StorageCatalog {
  private:
   const double bandwidth_;
   const ProfileCatalog& profiles_;
-  mutable std::map<std::shared_ptr<const JobProfile>, DataReads> reads_;  // once calculated
+  mutable std::map<std::shared_ptr<const JobProfile>, DataReads> reads_;  // filled on demand
 };
 
 }  // namespace synergy

@@ -1,6 +1,6 @@
 #pragma once
 
-// The effects of a kubelet on the pods of its node.
+// Models the effects of a kubelet on the pods of its node.
 //
 // Threading: one owner.
 
@@ -14,18 +14,18 @@ namespace synergy {
 
 class SimulatedKubelet {
  public:
-  // REQUIRES: `pods` outlives this.
+  // REQUIRES: `pods` outlives this object.
   explicit SimulatedKubelet(SimulatedPods& pods) : pods_(pods) {}
 
   // Starts the container with the amounts of the spec, and reports them in the status.
   void Start(const std::string& uid);
 
   enum class Resize {
-    kNothing,  // the pod is gone, or has what it asks for; or the resize is refused permanently
+    kNothing,  // the pod is gone or has what it requests, or the resize is refused permanently
     kInForce,
     kDeferred,  // the node has no room for it; try again
   };
-  // Makes the resize that the spec asks for, on a node with these amounts. `fault`: what the
+  // Makes the resize that the spec requests, on a node with these amounts. `fault`: what the
   // kubelet does instead.
   Resize MakeResize(const std::string& uid, const ResourceVector& allocatable,
                     Faults::ResizeFault fault = Faults::ResizeFault::kNone);

@@ -25,25 +25,25 @@ class SimulatedPod {
   const std::shared_ptr<const Gang>& gang() const { return pod_.gang; }
   bool waits() const { return node.empty(); }
 
-  // Returns the pod as src/wire reads the object: its amount is the larger of that in the spec,
-  // that allocated by the kubelet and that in force, plus what has been announced; its demand is at
-  // least that amount.
+  // Returns the pod as src/wire reads the object. Its amount is the largest of those in the spec,
+  // allocated by the kubelet and in force, plus what has been announced; its demand is at least
+  // that amount.
   Pod AsCounted() const;
   // Returns the amounts that kube-scheduler counts; it ignores announcements.
   ResourceVector CountedByKubeScheduler() const;
-  // Returns the amounts that a kubelet has set aside for the pod on its node.
+  // Returns the amounts that a kubelet has set aside for the pod.
   ResourceVector AllocatedByKubelet() const;
 
   std::string node;
-  // Spec, status and annotations of the container whose CPU and memory may be changed; none: no
-  // container may be changed.
+  // Spec, status and annotations of the container whose CPU and memory may change; absent: there is
+  // no such container.
   std::optional<ManagedContainer> fungible;
   Waiting waiting;  // meaningless for a bound pod
   uint64_t resource_version = 0;
 
  private:
   Pod pod_;                 // the immutable part
-  ResourceVector besides_;  // requests beside the fungible container's
+  ResourceVector besides_;  // requests apart from the fungible container's
 };
 
 }  // namespace synergy

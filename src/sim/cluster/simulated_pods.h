@@ -18,14 +18,14 @@ namespace synergy {
 
 class SimulatedPods;
 
-// Receives the writes, beside the ClusterState.
+// Receives the writes, in addition to the ClusterState.
 class PodWatcher {
  public:
   virtual ~PodWatcher() = default;
-  // The pod's spec or annotations were written.
+  // Reports that the pod's spec or annotations were written.
   virtual void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) = 0;
-  // The pod takes less from its node than before; `pod` is its present state, or the last one
-  // before it was deleted.
+  // Reports that the pod takes less from its node than before; `pod` is its present state, or the
+  // last one before it was deleted.
   virtual void RoomMade(const SimulatedPod& pod) = 0;
 };
 
@@ -33,21 +33,22 @@ class SimulatedPods {
  public:
   using Change = std::function<void(SimulatedPod&)>;
 
-  // REQUIRES: `state` and `watcher` outlive this.
+  // REQUIRES: `state` and `watcher` outlive this object.
   SimulatedPods(ClusterState& state, PodWatcher& watcher) : state_(state), watcher_(watcher) {}
 
-  // Reports every pod to this state, too. REQUIRES: it outlives this, and no pod exists.
+  // Also reports every pod to this state. REQUIRES: `state` outlives this object, and no pod
+  // exists.
   void AddState(ClusterState& state) { other_state_ = &state; }
 
   void Create(const Pod& pod);
-  // Writes the spec or annotations, or the status, which watchers do not see as a change of the
-  // pod. Returns false, without effect, if the pod does not exist.
+  // Write the spec or annotations, or the status, which watchers do not see as a change of the pod.
+  // Returns false, without effect, if the pod does not exist.
   bool Write(const std::string& uid, const Change& change);
   bool WriteStatus(const std::string& uid, const Change& change);
   void Remove(const std::string& uid);
 
   const SimulatedPod* Find(const std::string& uid) const;
-  // The amounts of the bound pods: as kube-scheduler counts them, and with announcements.
+  // Return the amounts of the bound pods, as kube-scheduler counts them, and with announcements.
   ResourceVector CountedOn(const std::string& node) const;
   // Returns what the node's kubelet has set aside for them.
   ResourceVector AllocatedOn(const std::string& node) const;

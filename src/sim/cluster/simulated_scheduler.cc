@@ -16,7 +16,7 @@
 namespace synergy {
 namespace {
 
-// As in the extender's configuration.
+// The same as in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
 // GPUs.
 constexpr double kMoreThanANode = 1e6;
@@ -48,8 +48,8 @@ class SelectedNodes final : public AskedNodes {
   std::vector<std::string_view> names_;
 };
 
-// Returns the node's score under `order`, the part of the node that its pods request; the lowest is
-// best.
+// Returns the node's score under `order`, which is the fraction of the node that its pods request;
+// the lowest is best.
 double ScoreOf(const NodeState& node, NodeOrder order) {
   const auto part = [](int64_t amount, int64_t whole) {
     return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
@@ -128,13 +128,13 @@ void SimulatedScheduler::Forget(const Pod& pod) {
 
 void SimulatedScheduler::PodsDeleted(Instant now) {
   clock_.GoOnTo(now);
-  gangs_.Look();  // gives up the places that are held for them
+  gangs_.Look();  // gives up the places held for them
   queue_.WakeAll();
 }
 
 bool SimulatedScheduler::HasWork(Instant now) {
-  // kube-scheduler retries a gang that waits for a better place without an event: the gang got an
-  // error.
+  // kube-scheduler retries a gang that waits for a better place without an event, because the gang
+  // got an error.
   for (auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until && *gang.waits_until <= now) queue_.Wake(gang.leader);
   }
@@ -325,7 +325,7 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
     binds.push_back(gangs_.BeginBind(members[member]->uid, nodes[member]));
   }
   // The last member's bind releases all of them, unless a later member's place has moved an earlier
-  // one. Then kube-scheduler tries them again.
+  // one. In that case kube-scheduler tries them again.
   std::vector<std::optional<ResourceVector>> amounts;
   for (const auto& bind : binds) {
     const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*bind);
@@ -356,7 +356,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
                                                       const SimulatedPods& pods, uint64_t looked_at,
                                                       Instant now) const {
   Choice choice;
-  // Whether the pod avoids the node; then kube-scheduler's score, or our ranks.
+  // Whether the pod avoids the node; then kube-scheduler's score, or the extender's ranks.
   using Rank = std::tuple<bool, double, FitRank>;
   Rank best_rank;
   std::optional<BestFit> best_fit;

@@ -1,13 +1,12 @@
 #pragma once
 
-// kube-scheduler with our extender: the next pod to be tried, its node and its allocation.
+// Models kube-scheduler with the extender: the next pod to try, its node, and its allocation.
 //
-// kube-scheduler checks requests first; if some node suits it, the extender's filter, ranking and
-// bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), by the same functions on
-// the same ClusterState. The members of a gang are filtered and bound one after the other by the
-// extender's own Gangs, all at the moment of the first. The extender is not asked about pods
-// without GPUs: kube-scheduler places them by its own count of requests, which ignores reserved
-// places.
+// kube-scheduler checks requests first. If some node suits the pod, the extender's filter, ranking
+// and bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), with the same
+// functions on the same ClusterState. The extender's own Gangs filters and binds the members of a
+// gang one after another, all at the time of the first. The extender is not asked about pods
+// without GPUs, which kube-scheduler places by its own count of requests, ignoring reserved places.
 //
 // Threading: one owner.
 
@@ -40,7 +39,7 @@
 namespace synergy {
 
 // An experiment with the choice between nodes that have room for a pod: how much the GPUs that stay
-// free on the node count.
+// free on the node matter.
 enum class WholeNodes : uint8_t {
   kByCost,     // as in the product: a part of the cost (allocation/best_fit.h)
   kAfterRoom,  // the fewest among nodes with room for its demand; then the cost
@@ -49,64 +48,64 @@ enum class WholeNodes : uint8_t {
 
 class SimulatedScheduler final : public PodWatcher {
  public:
-  // `state` outlives this. `began`: when the extender began. `order`: kube-scheduler scores nodes
-  // by itself, in place of the extender; it still places gangs by the extender's code.
+  // `state` must outlive this object. `began`: when the extender started. `order`: kube-scheduler
+  // scores nodes on its own, without the extender, which still places gangs.
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
 
-  // Reports where pods are assumed to this state, too, which outlives this.
+  // Also reports to this state, which must outlive this object, where pods are assumed.
   void AddState(ClusterState& state) { other_state_ = &state; }
-  // `reservations` outlives this, or is null: there are none.
+  // `reservations`: must outlive this object; null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
-  // `storage` outlives this, or is null: nothing is known of it.
+  // `storage`: must outlive this object; null: the storage is unknown.
   void SetStorage(const StorageCatalog* storage) {
     storage_ = storage;
     gangs_.SetStorage(storage);
   }
   void SetWholeNodes(WholeNodes whole) { whole_nodes_ = whole; }
-  // Pods that were refused may pass now.
+  // Records that pods that were refused may pass now.
   void ReservationsChanged() { queue_.LookAgain(); }
-  // Ranks a node for a pod with GPUs, lower is better, before the extender's rank; nullopt: the pod
-  // may not go there. Not used for gang members.
+  // Ranks a node for a pod with GPUs, with precedence over the extender's rank; lower is better.
+  // Returns nullopt if the pod may not go there. Not used for gang members.
   using RankNode = std::function<std::optional<double>(const Pod& pod, const std::string& node)>;
   void SetRank(RankNode rank) { rank_node_ = std::move(rank); }
 
   // Lets pods that train alone replace pods of lower priority.
   void SetPreemption() { preemption_.emplace(!order_); }
 
-  // A waiting pod has been created. For a gang, call it for each member, once all of them are
+  // Adds a waiting pod that was created. For a gang, call it for each member once all members are
   // known.
   void Add(const Pod& pod, Instant now);
-  // The same for a pod that replaces a lost member of a gang.
+  // Does the same for a pod that replaces a lost member of a gang.
   void AddReplacement(const Pod& pod, Instant now);
-  // The bind of a pod has failed, and it waits again.
+  // Records that the bind of a pod failed, so the pod waits again.
   void BindFailed(const Pod& pod, Instant now);
   // Keeps the waiting pod off these nodes until `until`, unless no other node suits it.
   void Avoid(const std::string& uid, std::vector<std::string> nodes, Instant until);
-  // A pod that waited or was about to be bound has been deleted. A gang's pods are all deleted
+  // Forgets a deleted pod that waited or was about to be bound. A gang's pods are all deleted
   // together.
   void Forget(const Pod& pod);
-  // Pods of a job have been deleted before its end, and may be created again.
+  // Records that pods of a job were deleted before its end, and may be created again.
   void PodsDeleted(Instant now);
-  // A node has become schedulable.
+  // Records that a node has become schedulable.
   void NodeReturned() { queue_.WakeAll(); }
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
-  // Returns whether a pod is to be tried now, and when one will be if nothing happens.
+  // Returns whether a pod must be tried now, and when one will be if nothing happens.
   bool HasWork(Instant now);
   std::optional<Instant> NextWork() const;
 
   struct Attempt {
     std::vector<std::string> uids;  // of one pod, or of a whole gang
-    // The pods as they are to be bound; the ClusterState assumes them there. None: the pods are
+    // The pods as they should be bound; the ClusterState assumes them there. Empty: the pods are
     // Unschedulable, or wait for a better place.
     std::vector<Pod> planned;
     bool waits_for_locality = false;
-    // The pods that are to be evicted for the pod, which is nominated to their node. Not beside
-    // `planned`.
+    // The pods to evict for the pod, which is nominated to their node. It is never set together
+    // with `planned`.
     std::optional<PodEvictions> evictions = std::nullopt;
-    // Nothing relevant has changed since pods like it failed: the attempt took no time.
+    // Nothing relevant has changed since similar pods failed, so the attempt took no time.
     bool known = false;
   };
   // Tries the next pod; nullopt if there is none. `pods` holds the waiting ones.
@@ -123,30 +122,30 @@ class SimulatedScheduler final : public PodWatcher {
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, const SimulatedPods& pods,
                 uint64_t looked_at, Instant now) const;
   bool Avoids(const std::string& uid, const std::string& node, Instant now) const;
-  // Releases places of lost gang members that keep the pod from a node, as the extender does for
-  // one of higher priority. Returns whether it has.
+  // Releases places of lost gang members that keep the pod off a node, as the extender does for a
+  // pod of higher priority. Returns whether it released any.
   bool TakeReservedPlaces(const Pod& pod, const ClusterSnapshot& snapshot);
   std::optional<PodEvictions> ChooseVictims(const Pod& pod, const ClusterSnapshot& snapshot,
                                             const SimulatedPods& pods, Instant now);
-  // The choice for a pod without GPUs.
+  // Chooses a node for a pod without GPUs.
   Choice ChooseByRequests(const Pod& pod, const ClusterSnapshot& snapshot,
                           const SimulatedPods& pods, uint64_t looked_at) const;
-  // Returns whether the pod has room there by kube-scheduler's count, which includes pods whose
-  // binds are under way, and those of its priority or a higher one that are nominated to the node.
+  // Returns whether the pod has room there by kube-scheduler's count. That includes pods whose
+  // binds are in progress, and pods of its priority or a higher one that are nominated to the node.
   bool FitsByRequests(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
   // Returns the node by that count.
   NodeState AsCounted(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
   ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;
   struct GangState {
-    std::string leader;                  // the pod that is in the queue
+    std::string leader;  // the gang's pod in the queue
     Gpus gpus;                           // of all members
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader,
                   const SimulatedPods& pods, Instant now);
   bool IsReserved(const Pod& pod) const;
-  // Returns, by node, whether GPU reservations let the gang go there. All of its members get the
-  // same answer: a plan for the whole gang counts on it.
+  // Returns, by node, whether GPU reservations let the gang go there. All members get the same
+  // answer, because a plan for the whole gang relies on it.
   std::vector<bool> NodesAllowed(const std::vector<std::shared_ptr<const Pod>>& members,
                                  const ClusterSnapshot& snapshot, Instant now) const;
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
@@ -155,7 +154,7 @@ class SimulatedScheduler final : public PodWatcher {
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
                                       const ClusterSnapshot& snapshot, const SimulatedPods& pods,
                                       bool avoid, Instant now, std::optional<Duration>& waits_for);
-  // Returns all of the gang's pods as they are to be bound; empty if it has to be tried again.
+  // Returns all the gang's pods as they should be bound; empty if the gang must be tried again.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
                               const std::vector<std::string>& nodes, const SimulatedPods& pods,
                               Instant now);

@@ -12,19 +12,19 @@
 namespace synergy {
 namespace {
 
-// An attempt fails after at most this part of the remaining time at the fair share.
+// An attempt fails at the latest after this fraction of the remaining time at the fair share.
 constexpr double kLatest = 0.9;
 // The Job controller's backoff after failures of a Job's pods.
 constexpr Duration kFirstBackoff = std::chrono::seconds(10);
 constexpr Duration kMostBackoff = std::chrono::minutes(6);
-// Numbers of draws above all others.
+// Numbers of draws, above all other numbers.
 constexpr uint64_t kPodDraws = 1ULL << 32;
-// Least running time of an attempt.
+// The least running time of an attempt.
 constexpr Duration kLeast = std::chrono::milliseconds(1);
-// All jobs of a simulation are of one namespace, and each has a template and an image of its own.
+// All jobs of a simulation are in one namespace, and each has its own template and image.
 constexpr const char* kNamespace = "training";
 
-// Returns numbers that depend on nothing but these three.
+// Returns numbers that depend only on these three.
 Random RandomOf(uint64_t seed, uint64_t job, uint64_t draw) {
   Random mixed(seed ^ (job * 0x9E3779B97F4A7C15U));
   return Random(mixed.Next() ^ (draw * 0xD1B54A32D192ED03U));
@@ -168,7 +168,7 @@ FailingJobs::End FailingJobs::Fail(size_t job, Moment at) {
   if (stops) limit_.Note(state.history.job_namespace, at.wall);
   Seconds& lost = figures_.lost.at(static_cast<size_t>(outcome.cause));
   if (stops || failures >= state.failure->tries) {
-    // Checkpoints of a job that never ends are of no use.
+    // Checkpoints of a job that never completes are useless.
     lost += GpuTime(state, state.kept + attempt.ran);
     state.kept = {};
     ++figures_.failed_jobs;

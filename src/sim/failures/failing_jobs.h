@@ -1,17 +1,17 @@
 #pragma once
 
-// Decides which jobs of a simulation fail, when, and what follows: a retry after the backoff of the
-// Job controller, or the job's end, by the product's own decision (engine/retries/retries.h).
+// Decides which jobs of a simulation fail, when, and what follows: a retry after the Job
+// controller's backoff, or the job's end, by the product's own decision (engine/retries/retries.h).
 //
 //   Run() --> runs --Pause()--> stands still --Run()--> runs --Fail()--> next attempt, or the end
 //              +------------------------------------------+--Pass()--> the end
 //
-// Failures are drawn by job and attempt, in running time, whatever else happens in the run. So the
-// same seed gives the same failures under every policy and mechanism. An attempt that is to fail
-// does so before the job could end: at the latest after nine tenths of what is left to do at the
-// fair share.
+// Failures are drawn by job and attempt, in running time, independently of everything else in the
+// run. So the same seed gives the same failures under every policy and mechanism. An attempt that
+// will fail does so before the job could end: at the latest after nine tenths of the remaining work
+// at the fair share.
 //
-// Threading: one owner. Pure: the time is handed in.
+// Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@ struct FailureSettings {
   RetryActions actions;
   bool prerun = false;
   Duration prerun_limit = std::chrono::minutes(5);
-  // An attempt has made an iteration if it ran for this long. An assumption.
+  // An attempt that ran this long has made an iteration. This is an assumption.
   Duration first_iteration = std::chrono::minutes(2);
   uint64_t seed = 1;
 };
@@ -44,49 +44,49 @@ class FailingJobs {
     Gpus gpus;
     Seconds ideal{};  // running time at the fair share
   };
-  // `settings` outlives this.
+  // `settings` must outlive this object.
   FailingJobs(const FailureSettings& settings, std::span<const Job> jobs);
 
-  // All pods of the job run, each on one of these nodes. Returns the time until its attempt fails;
-  // nullopt: it does not. Whatever Run() returned before is void.
+  // Records that all pods of the job run, each on one of these nodes. Returns the time until its
+  // attempt fails; nullopt if it does not. This makes earlier results of Run() void.
   std::optional<Duration> Run(size_t job, std::vector<std::string> nodes, Moment at);
-  // Not all of its pods run any more. No effect if they did not.
+  // Records that not all of its pods run any more. Does nothing if they did not run before.
   void Pause(size_t job, Moment at);
   bool IsRunning(size_t job) const { return jobs_[job].running_since.has_value(); }
   // Returns whether the next Run() begins an attempt.
   bool BeginsAttempt(size_t job) const { return !jobs_[job].attempt; }
-  // Returns whether the attempt under way is to fail, so that it cannot complete the job.
+  // Returns whether the current attempt will fail, so that it cannot complete the job.
   bool IsToFail(size_t job) const;
 
   struct End {
-    std::optional<Duration> retry_after;  // none: the job has failed permanently
-    double kept = 0;                      // the part of the attempt's work that is not lost
-    // The only pod that failed, by its place in the nodes that Run() was given; none: all did.
+    std::optional<Duration> retry_after;  // absent: the job has failed permanently
+    double kept = 0;  // fraction of the attempt's work that is not lost
+    // The only pod that failed, as a position in the nodes passed to Run(); absent: all pods did.
     std::optional<size_t> pod = std::nullopt;
-    // The nodes that the next attempt avoids if others have room, until then.
+    // The nodes that the next attempt avoids if others have room, and until when.
     std::vector<std::string> avoid;
     WallTime until{};
   };
-  // The attempt fails now. REQUIRES: the job runs, and IsToFail().
+  // Makes the attempt fail now. REQUIRES: the job runs, and IsToFail().
   End Fail(size_t job, Moment at);
   void Pass(size_t job, Moment at);
 
-  // Begins a pre-run of a job that waits. Returns when it ends, at the latest; nullopt: there are
-  // none. Run() ends it, too.
+  // Begins a pre-run of a waiting job. Returns when it ends at the latest; nullopt if there are no
+  // pre-runs. Run() also ends it.
   std::optional<Duration> BeginPrerun(size_t job, Moment at);
-  // The pre-run's time is over. Returns whether it failed in a way that keeps the job from
-  // starting; the job is then over.
+  // Ends a pre-run whose time is over. Returns whether it failed in a way that prevents the job's
+  // start; the job is then over.
   bool EndPrerun(size_t job, Moment at);
 
-  // The run is over: what still runs was useful.
+  // Ends the run; what still runs then counts as useful.
   FailureFigures TakeFigures(Moment at);
 
  private:
   struct Attempt {
-    std::optional<Duration> fails_after;  // in running time; none: it does not
+    std::optional<Duration> fails_after;  // in running time; absent: it does not
     Duration ran{};
     WallTime started{};
-    std::vector<std::string> nodes;  // on which it runs
+    std::vector<std::string> nodes;  // the nodes on which it runs
   };
   struct JobState {
     Job job;

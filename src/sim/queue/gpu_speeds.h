@@ -1,7 +1,7 @@
 #pragma once
 
-// How fast models are on the GPU products of a simulated cluster, and the TrainingProfiles from
-// which the product knows it.
+// How fast models are on the GPU products of a simulated cluster, with the TrainingProfiles from
+// which the product knows this.
 //
 // Threading: values; pure. Failures: kInvalid names file, line and column.
 
@@ -20,7 +20,7 @@ namespace synergy {
 
 // A model's speed on a product is a factor on its profile, whatever CPU and memory it has.
 struct GpuSpeeds {
-  std::map<std::string, double> of_products;  // of models that are not in `of_models`
+  std::map<std::string, double> of_products;  // of models that `of_models` lacks
   std::map<std::pair<std::string, std::string>, double> of_models;  // by model and product
 
   // Returns 1 if neither is known.
@@ -35,7 +35,7 @@ Result<std::map<std::pair<std::string, std::string>, double>> ParseGpuSpeeds(
 // The TrainingProfiles of each model for each product: the model's profile times its speed there.
 class ProfilesOnProducts final : public ProfileIndex {
  public:
-  // Leaves out models that `profiles` does not know.
+  // Omits models that `profiles` does not contain.
   ProfilesOnProducts(const ModelProfiles& profiles, const std::string& profile_namespace,
                      const std::vector<std::string>& models,
                      const std::vector<std::string>& products, const GpuSpeeds& speeds);

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Time until Kueue considers a workload again whose check was answered with Retry
+// Time until Kueue reconsiders a workload whose check was answered with Retry
 // (status.requeueState).
 constexpr Duration kAfterRetry = std::chrono::seconds(1);
 

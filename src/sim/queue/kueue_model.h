@@ -1,35 +1,34 @@
 #pragma once
 
 // A model of Kueue: ClusterQueues with a quota of GPUs per flavor, whose workloads are ordered by
-// priority, then by creation. It admits, evicts and requeues workloads, and reports when pods are
-// to be created and deleted.
+// priority, then by creation. It admits, evicts and requeues workloads, and reports when to create
+// and delete pods.
 //
 //   Create() --> waits --admitted--> has its quota --kStart--> its pods exist --Finish()--> gone
 //                  ^                     | evicted, kStop, PodsGone()
 //                  +---------------------+
 //
-// Jobs may be elastic: a write of a job's workers changes the workload of one that waits. One that
-// runs stops, and another workload of the same name takes the place of its own
-// (docs/internals/optimus.md).
+// Jobs may be elastic: writing a job's workers changes the workload of a waiting job. A running job
+// stops, and another workload with the same name replaces its own (docs/internals/optimus.md).
 //
-// In a queue with our admission check, a workload that has its quota starts once the check is
-// answered with Ready, and is evicted once it is answered with Retry (queues/kueue.h).
+// In a queue with Synergy's admission check, a workload that has its quota starts once the check's
+// answer is Ready, and is evicted once it is Retry (queues/kueue.h).
 //
-// As Kueue does it (docs/internals/queues.md):
-//   * The scheduler acts when a workload comes, a waiting workload's priority changes, or quota
+// It follows these rules of Kueue (docs/internals/queues.md):
+//   * The scheduler acts when a workload arrives, a waiting workload's priority changes, or quota
 //     becomes free. It does not act when the priority of a running workload changes.
-//   * It takes workloads in order. A workload that does not fit has workloads of lower priority
-//     evicted if that makes room (withinClusterQueue: LowerPriority), and those behind it wait
-//     meanwhile: room is made for one workload at a time. Victims are the workloads of the lowest
-//     priority, among equals those admitted last, and no more of them than are needed.
-//   * A workload that does not fit and has no victims is passed over, except under StrictFIFO.
-//   * An evicted workload keeps its quota until its last pod has ended. It goes back to its place
-//     in the order.
+//   * It takes workloads in order. A workload that does not fit causes evictions of workloads of
+//     lower priority if that makes room (withinClusterQueue: LowerPriority). Those behind it wait
+//     meanwhile, because room is made for one workload at a time. Victims are the workloads of the
+//     lowest priority, among equals those admitted last, and only as many as needed.
+//   * A workload that does not fit and has no victims is skipped, except under StrictFIFO.
+//   * An evicted workload keeps its quota until its last pod has ended. It then returns to its
+//     place in the order.
 //
-// Not modelled: cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, quotas of CPU
-// and memory, and that Kueue 0.19 remembers shapes of workloads that did not fit.
+// It does not model cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, quotas of
+// CPU and memory, or that Kueue 0.19 remembers shapes of workloads that did not fit.
 //
-// Threading: one owner. Pure: the time is handed in.
+// Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
 #include <map>
@@ -50,8 +49,8 @@ namespace synergy {
 
 // How long Kueue, the Job controller and the API server take. On a real cluster a GPU stands idle
 // for 1.9 to 2.0 s between two trainings of one pod (docs/evidence/queues.md), 1.1 s of which are
-// the next pod's placement and start (Latencies). The rest is divided here among `release`,
-// `schedule` and `start`. How long each of them takes alone was not measured.
+// the next pod's placement and start (Latencies). The rest is divided among `release`, `schedule`
+// and `start`. How long each of them takes on its own was not measured.
 struct KueueDelays {
   Duration schedule = std::chrono::milliseconds(100);  // from the cause until the scheduler acts
   Duration stop = std::chrono::milliseconds(300);      // from an eviction until pods are deleted
@@ -90,30 +89,31 @@ class KueueModel {
   void Put(const RoundPolicy& policy);
   void Remove(const RoundPolicy& policy);
 
-  // The controller may change the number of workers of jobs.
+  // Lets the controller change the number of workers of jobs.
   void AllowElastic() { objects_.elastic = true; }
-  // Adds the job of a workload of the same name. It leaves with the workload.
+  // Adds the job of the workload with the same name. It leaves with the workload.
   void PutJob(QueuedJob job);
 
-  // Workloads are known by their names, whatever their namespaces; only writes refer to the UID.
+  // Names identify workloads, whatever their namespaces; only writes refer to the UID.
   //
   // Adds a waiting workload. REQUIRES: its LocalQueue is known, and its name and UID are new.
   void Create(Workload workload, Moment at);
-  // Reports a pod of a workload as it is now.
+  // Reports the present state of a workload's pod.
   void PutPod(QueuedPod pod);
   void RemovePod(const std::string& uid);
-  // All pods of a workload that was to stop have ended.
+  // Reports that all pods of a stopping workload have ended.
   void PodsGone(const std::string& name, Moment at);
-  // The job is done, even if it never started. The workload leaves once its quota is free.
+  // Reports that the job is done, even if it never started. The workload leaves once its quota is
+  // free.
   void Finish(const std::string& name, Moment at);
 
-  // Does what is due, and returns what is to be done with pods. Call it at wake(), and after any of
-  // the other calls if they made it due.
+  // Does what is due, and returns what to do with pods. Call it at wake(), and after any of the
+  // other calls if they made it due.
   std::vector<KueueAction> Run(Moment at);
-  // When Run() is due; Instant::max() if nothing is.
+  // Returns when Run() is due; Instant::max() if nothing is.
   Instant wake() const;
 
-  // Makes the write as the API server would: kOutdated if the workload has changed since it was
+  // Makes the write as the API server would; kOutdated if the workload has changed since it was
   // read, or is gone.
   WriteOutcome Write(const WorkloadWrite& write, Moment at);
   WriteOutcome Write(const WorkersWrite& write, Moment at);
@@ -132,16 +132,16 @@ class KueueModel {
   struct Queue {
     KueueQueue spec;
     std::map<std::string, Gpus> used;  // by flavor
-    bool due = false;                  // the scheduler is to act
+    bool due = false;  // the scheduler must act
   };
   struct Entry {
     std::shared_ptr<const Workload> object;
     std::string queue;
-    std::string flavor;       // in which it has its quota
+    std::string flavor;  // the one in which it has its quota
     uint64_t admissions = 0;  // so far
     bool done = false;
     bool retries = false;   // evicted by the answer Retry
-    int64_t workers = 0;    // of the workload that is to take its place; 0: none is
+    int64_t workers = 0;  // of the workload that will replace it; 0: none will
     uint32_t replaced = 0;  // how often
   };
   enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };
@@ -160,7 +160,7 @@ class KueueModel {
   // Returns the workload's entry; null if it has changed since it was read, or is gone.
   Entry* FindAsRead(const Workload& workload);
   void Release(const std::string& name, Moment at);
-  // Returns the workload that takes the place of the entry's.
+  // Returns the workload that replaces the entry's.
   Workload ReplacementOf(Entry& entry, Moment at) const;
   void Store(Entry& entry, Workload changed);
 
@@ -168,7 +168,7 @@ class KueueModel {
   std::map<std::string, Queue> queues_;
   std::map<std::string, std::string> local_queues_;  // "team/q" -> ClusterQueue
   std::map<std::string, Entry> entries_;             // by name
-  // When, a number that keeps their order, what, of which queue or workload, of which admission.
+  // Time, a number that keeps their order, kind, queue or workload, and number of the admission.
   std::set<std::tuple<Instant, uint64_t, Timer, std::string, uint64_t>> timers_;
   uint64_t numbers_ = 0;
   uint64_t versions_ = 0;

@@ -25,7 +25,7 @@ constexpr Duration kStepInterval = std::chrono::seconds(1);
 constexpr size_t kWritesPerStep = 20;
 // As the controller's typePatience by default. Not reached, because the planner always decides.
 constexpr Duration kTypePatience = std::chrono::seconds(30);
-// The planner raises a workload again that Kueue has passed over for five seconds.
+// The planner again raises a workload that Kueue has passed over for five seconds.
 constexpr uint32_t kMostWaited = 10;
 
 KueueQueue QueueOf(const QueueSetup& setup, const std::string& job_namespace, Gpus quota) {
@@ -198,7 +198,7 @@ void QueueDriver::Finish(const std::string& job, Moment at) { kueue_.Finish(job,
 
 void QueueDriver::BeforeChange(Moment at) {
   if (std::exchange(changed_, true) || late_until_) return;
-  // The last whole second before the change, which has been left out.
+  // Use the last whole second before the change, which was skipped.
   const Duration since = at.now - began_.now;
   const Instant last = began_.now + since / kStepInterval * kStepInterval;
   if (last <= stepped_) return;
@@ -232,7 +232,7 @@ std::vector<KueueAction> QueueDriver::Run(Moment at) {
     Write(at);
   }
   if (NextStep() <= at.now) {
-    // Steps are at whole seconds; those before this one were left out.
+    // Steps are at whole seconds; those before this one were skipped.
     const Duration since = at.now - began_.now;
     const Instant whole = began_.now + since / kStepInterval * kStepInterval;
     Step({whole, at.wall - (at.now - whole)});

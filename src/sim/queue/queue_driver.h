@@ -5,12 +5,12 @@
 // (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to the
 // planner.
 //
-// Seconds in which the planner would write nothing are left out: while no object changes, it
-// plans again only as a round begins. Before an object changes, the planner plans once more with
-// the objects as they were in the last whole second, so that it charges the same times as if it had
-// been asked every second.
+// Seconds in which the planner would write nothing are skipped: while no object changes, it plans
+// only at the start of a round. Before an object changes, the planner plans once more with the
+// objects of the last whole second, so that it charges the same times as if it had planned every
+// second.
 //
-// Threading: one owner. Pure: the time is handed in.
+// Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
 #include <functional>
@@ -37,15 +37,15 @@ struct QueueSetup {
   KueueDelays delays;
 };
 
-// Returns kInvalid, naming the field, for settings that a RoundPolicy may not have or that are not
-// simulated: policies of GPU types that need a solver.
+// Returns kInvalid, which names the field, for settings that a RoundPolicy must not have or that
+// are not simulated, such as policies of GPU types that need a solver.
 Result<> CheckQueue(const QueueSetup& setup);
 
-// Sets policy, gpuTypes and workers from "las", "sjf:Aware" or "fifo:Elastic". kInvalid for another
-// word after the colon.
+// Sets policy, gpuTypes and workers from "las", "sjf:Aware" or "fifo:Elastic"; returns kInvalid for
+// any other word after the colon.
 Result<> ReadPolicy(std::string_view text, RoundSettings& settings);
 
-// A job of the queue. All of its pods have GPUs.
+// A job of the queue. All its pods have GPUs.
 struct QueueJob {
   std::string name;  // unique; also the UID of its Workload
   std::string job_namespace;
@@ -54,40 +54,40 @@ struct QueueJob {
   std::string model;     // the workload of its profiles
   int64_t priority = 0;  // of its class
   bool may_lose_turn = true;
-  // Its least and most workers, of which each is a pod; both 0: it is not elastic.
+  // Its least and most workers, each of which is a pod; both 0: it is not elastic.
   int64_t least = 0;
   int64_t most = 0;
 };
 
 class QueueDriver {
  public:
-  // REQUIRES: CheckQueue(setup). All jobs are of `job_namespace`. `progress` returns what the
-  // training of a pod logs, `room` the room for elastic jobs. `types` outlives this; it may be null
-  // if the policy chooses no types.
+  // REQUIRES: CheckQueue(setup) succeeds. All jobs are in `job_namespace`. `progress` returns what
+  // a pod's training logs, and `room` the room for elastic jobs. `types` must outlive this object;
+  // it may be null if the policy chooses no types.
   QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
               ProgressOf progress, PodRoom room, TypeChooser* types, Moment at);
   QueueDriver(const QueueDriver&) = delete;
   QueueDriver& operator=(const QueueDriver&) = delete;
 
-  // From now on `faults` decides which writes fail or are late. It outlives this.
+  // Makes `faults` determine which writes fail or are late. It must outlive this object.
   void SetFaults(Faults& faults) { faults_ = &faults; }
 
   void Add(const QueueJob& job, Moment at);
-  // A pod of the job, without a node; then its node; then it runs.
+  // Report a pod of the job, first without a node, then with its node, and then as running.
   void AddPod(const std::string& job, const std::string& uid, Moment at);
   void BindPod(const std::string& uid, const std::string& node, Moment at);
   void RunPod(const std::string& uid, Moment at);
   void RemovePod(const std::string& uid, Moment at);
-  // Nodes have come or gone, so that GPU types may have more room than before.
+  // Reports that nodes have come or left, so that GPU types may have more room than before.
   void NodesChanged(Moment at) { BeforeChange(at); }
-  // All pods of a job that was to stop have ended.
+  // Reports that all pods of a stopping job have ended.
   void PodsGone(const std::string& job, Moment at);
   void Finish(const std::string& job, Moment at);
 
-  // Does what is due, and returns for which jobs pods are to be created or deleted. Call it at
+  // Does what is due, and returns the jobs whose pods must be created or deleted. Call it at
   // wake().
   std::vector<KueueAction> Run(Moment at);
-  // When Run() is due next.
+  // Returns when Run() is due next.
   Instant wake() const;
 
   const KueueModel& kueue() const { return kueue_; }
@@ -96,14 +96,14 @@ class QueueDriver {
  private:
   // Call it before an object changes.
   void BeforeChange(Moment at);
-  // When the planner is to be asked next.
+  // Returns when to ask the planner next.
   Instant NextStep() const;
   void Step(Moment at);
   // Makes the writes of the last plan.
   void Write(Moment at);
   // Answers the admission checks of GPU types, by the last plan.
   void AnswerChecks(Moment at);
-  // Whether Kueue may have to be asked again to make room for a workload that has its turn.
+  // Returns whether Kueue may have to be asked again to make room for a workload that has its turn.
   bool WaitsForRoom(const QueueObjects& objects) const;
   void ChangePod(const std::string& uid, Moment at, const std::function<void(QueuedPod&)>& change);
 
@@ -115,14 +115,14 @@ class QueueDriver {
   QueuePlanner planner_;
   Faults* faults_ = nullptr;
   std::map<std::string, QueuedPod> pods_;  // by UID
-  // By both clocks: seconds are whole by the first, rounds begin by the second.
+  // By both clocks: the first defines whole seconds, the second the start of rounds.
   const Moment began_;
   Instant stepped_;                    // the last step
   bool changed_ = true;                // since then
   QueuePlan plan_;                     // the last one
-  std::optional<Instant> late_until_;  // its writes are under way
-  WallTime round_{};                   // in which the last step was
-  uint32_t waited_ = 0;  // steps in a row after which a workload still waited for room
+  std::optional<Instant> late_until_;  // its writes are in progress
+  WallTime round_{};  // the one of the last step
+  uint32_t waited_ = 0;  // consecutive steps after which a workload still waited for room
   uint64_t plans_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How fast two models run on one GPU at the same time, as parts of their speeds alone there.
+// How fast two models run on one GPU at the same time, relative to their speeds alone there.
 //
 // Threading: values; pure. Failures: kInvalid names file, line and column.
 
@@ -21,8 +21,8 @@ class PairSpeeds {
     speeds_[pair] = speeds;
   }
 
-  // Returns the speeds of `model` and `other`, in this order; nullopt for a pair that is not in the
-  // table, because their memory does not fit into the GPU together.
+  // Returns the speeds of `model` and `other`, in this order; nullopt for a pair that the table
+  // lacks, because the two do not fit into the GPU's memory together.
   std::optional<std::array<double, 2>> Of(const std::string& model, const std::string& other,
                                           const std::string& gpu_product) const;
   bool empty() const { return speeds_.empty(); }
@@ -32,7 +32,7 @@ class PairSpeeds {
   std::map<WorkloadPair, std::array<double, 2>> speeds_;
 };
 
-// Parses CSV with the columns model, other, gpu_product, speed and other_speed, a line for each
+// Parses CSV with the columns model, other, gpu_product, speed and other_speed, with one line per
 // pair that fits. `file_name` names the text in errors.
 Result<PairSpeeds> ParsePairSpeeds(std::string_view text, std::string_view file_name);
 

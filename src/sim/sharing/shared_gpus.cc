@@ -14,9 +14,9 @@ namespace {
 constexpr Duration kAloneFor = std::chrono::seconds(60);
 // Interval of looks for pairs to pack.
 constexpr Duration kLookEvery = std::chrono::seconds(30);
-// When a trial is looked at first, so that it can be aborted.
+// When a trial is first looked at, so that it can be aborted.
 constexpr Duration kFirstLook = std::chrono::seconds(5);
-// The sum of speeds that an unknown pair is expected to have, for the choice of a place.
+// The sum of speeds that an unknown pair is expected to have, for choosing a place.
 constexpr double kUnknownSum = 1.2;
 
 std::string SharerName(size_t job) { return fmt::format("{:08}", job); }
@@ -92,7 +92,7 @@ std::optional<double> SharedGpus::RankOf(const std::string& name, const Pod& pod
   if (!block) return std::nullopt;
   if (node->second.pod_gpus == 0) return 0;
   const std::vector<size_t>& jobs = node->second.blocks[*block];
-  // Fewer pods first; then the better sum, which is between 1 and 2.
+  // Prefer fewer pods, then the better sum, which is between 1 and 2.
   return static_cast<double>(jobs.size()) * 2 - ExpectedSum(node->second, jobs, pod) + 1;
 }
 

@@ -1,15 +1,16 @@
 #pragma once
 
 // GPUs that simulated jobs share: which jobs are on which block of GPUs, whose turn it is there,
-// and how fast packed jobs run. The decisions are the product's (engine/sharing).
+// and how fast packed jobs run. The decisions are those of the product (engine/sharing).
 //
-// Every node's GPUs are cut into blocks as large as the pods that are there: a node takes pods of
-// one size, which divides its GPUs. A block has places for `height` pods. A pod goes to the block
-// with the fewest pods, and among those beside the model that it is known to run best with. Models
-// whose pair is not in the table never share a block, because a suspended pod keeps its GPU memory.
+// Every node's GPUs are divided into blocks of the size of its pods: a node takes pods of one size,
+// which divides its number of GPUs. A block has places for `height` pods. A pod goes to the block
+// with the fewest pods and, among those, beside the model with which it is known to run best.
+// Models whose pair is not in the table never share a block, because a suspended pod keeps its GPU
+// memory.
 //
-// A job is suspended by a speed of 0. While it starts up it holds no slot. A window of a trial is
-// as long as the rules of Packing allow, and what is measured is the truth, without noise.
+// A speed of 0 suspends a job. A job holds no slot while it starts up. A window of a trial is as
+// long as the rules of Packing allow, and measures the true speeds without noise.
 //
 // Threading: one owner.
 
@@ -32,16 +33,16 @@
 namespace synergy {
 
 struct SharingOptions {
-  int64_t height = 1;  // the most jobs of a GPU; 1: no GPU is shared
+  int64_t height = 1;  // the most jobs per GPU; 1: no GPU is shared
   Duration slice = std::chrono::seconds(60);
   bool packs = false;
-  bool knows_pairs = false;  // which packs are good is known from the beginning
+  bool knows_pairs = false;  // good packs are known from the beginning
   PairSpeeds pairs;          // empty: all models fit together, and nothing is packed
 };
 
 class SharedGpus {
  public:
-  // `counted_from`, `counted_until`: of the work in SharingFigures.
+  // `counted_from`, `counted_until`: the period of the work in SharingFigures.
   SharedGpus(SharingOptions options, Instant counted_from, Instant counted_until);
 
   void SetNode(const std::string& name, Gpus gpus, std::string product);
@@ -52,16 +53,17 @@ class SharedGpus {
     Gpus gpus;
     double iterations_per_second = 1;  // alone
   };
-  // Returns the rank of the node for the pod, lower is better; nullopt if it may not go there.
+  // Returns the rank of the node for the pod (lower is better); nullopt if the pod may not go
+  // there.
   std::optional<double> RankOf(const std::string& node, const Pod& pod) const;
   // Places the job's pod. REQUIRES: RankOf() is not nullopt; the job has one pod and no place.
   void Place(const std::string& node, const Pod& pod);
-  // The job's pod runs, and begins to train at `from`.
+  // Records that the job's pod runs, and begins to train at `from`.
   void Start(size_t job, Instant from);
-  // The job's pod is gone, if it had a place.
+  // Removes the job's pod, if it had a place.
   void Remove(size_t job, Instant now);
 
-  // Returns when Run() has to be called next.
+  // Returns when to call Run() next.
   Instant wake() const { return wake_; }
   // Returns the jobs whose speeds change now, with factors on their speeds alone.
   std::vector<std::pair<size_t, double>> Run(Instant now);
@@ -72,14 +74,14 @@ class SharedGpus {
   struct Node {
     int64_t gpus = 0;
     std::string product;
-    int64_t pod_gpus = 0;                     // of each pod there; 0: it has none
+    int64_t pod_gpus = 0;  // of each pod there; 0: there is none
     std::vector<std::vector<size_t>> blocks;  // their jobs
   };
   struct Sharer {
     Pod pod;
     std::string node;
     size_t block = 0;
-    std::optional<Instant> from;  // when it trains; none: it does not run yet
+    std::optional<Instant> from;  // when it trains; absent: it does not run yet
     bool newcomer = true;
     double speed = 0;
     std::optional<double> returned;  // the speed as last returned
@@ -112,7 +114,7 @@ class SharedGpus {
   std::map<size_t, Sharer> sharers_;        // by job
   std::unordered_map<size_t, bool> began_;  // jobs that have trained before
   std::map<GpuPack, PackState> packs_;
-  std::map<Key, double> alone_;  // iterations that were measured
+  std::map<Key, double> alone_;  // measured iterations
   std::map<Key, Duration> alone_for_;
   bool dirty_ = false;
   Instant advanced_to_;

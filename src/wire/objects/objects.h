@@ -68,7 +68,7 @@ struct WatchEvent : WatchEventHead {
 // Why a pod's requests are read.
 enum class PodUse {
   kIncoming,  // a pod to be placed: only its spec
-  kAccounted,  // a pod that may be on a node: also the amounts that its status shows as allocated and in force
+  kAccounted,  // a pod that may be on a node: also its status
 };
 
 // The settings for reading pods.

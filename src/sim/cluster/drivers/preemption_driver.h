@@ -1,7 +1,7 @@
 #pragma once
 
-// Drives gang preemption on a simulated cluster, as the controller does on a real one: places are
-// kept on the simulated pods, and the victims are evicted.
+// Runs gang preemption on a simulated cluster, as the controller does on a real one: it keeps
+// places on the simulated pods, and evicts the victims.
 //
 // Threading: one owner.
 
@@ -19,10 +19,10 @@ namespace synergy {
 
 class PreemptionDriver {
  public:
-  // Ends these pods. Their controllers make others later.
+  // Ends these pods. Their controllers create others later.
   using Evict = std::function<void(const std::vector<std::shared_ptr<const Pod>>& pods)>;
 
-  // All outlive this. `faults` decides which writes fail.
+  // All arguments must outlive this object. `faults` determines which writes fail.
   PreemptionDriver(GangPreemptionSettings settings, const ClusterState& state, SimulatedPods& pods,
                    Faults& faults, Evict evict)
       : preemption_(std::move(settings)),
@@ -31,11 +31,11 @@ class PreemptionDriver {
         faults_(faults),
         evict_(std::move(evict)) {}
 
-  // Takes in that pods may wait now, so that Run() may be due in a second.
+  // Records that pods may wait now, so that Run() may be due in a second.
   void Look(Instant now);
-  // Returns when Run() is due; max: not while nothing happens.
+  // Returns when Run() is due; max if not while nothing happens.
   Instant wake() const { return wake_; }
-  // Carries out all that is due.
+  // Carries out everything that is due.
   void Run(Moment at);
 
  private:

@@ -1,11 +1,10 @@
 #pragma once
 
-// Drives the profiler on a simulated cluster, as the controller does on a real one. The reports of
+// Runs the profiler on a simulated cluster, as the controller does on a real one. The reports of
 // the agents are derived from the pods' true speeds; admission and the tuner use the profiles that
 // the profiler publishes.
 //
-// Only pods that are being measured have reports, so that a cluster with known profiles costs
-// nothing.
+// Only pods under measurement have reports, so that a cluster with known profiles costs nothing.
 //
 // Threading: one owner.
 
@@ -27,22 +26,22 @@ namespace synergy {
 
 class ProfilingDriver final : public MeasuredCatalog {
  public:
-  // REQUIRES: all arguments outlive this. Published profiles go into `published`; the pods' memory
-  // readings are derived from `truths`.
+  // REQUIRES: all arguments outlive this object. Adds published profiles to `published`; derives
+  // the pods' memory readings from `truths`.
   ProfilingDriver(ModelProfiles& published, ClusterState& state, SimulatedPods& pods,
                   JobProgress& running, const ModelProfiles& truths);
 
   // Handles the start of a pod, or a change of its amounts.
   void OnReport(Instant now);
   void Run(Moment at);
-  // When Run() is due; never while no pod is measured.
+  // Returns when Run() is due; never while no pod is measured.
   Instant wake() const { return wake_; }
 
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
                                               const std::string& name) const override;
 
  private:
-  // The report of a node's agent on a pod.
+  // The report of a node's agent about a pod.
   struct Reported {
     PodProgress progress;
     Instant at{};

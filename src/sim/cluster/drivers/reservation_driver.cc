@@ -18,7 +18,7 @@ constexpr Duration kInterval = std::chrono::minutes(1);
 constexpr double kMostOfUsers = 14;
 
 Duration Times(Duration duration, double factor) {
-  // Ten years at most.
+  // Limits times to ten years.
   const double most = 1e9 * 10 * 365 * 86400;
   return Duration(
       static_cast<int64_t>(std::clamp(static_cast<double>(duration.count()) * factor, 0.0, most)));
@@ -36,7 +36,7 @@ ReservationDriver::ReservationDriver(const SimulatedReservations& options,
       times_(RemainingTimes::kConfidence) {}
 
 double ReservationDriver::DrawFactor() {
-  // Box and Muller.
+  // The Box-Muller transform.
   const double radius = std::sqrt(-2 * std::log1p(-random_.Uniform()));
   return std::exp(options_.error * radius * std::cos(2 * std::numbers::pi * random_.Uniform()));
 }
@@ -188,7 +188,7 @@ bool ReservationDriver::Plan(Instant now) {
   reservations_ = PlanReservations(View(*snapshot, now), before, now).reservations;
   for (const GpuReservation& reservation : reservations_) {
     const Instant since = reserved_since_.try_emplace(reservation.job, now).first->second;
-    // The first plan is made when a job has begun, whose end is not known for half a minute.
+    // The first plan follows once a job has begun whose end is unknown for half a minute.
     if (now - since >= kInterval)
       predicted_.try_emplace(reservation.job, Prediction{now, reservation.starts.likely});
   }
@@ -204,7 +204,7 @@ bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now
   const std::string& name = NameOf(pod.uid);
   const auto job = jobs_.find(name);
   PassingPod passing{.job = name, .priority = pod.priority};
-  Gpus largest = pod.requests.main.gpus;  // the answer is the same for all pods of a gang
+  Gpus largest = pod.requests.main.gpus;  // the answer is equal for all pods of a gang
   if (job == jobs_.end()) {
     passing.gpus = pod.requests.main.gpus;
   } else {
@@ -219,7 +219,7 @@ bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now
   Gpus free = node.allocatable.gpus;
   std::vector<HeldGpus> held;
   for (const auto& other : node.detail->pods) {
-    // Places of the job itself are part of what it asks for.
+    // Places of the job itself are part of what it requests.
     if (!other->UsesGpus()) continue;
     if (NameOf(other->uid) == name) {
       if (pod.IsOfGang()) return true;

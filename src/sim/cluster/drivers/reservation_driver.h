@@ -1,8 +1,8 @@
 #pragma once
 
-// Drives the planning of GPU reservations (engine/reservations) on a simulated cluster. The end of
-// a job is known from its progress, with a random error for each job, as estimates have; or from
-// the limit that its user gave, as under Slurm.
+// Runs the planning of GPU reservations (engine/reservations) on a simulated cluster. The end of a
+// job is known from its progress, with a random error per job, as estimates have; or from the limit
+// that its user gave, as under Slurm.
 //
 // Threading: one owner.
 
@@ -32,7 +32,7 @@ struct SimulatedReservations {
   double error = 0;
   // Whether the durations of waiting jobs are known, with the same factor.
   bool durations_known = false;
-  // Ends are the limits that users gave, 1 to 14 times the duration, in place of measured
+  // Whether ends are the limits that users gave, 1 to 14 times the duration, in place of measured
   // ones.
   bool ends_from_users = false;
   uint64_t seed = 1;
@@ -40,40 +40,42 @@ struct SimulatedReservations {
 
 class ReservationDriver {
  public:
-  // Returns the true remaining time of a pod's job; none while it makes no progress.
+  // Returns the true remaining time of a pod's job; nullopt while it makes no progress.
   using RemainingOf = std::function<std::optional<Duration>(const std::string& uid)>;
 
-  // `state` outlives this.
+  // `state` must outlive this object.
   ReservationDriver(const SimulatedReservations& options, const ClusterState& state,
                     RemainingOf remaining);
 
-  // The job's pods wait, from now on or since an earlier call. `duration`: true.
+  // Records that the job's pods wait, from now on or since an earlier call. `duration`: the true
+  // duration.
   void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
-  // A pod of a gang is gone, others stay; and these pods replace such ones. The gang keeps its
-  // places.
+  // Record that a pod of a gang is gone while others stay, and that these pods replace such pods.
+  // The gang keeps its places.
   void Lose(const std::string& uid);
   void Replace(const std::string& job, std::span<const Pod> pods);
-  // The pod's job has its places, or waits again after that.
+  // Records that the pod's job has its places, or waits again after that.
   void SetPlaced(const std::string& uid, bool placed);
-  // The pod's job has done its work.
+  // Records that the pod's job has done its work.
   void Finished(const std::string& uid, Instant now);
-  // The pods of that pod's job are gone.
+  // Forgets the job of that pod, because its pods are gone.
   void ForgetJobOf(const std::string& uid);
 
   // Plans again if the cluster has changed or a minute has passed. Returns whether pods that were
   // refused may pass now.
   bool Plan(Instant now);
-  // When Plan() is due without a change; never while no job waits.
+  // Returns when Plan() is due without a change; never while no job waits.
   Instant due() const;
 
-  // Places that a gang holds stay open to it: a plan that was made since changes nothing for it.
+  // Returns whether the pod may go to the node; places that a gang holds stay open to it, whatever
+  // a later plan decides.
   bool MayGo(const Pod& pod, const NodeState& node, Instant now) const;
   bool HasReservation(const std::string& uid) const;
   std::vector<std::string> PodsWithReservations() const;
-  // Pods for which the text is the same are refused alike.
+  // Returns a text that is equal for pods that are refused in the same way.
   std::string LikenessOf(const std::string& uid) const;
 
-  // The start that a plan had for a job a minute after its first reservation.
+  // The start that a plan predicted for a job a minute after its first reservation.
   struct Prediction {
     Instant at{};
     Instant start{};

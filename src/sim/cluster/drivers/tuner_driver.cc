@@ -119,7 +119,7 @@ bool TunerDriver::Resize(const Pod& pod, const ChangeRecord& change) {
     ManagedContainer& fungible = *resized.fungible;
     fungible.requested = change.to;
     fungible.resized_by_us_alone = true;
-    // Until a kubelet reports otherwise, the requests count.
+    // Use the requests until a kubelet reports otherwise.
     if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
   });
   if (written && !pods_.Find(pod.uid)->waits()) resized_(pod.uid);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Drives the tuner on a simulated cluster, as the controller does on a real one: its decisions are
+// Runs the tuner on a simulated cluster, as the controller does on a real one: its decisions are
 // written to the simulated pods.
 //
 // Threading: one owner.
@@ -19,22 +19,22 @@ namespace synergy {
 
 class TunerDriver {
  public:
-  // Called after the spec of a bound pod asks for other amounts.
+  // Called after the spec of a bound pod requests other amounts.
   using Resized = std::function<void(const std::string& uid)>;
 
-  // All outlive this. From now on the driver takes the news of `state`. `faults` decides which
-  // writes fail or are late. `storage`: null: nothing is known of it.
+  // All arguments must outlive this object. From now on the driver takes the news of `state`.
+  // `faults` determines which writes fail or are late. `storage`: null if the storage is unknown.
   TunerDriver(const TunerSettings& settings, const ProfileCatalog& profiles,
               const StorageCatalog* storage, ClusterState& state, SimulatedPods& pods,
               Resized resized, Faults& faults, Moment at);
 
-  // Decides on news or when it is time to, until there is nothing more to do, or writes are late.
-  // Late writes are made, and the next decisions follow, when Run() is due again.
+  // Decides on news or when a decision is due, until there is nothing more to do, or writes are
+  // late. Late writes, and the decisions after them, follow when Run() is due again.
   void Run(Moment at);
-  // When Run() is due if nothing happens.
+  // Returns when Run() is due if nothing happens.
   Instant wake() const { return wake_; }
   uint64_t rounds() const { return rounds_; }
-  uint64_t decisions() const { return decisions_; }  // those that led to any action
+  uint64_t decisions() const { return decisions_; }  // those that led to an action
 
  private:
   void Carry(const std::vector<TunerAction>& actions, Moment at);
