@@ -50,12 +50,14 @@ Shown ShowVersion() {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// How the program is called: by itself, or by kubectl, which runs it as kubectl-synergy.
+// Returns the name with which the program is called: on its own, or by kubectl, which runs it as
+// kubectl-synergy.
 std::string NameOf(const char* path) {
   return FileName(path).starts_with("kubectl") ? "kubectl synergy" : "synergy";
 }
 
-// Shells ask by `synergy __complete WORD...`, kubectl by `kubectl_complete-synergy WORD...`.
+// Returns whether a shell asks by `synergy __complete WORD...`, or kubectl by
+// `kubectl_complete-synergy WORD...`.
 bool Completes(int argc, char** argv) {
   return FileName(argv[0]) == "kubectl_complete-synergy" ||
          (argc > 1 && std::string_view(argv[1]) == "__complete");
@@ -79,7 +81,7 @@ int PrintScript(const std::string& shell) {
   return EXIT_SUCCESS;
 }
 
-// Returns kubectl's words for a mistake in the arguments.
+// Returns kubectl's wording for a mistake in the arguments.
 std::string UsageError(const CLI::App* app, const CLI::Error& error) {
   std::string name = app->get_name();
   std::string problem = error.what();
@@ -104,7 +106,7 @@ int Report(const Result<>& done) {
 
 int main(int argc, char** argv) {
 #ifdef SYNERGY_STATIC
-  // A machine's nsswitch.conf may name services that are libraries for that machine's own libc;
+  // A machine's nsswitch.conf may name services that are libraries for the machine's own libc;
   // these two are part of ours.
   ::__nss_configure_lookup("hosts", "files dns");
 #endif

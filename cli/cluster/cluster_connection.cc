@@ -23,7 +23,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kCompletionTimeout{2000};
-// A request without a limit: longer than anybody waits.
+// Stands for no limit on a request: longer than any user waits.
 constexpr std::chrono::milliseconds kUnlimited = std::chrono::hours(24);
 
 // Returns the value of the first variable that is set.
@@ -35,8 +35,8 @@ std::string Variable(std::initializer_list<const char*> names) {
   return {};
 }
 
-// Looks in the same order as kubectl: the option, KUBECONFIG, ~/.kube/config, and in a pod its
-// service account.
+// Searches in the same order as kubectl: the option, KUBECONFIG, ~/.kube/config, and inside a pod
+// the service account.
 Result<config::ClusterAccess> FindAccess(const ClusterArguments& arguments,
                                          config::PodToken token = config::PodToken::kOwn) {
   const std::vector<std::string> files = KubeconfigFiles(arguments);
@@ -56,7 +56,7 @@ Result<config::ClusterAccess> FindAccess(const ClusterArguments& arguments,
                           files.front()));
 }
 
-// The kubeconfig's proxy goes before the environment's, and has no exceptions.
+// The kubeconfig's proxy takes precedence over the environment's, and has no exceptions.
 std::string ProxyOf(const config::ClusterAccess& access) {
   if (!access.proxy_url.empty()) return access.proxy_url;
   return http::ProxyFor(access.server, {.https = Variable({"HTTPS_PROXY", "https_proxy"}),
@@ -96,7 +96,7 @@ Result<Connection> ConnectWith(const config::ClusterAccess& access,
                     std::move(pod_namespace), arguments.device_classes};
 }
 
-// An option may be another's already: simulate's --cluster is a file.
+// A command may already have such an option: simulate's --cluster is a file.
 template <class Value>
 CLI::Option* AddUnlessTaken(CLI::App& command, const std::string& name, Value& value,
                             const std::string& description) {
@@ -139,7 +139,7 @@ wire::PodRules RulesOf(const ClusterArguments& arguments) {
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   CLI::OptionDefaults& defaults = *command.option_defaults();
   const std::string group = defaults.get_group();
-  // `simulate` has a group for them.
+  // `simulate` has its own group for them.
   if (group == "Options") defaults.group("Cluster");
   command.add_option("-n,--namespace", arguments.pod_namespace,
                      "instead of the context's namespace");

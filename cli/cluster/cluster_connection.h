@@ -20,7 +20,7 @@
 
 namespace synergy::cli {
 
-// Values of the command line.
+// The values from the command line.
 struct ClusterArguments {
   std::string kubeconfig;
   config::AccessOverrides access;
@@ -34,9 +34,9 @@ struct ClusterArguments {
 // Returns the rules for reading pods.
 wire::PodRules RulesOf(const ClusterArguments& arguments);
 
-// Adds --namespace and all other options of kubectl that say which cluster and as whom, and
-// --gpu-resource, --device-classes and --scheduler-name. Leaves out those that `command` has for
-// something else. Parsing fills `arguments`, which has to outlive `command`.
+// Adds --namespace, all other options of kubectl that select a cluster and a user, and
+// --gpu-resource, --device-classes and --scheduler-name. Omits options that `command` uses for
+// something else. Parsing fills `arguments`, which must outlive `command`.
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments);
 
 // Adds --synergy-namespace and --synergy-service, in the same way.
@@ -45,26 +45,26 @@ void AddControllerOptions(CLI::App& command, ControllerAddress& controller);
 struct Connection {
   std::unique_ptr<kube::ApiClient> client;
   wire::ObjectReader reader;
-  std::string pod_namespace;  // --namespace, or the context's, or "default"
+  std::string pod_namespace;  // from --namespace, or else the context, or else "default"
   std::vector<std::string> device_classes;
 };
 
-// Fails with kInvalid if there is no kubeconfig, or it is malformed.
+// Fails with kInvalid if there is no kubeconfig, or if it is malformed.
 Result<Connection> Connect(const ClusterArguments& arguments);
 
-// Connects to the same API server with nothing but a bearer token, which must not be empty. From
-// any thread.
+// Connects to the same API server with only a bearer token, which must not be empty. Any thread may
+// call it.
 using ConnectByToken = std::function<Result<Connection>(const std::string& token)>;
 
-// Finds the API server as Connect() does, in a pod also without a service account's token, and
-// drops all credentials. Failures: as Connect().
+// Finds the API server as Connect() does (inside a pod even without a service account's token), and
+// drops all credentials. Failures: the same as Connect().
 Result<ConnectByToken> FindServer(const ClusterArguments& arguments);
 
 // Returns the kubeconfigs that kubectl would read.
 std::vector<std::string> KubeconfigFiles(const ClusterArguments& arguments);
 
-// Returns the names of the cluster's namespaces, for completion: none if they are not known within
-// two seconds without a credential plugin.
+// Returns the names of the cluster's namespaces, for completion; none if they cannot be found
+// within two seconds without a credential plugin.
 std::vector<std::string> NamespaceNames(const ClusterArguments& arguments);
 
 }  // namespace synergy::cli

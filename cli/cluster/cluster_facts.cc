@@ -25,7 +25,8 @@ std::string ProfilesPath(const std::string& profile_namespace) {
                            profile_namespace);
 }
 
-// Returns the pods of `state` that have GPUs, whole or in slices. `pods`: as they were read.
+// Returns the pods of `state` that have GPUs, whole or in slices. `pods`: the pods as they were
+// read.
 std::vector<Pod> WithGpus(const std::vector<Pod>& pods, const ClusterState& state) {
   std::vector<Pod> chosen;
   for (const Pod& pod : pods) {
@@ -75,7 +76,7 @@ Result<std::vector<PodFacts>> FactsReader::ReadSelectedPods(const std::string& p
   std::vector<PodFacts> all;
   for (const Pod& pod : *pods) {
     const Result<std::string> text = client_.Get(kube::PodPath(pod_namespace, pod.name));
-    if (!text && text.error().code == ErrorCode::kNotFound) continue;  // it has just gone
+    if (!text && text.error().code == ErrorCode::kNotFound) continue;  // it has just been deleted
     if (!text) return Fail(text.error());
     Result<PodFacts> facts = ToFacts(*text, pod_namespace, *around);
     if (!facts) return Fail(facts.error());
@@ -194,7 +195,7 @@ FactsReader::Devices FactsReader::ReadDevices(const std::string& pod_namespace,
   Devices devices;
   if (device_classes_.empty()) return devices;
   auto classes = List<DeviceClass>(reader_, DevicesPath("", "deviceclasses"));
-  // Rights in a namespace commonly include its claims, but not the classes.
+  // Rights in a namespace usually include its claims, but not the classes.
   const auto is_denied = [](const auto& list) {
     return !list && list.error().code == ErrorCode::kDenied;
   };

@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads from the API server what the commands show, with the user's own rights. What those do not
-// allow is left out and named in `notes`.
+// Reads what the commands show from the API server, with the user's own rights. It omits what those
+// rights do not allow, and names it in `notes`.
 //
-// Threading: values; the functions make calls one after the other.
-// Failures: as kube::ApiClient, for objects that a command needs.
+// Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
+// for objects that a command needs.
 
 #include <map>
 #include <memory>
@@ -34,8 +34,8 @@ class Profiles {
   explicit Profiles(std::vector<ProfileObject> objects);
 
   const ProfileObject* Find(const std::string& profile_namespace, const std::string& name) const;
-  // Returns the profile that the pod was admitted with, for the pod's GPUs; null if it has none, or
-  // the profile is malformed.
+  // Returns the profile that the pod was admitted with, for the pod's GPUs; null if there is none,
+  // or it is malformed.
   std::shared_ptr<const JobProfile> Of(const Pod& pod) const;
   const std::map<std::pair<std::string, std::string>, ProfileObject>& all() const { return all_; }
 
@@ -46,11 +46,11 @@ class Profiles {
 struct PodFacts {
   Pod pod;
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
-  std::optional<PublishedReservation> reservation;  // of its job; it may have expired
-  std::vector<std::string> avoids;  // nodes, after failures there; empty: not allowed to see
+  std::optional<PublishedReservation> reservation;  // that of its job, which may have expired
+  std::vector<std::string> avoids;  // after failures there; empty: not visible to the user
   Profiles profiles;                // of the pod's namespace
-  std::vector<wire::EventAboutPod> events;         // the oldest first
-  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
+  std::vector<wire::EventAboutPod> events;  // oldest first
+  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not visible to the user
   ProgressFacts progress;
   std::vector<std::string> notes;
 };
@@ -65,8 +65,8 @@ struct ClusterFacts {
 
 class FactsReader {
  public:
-  // Both outlive this. `device_classes`: those of GPUs (docs/dra.md). GPUs by claims count where
-  // one of them exists.
+  // Both must outlive this object. `device_classes`: the DeviceClasses of GPUs (docs/dra.md). GPUs
+  // of claims count if one of these classes exists.
   FactsReader(kube::ApiClient& client, const wire::ObjectReader& reader,
               std::vector<std::string> device_classes = {})
       : client_(client), reader_(reader), device_classes_(std::move(device_classes)) {}
@@ -75,27 +75,28 @@ class FactsReader {
   // Reads the living pods with these labels, by name.
   Result<std::vector<PodFacts>> ReadSelectedPods(const std::string& pod_namespace,
                                                  const std::string& labels);
-  // Each reads the objects with these labels, a selector of Kubernetes; all if it is empty.
+  // Read the objects with these labels, given as a Kubernetes selector; an empty selector means
+  // all.
 
-  // Reads the pods of one namespace, or of all if it is empty.
+  // Reads the pods of one namespace, or of all if the name is empty.
   Result<ClusterFacts> ReadPods(const std::string& pod_namespace, const std::string& labels = {});
-  // Reads the nodes, and the pods of all.
+  // Reads all nodes, and all pods.
   Result<ClusterFacts> ReadCluster(const std::string& labels = {});
   Result<Profiles> ReadProfiles(const std::string& profile_namespace,
                                 const std::string& labels = {});
-  // Returns the events about the object of that UID, the oldest first.
+  // Returns the events about the object with that UID, oldest first.
   Result<std::vector<wire::EventAboutPod>> ReadEvents(const std::string& object_namespace,
                                                       const std::string& uid);
 
  private:
   // The objects of Dynamic Resource Allocation that the API server has.
   struct Devices {
-    bool count = false;  // GPUs by claims
+    bool count = false;  // GPUs of claims count
     std::vector<DeviceClass> classes;
     std::vector<ResourceSlice> slices;
     std::vector<ResourceClaim> claims;
   };
-  // Holds what the facts of one namespace's pods have in common.
+  // Data that all the pods of one namespace share.
   struct Surroundings {
     wire::ObjectReader reader;
     Profiles profiles;
@@ -107,14 +108,14 @@ class FactsReader {
   // `text`: the pod.
   Result<PodFacts> ToFacts(const std::string& text, const std::string& pod_namespace,
                            const Surroundings& around);
-  // Reads the claims of all namespaces, or of this one if the user may not list the others.
+  // Reads the claims of all namespaces, or only of this one if the user may not list the others.
   Devices ReadDevices(const std::string& pod_namespace, std::vector<std::string>& notes);
   wire::ObjectReader PodReader(const Devices& devices) const;
   void Put(Devices devices, ClusterState& state) const;
   template <class T>
   Result<std::vector<T>> List(const wire::ObjectReader& reader, const std::string& path,
                               const std::string& fields = {}, const std::string& labels = {});
-  // All, if the namespace is empty.
+  // Returns the pods of the namespace; of all if it is empty.
   Result<std::vector<Pod>> Pods(const std::string& pod_namespace, const wire::ObjectReader& reader,
                                 const std::string& labels = {});
 

@@ -25,7 +25,7 @@ namespace {
 
 using config::CredentialPlugin;
 
-constexpr std::chrono::seconds kPatience{60};  // people may have to type something
+constexpr std::chrono::seconds kPatience{60};  // users may have to type something
 constexpr size_t kLongestAnswer = 1 << 20;
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
@@ -36,7 +36,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Returns our environment, in which the kubeconfig's variables replace those of the same name.
+// Returns this process's environment, with the kubeconfig's variables replacing those of the same
+// name.
 std::vector<std::string> Environment(const CredentialPlugin& plugin) {
   auto added = plugin.environment;
   added.emplace_back("KUBERNETES_EXEC_INFO",
@@ -61,7 +62,7 @@ tl::unexpected<Error> Failure(const CredentialPlugin& plugin, ErrorCode code,
                           plugin.install_hint.empty() ? "" : "\n", plugin.install_hint));
 }
 
-// A pipe that the plugin writes its answer to.
+// A pipe to which the plugin writes its answer.
 struct Pipe {
   Pipe() { open = pipe2(ends.data(), O_CLOEXEC) == 0; }
   Pipe(const Pipe&) = delete;
@@ -78,7 +79,7 @@ struct Pipe {
   bool open = false;
 };
 
-// Reads until the other end closes. Returns nullopt if that takes too long, or there is too much.
+// Reads until the other end closes. Returns nullopt if that takes too long, or is too much.
 std::optional<std::string> ReadAll(int from) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::string text;

@@ -2,8 +2,8 @@
 
 // Runs the credential plugin of a kubeconfig, as kubectl does (client.authentication.k8s.io).
 //
-// Threading: one caller at a time. Failures: kUnavailable if it cannot be run, takes longer than a
-// minute, or fails (its messages go to the terminal); kInvalid if its answer is malformed.
+// Threading: one caller at a time. Failures: kUnavailable if the plugin cannot run, takes longer
+// than a minute, or fails (its messages go to the terminal); kInvalid if its answer is malformed.
 
 #include "config/kubeconfig.h"
 #include "core/result.h"

@@ -17,15 +17,15 @@ namespace synergy::cli {
 
 struct RecordedFailures {
   std::vector<FailureHistory> histories;
-  std::string note;  // why there are none; empty: they were read
+  std::string note;  // why there are none; empty if they were read
 };
 
-// Reads those of one namespace, or all if it is empty.
+// Reads the records of one namespace, or of all if the name is empty.
 RecordedFailures ReadFailures(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& synergy_namespace,
                               const std::string& pod_namespace);
 
-// Returns the nodes that workloads avoid now; none if the user may not see them.
+// Returns the nodes that workloads avoid now; none if they are not visible to the user.
 AvoidedNodes ReadAvoidedNodes(kube::ApiClient& client, const std::string& synergy_namespace);
 
 }  // namespace synergy::cli

@@ -74,7 +74,7 @@ Result<std::string> ProgressReader::Token() {
 Result<std::string> ProgressReader::Ask(const std::string& pod_namespace) {
   const Result<std::string> token = Token();
   if (!token) return Fail(token.error());
-  // The role of the chart names the service in this way, with scheme and port.
+  // The chart's role names the service in this way, with scheme and port.
   auto answer = client_.GetWith(
       fmt::format("/api/v1/namespaces/{}/services/https:{}:progress/proxy/progress{}{}",
                   controller_.controller_namespace, controller_.service,

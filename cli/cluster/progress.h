@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the progress of pods from synergy-controller, which has it from the node agents, and
+// Reads the progress of pods from synergy-controller, which gets it from the node agents, and
 // formats it. Requests go through the API server's service proxy, with a token of the controller's
 // reader; the user needs rights for both.
 //
@@ -18,7 +18,7 @@
 
 namespace synergy::cli {
 
-// The controller that requests go to.
+// The controller to which requests go.
 struct ControllerAddress {
   std::string controller_namespace = "synergy-system";
   std::string service = "synergy-controller";
@@ -26,8 +26,8 @@ struct ControllerAddress {
 
 struct ProgressFacts {
   std::map<std::string, KnownProgress> by_uid;
-  std::string note;    // why there is nothing, and what helps; empty: Synergy has answered
-  bool lasts = false;  // a retry is useless: the service does not exist, or access is denied
+  std::string note;  // why there is nothing, and the cure; empty if Synergy answered
+  bool lasts = false;  // retrying is useless: the service does not exist, or access is denied
 
   // Returns nullopt if nothing is known of the pod.
   std::optional<KnownProgress> Of(const std::string& uid) const;
@@ -35,23 +35,22 @@ struct ProgressFacts {
 
 class ProgressReader {
  public:
-  // All outlive this.
+  // All arguments must outlive this object.
   ProgressReader(kube::ApiClient& client, const ControllerAddress& controller, const Clock& clock)
       : client_(client), controller_(controller), clock_(clock) {}
 
-  // Reads the pods of one namespace, or of all if it is empty.
+  // Reads the pods of one namespace, or of all if the name is empty.
   ProgressFacts Read(const std::string& pod_namespace);
 
  private:
-  // Returns a token of the service account that is named like the service with the suffix
-  // "-progress".
+  // Returns a token of the service account that has the service's name with the suffix "-progress".
   Result<std::string> Token();
   Result<std::string> Ask(const std::string& pod_namespace);
 
   kube::ApiClient& client_;
   const ControllerAddress& controller_;
   const Clock& clock_;
-  std::string token_;  // empty: none yet
+  std::string token_;  // empty until the first request
   Instant asked_;      // for token_
 };
 
@@ -61,20 +60,20 @@ struct ShownRate {
   bool busy = false;
 };
 std::optional<ShownRate> RateOf(const PodProgress& pod);
-// Returns the completed part of the training, 0 to 1; nullopt if it does not report that.
+// Returns the completed fraction (0 to 1) of the training; nullopt if it does not report that.
 std::optional<double> PartDone(const PodProgress& pod);
-// Returns for how long the training has reported nothing; nullopt up to two minutes.
+// Returns how long the training has reported nothing; nullopt if for at most two minutes.
 std::optional<Duration> Silence(const KnownProgress& known);
 
-// Columns; "-" for what is not known.
+// Return texts for columns; "-" if unknown.
 std::string RateText(
     const std::optional<KnownProgress>& known);  // "12.3/s", "12.3/s 5m ago", "~0.83 busy"
 std::string DoneText(const std::optional<KnownProgress>& known);  // "37 %"
 std::string LeftText(const std::optional<KnownProgress>& known);  // "51s"
-// Returns a line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
+// Returns a line such as "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
 std::string ProgressText(const KnownProgress& known);
-// Returns a line: "reads 12.0 MB/s of 13.6 MB/s of disk vdb (all pods: 13.0 MB/s), waits for it
-// 40 % of the time".
+// Returns a line such as "reads 12.0 MB/s of 13.6 MB/s of disk vdb (all pods: 13.0 MB/s), waits for
+// it 40 % of the time".
 std::string StorageText(const StorageUse& storage);
 Tree ToTree(const KnownProgress& known);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads Kueue's queues and the RoundPolicies that order them, with the user's own rights. What
-// those do not allow is left out and named in `notes`.
+// Reads Kueue's queues and the RoundPolicies that order them, with the user's own rights. It omits
+// what those rights do not allow, and names it in `notes`.
 //
-// Threading: values; the functions make calls one after the other.
-// Failures: as kube::ApiClient, for the workloads, without which there is nothing to show.
+// Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
+// for the workloads, without which there is nothing to show.
 
 #include <optional>
 #include <set>
@@ -32,13 +32,13 @@ struct QueueFacts {
 // Reads all namespaces, or only `own_namespace` if the user may not see the others.
 Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& own_namespace);
-// Reads the queues that RoundPolicies order. If there is no policy, or none that the user may see,
-// it reads nothing else.
+// Reads the queues that RoundPolicies order. If there is no policy, or none that is visible to the
+// user, it reads nothing else.
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
 
-// Returns the keys of the Workloads with these labels, of all namespaces or only `own_namespace` as
-// above.
+// Returns the keys of the Workloads with these labels, in all namespaces or only `own_namespace`,
+// as above.
 Result<std::set<std::string>> SelectWorkloads(kube::ApiClient& client,
                                               const wire::ObjectReader& reader,
                                               const QueueFacts& facts,

@@ -78,7 +78,7 @@ examples:
 constexpr const char* kExplainForms =
     "write pod NAME, job NAME, pod/NAME, job/NAME or pods --selector LABELS";
 
-// Returns the plural that the help names, for kubectl's other names of the same.
+// Returns the plural that the help names, for kubectl's other names of the same kind.
 std::string PluralOf(std::string name) {
   const std::map<std::string, std::string> plurals = {
       {"node", "nodes"}, {"no", "nodes"}, {"pod", "pods"}, {"po", "pods"}, {"job", "jobs"}};
@@ -86,7 +86,7 @@ std::string PluralOf(std::string name) {
   return found == plurals.end() ? std::move(name) : found->second;
 }
 
-// Reads the pod of that name, or those with the labels if it is empty.
+// Reads the pod with that name or, if it is empty, the pods with the labels.
 Result<std::vector<PodFacts>> ReadPodsToExplain(FactsReader& reader,
                                                 const std::string& pod_namespace,
                                                 const std::string& name,
@@ -340,7 +340,7 @@ Result<> ClusterCommands::RunTop() const {
     auto facts =
         nodes ? facts_reader.ReadCluster(labels_) : facts_reader.ReadPods(pods_of, labels_);
     if (!facts) return Fail(facts.error());
-    // A table of nodes has nothing of it.
+    // A table of nodes does not contain it.
     const bool is_shown = !nodes || output_.format == "wide" || output_.IsTree();
     if (is_shown) {
       facts->progress = progress.Read(nodes ? std::string() : pods_of);

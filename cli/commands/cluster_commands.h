@@ -1,8 +1,7 @@
 #pragma once
 
 // The commands that query a cluster: explain, top, profiles, queue and failures. Like kubectl's,
-// they use the user's kubeconfig and permissions, and nothing else. `failures` with files reads
-// those instead.
+// they use only the user's kubeconfig and permissions. `failures` with files reads those instead.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -22,23 +21,23 @@ namespace synergy::cli {
 
 class ClusterCommands {
  public:
-  // Adds the commands to `app`. REQUIRES: `app` outlives this.
+  // Adds the commands to `app`. REQUIRES: `app` outlives this object.
   explicit ClusterCommands(CLI::App& app);
 
   // Returns whether one of them was parsed.
   bool Parsed() const;
-  // kInvalid for invalid arguments.
+  // Returns kInvalid for invalid arguments.
   Result<> Run() const;
 
  private:
   void AddTopOptions();
   void AddFailuresOptions();
   Result<> RunExplain() const;
-  // `name`: empty: those that --selector chooses.
+  // `name`: the pod; empty: the pods that --selector chooses.
   Result<> RunExplainPods(const std::string& name) const;
   Result<> RunExplainJob(const std::string& name) const;
   Result<Shown> ShowJob(const Connection& connection, const std::string& name) const;
-  // Shows the failed attempts of a job that has no Workload, which `error` says.
+  // Shows the failed attempts of a job that has no Workload, as `error` reports.
   Result<Shown> ShowAttempts(const Connection& connection, const std::string& name,
                              const Error& error) const;
   Result<> RunQueue() const;
@@ -49,7 +48,7 @@ class ClusterCommands {
                                  const std::string& profile_namespace) const;
   Result<> RunFailures() const;
   bool ExportsProfile() const { return profile_named_.size() > 1; }
-  // The namespace of pods and profiles; empty: all.
+  // Returns the namespace of pods and profiles; empty: all.
   std::string NamespaceOf(const Connection& connection) const {
     return all_namespaces_ ? "" : connection.pod_namespace;
   }
@@ -67,7 +66,7 @@ class ClusterCommands {
   ClusterArguments cluster_;
   ControllerAddress controller_;
   OutputArguments output_;
-  std::string labels_;        // a selector; empty: all
+  std::string labels_;  // a selector; empty: all objects
   FailureArguments failure_;  // of `failures FILE`
   bool all_namespaces_ = false;
   bool each_node_ = false;

@@ -88,12 +88,12 @@ bool TakesValue(const CLI::Option& option) { return option.get_items_expected_ma
 // Returns the first line, up to the end of its first sentence.
 std::string Summary(const std::string& description) {
   const std::string line = description.substr(0, description.find('\n'));
-  // Not the dot of "synergy.io".
+  // Ignore the dot in "synergy.io".
   const size_t end = std::min({line.find(". "), line.find(": "), line.find("; ")});
   return line.substr(0, end);
 }
 
-// Returns the values between the braces of a check's description: "TEXT:{json,yaml}".
+// Returns the values between the braces in a check's description: "TEXT:{json,yaml}".
 std::vector<std::string> ValuesOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   std::vector<std::string> values;
@@ -108,7 +108,7 @@ std::vector<std::string> ValuesOf(const CLI::Option& option) {
   return values;
 }
 
-// The command that the words so far lead to, and what its next word is.
+// The command that the words so far lead to, and the kind of its next word.
 class Position {
  public:
   explicit Position(const CLI::App& app) : command_(&app) {}
@@ -233,7 +233,7 @@ ValueSources ClusterSources(const std::vector<std::string>& words) {
       return false;
     }
   };
-  // The word to complete may have no value yet, as "--user=" has none.
+  // The word to complete may have no value yet, like "--user=".
   if (!words.empty() && !parse({words.rbegin(), words.rend()}))
     parse({words.rbegin() + 1, words.rend()});
   const auto named = [arguments](auto member) {
@@ -248,7 +248,7 @@ ValueSources ClusterSources(const std::vector<std::string>& words) {
       {"what", [](size_t index) {
          return index == 0 ? std::vector<std::string>{"job", "pod"} : std::vector<std::string>();
        }}};
-  // There --cluster is a file.
+  // In simulate, --cluster is a file.
   if (words.empty() || words.front() != "simulate")
     sources["--cluster"] = named(&config::KubeconfigNames::clusters);
   return sources;

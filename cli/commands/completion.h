@@ -1,9 +1,9 @@
 #pragma once
 
-// Completion of the command line in shells: the words that may come next, from the tree of commands
-// and options itself, and the scripts by which shells ask for them.
+// Completes the command line in shells: it finds the words that may come next in the tree of
+// commands and options itself, and has the scripts with which shells ask for them.
 //
-// Threading: pure, but for the sources. Failures: none; what is not known is not completed.
+// Threading: pure, except for the sources. Failures: none; what is unknown is not completed.
 
 #include <cstddef>
 #include <functional>
@@ -27,28 +27,28 @@ struct Candidate {
 
 struct Completion {
   std::vector<Candidate> candidates;
-  bool files = false;  // names of files are possible, too
+  bool files = false;  // names of files are also possible
 };
 
-// Return the values that an option may have at present, by its name: "--context". `index` counts
-// those that a positional argument has already.
+// Return the present values for an option, by its name, such as "--context". `index`: how many
+// values a positional argument already has.
 using ValueSources = std::map<std::string, std::function<std::vector<std::string>(size_t index)>>;
 
-// Completes the last of the words that follow the program's name; it may be empty.
+// Completes the last of the words after the program's name; it may be empty.
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
                     const ValueSources& sources);
 
-// Returns the sources of the options that name what is in the kubeconfigs and in the cluster, both
-// chosen by the options among `words`.
+// Returns sources for the options that name entries of the kubeconfigs or objects of the cluster,
+// both selected by the options among `words`.
 ValueSources ClusterSources(const std::vector<std::string>& words);
 
-// Formats a completion as programs made with Cobra do, for shells and for kubectl's plugins: a line
-// for each candidate, with its description after a tab, and ":4" or, with files, ":0".
+// Formats a completion as programs built with Cobra do, for shells and for kubectl's plugins: a
+// line per candidate, with its description after a tab, and ":4" or, with files, ":0".
 std::string ToText(const Completion& completion);
 
 // Returns the names of the shells.
 std::vector<std::string> CompletionShells();
-// Returns the script that makes that shell ask. kInvalid names the shells.
+// Returns the script that makes that shell ask; kInvalid, which names the shells, for any other.
 Result<std::string> CompletionScript(std::string_view shell);
 
 }  // namespace synergy::cli

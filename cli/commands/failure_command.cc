@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kLongestAgo = int64_t{365} * 24 * 3600;  // s
 constexpr int kSignalBase = 128;
 
-// A word, and optionally how many seconds before the job's end: "79@30", "79".
+// A word, optionally with the number of seconds before the job's end: "79@30", "79".
 struct Dated {
   std::string_view word;
   Duration before_end{};
@@ -69,7 +69,7 @@ Result<FailureFacts> ReadFacts(const FailureArguments& arguments) {
                      .conditions = arguments.conditions,
                      .iterations = arguments.iterations,
                      .shared_gpu = arguments.shared_gpu};
-  // A signal's number, as Python and torchrun write it.
+  // A negative code is a signal's number, as Python and torchrun write it.
   if (facts.exit_code && *facts.exit_code < 0) facts.exit_code = kSignalBase - *facts.exit_code;
   for (const std::string& condition : arguments.conditions) {
     if (condition.find('/') != std::string::npos) continue;

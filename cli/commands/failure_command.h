@@ -1,6 +1,7 @@
 #pragma once
 
-// `synergy failures FILE`: why a job failed, by its logs and what Kubernetes reports (failure/).
+// `synergy failures FILE`: why a job failed, from its logs and the reports of Kubernetes
+// (failure/).
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -30,14 +31,14 @@ struct FailureArguments {
   std::vector<std::string> acts;  // "freeze@30"
 };
 
-// Returns a failure, or that there was none.
+// Returns a failure, or the statement that there was none.
 Shown ShowFailure(const std::optional<JobFailure>& failure);
 
-// Reads the logs and says why the job failed; none if it did not.
+// Reads the logs and returns why the job failed; nullopt if it did not.
 Result<std::optional<JobFailure>> ReadFailure(const FailureArguments& arguments);
 
-// Adds FILE, which is returned, and the options that need it; parsing fills `arguments`. REQUIRES:
-// `arguments` keeps its address.
+// Adds FILE, which it returns, and the options that need it; parsing fills `arguments`. REQUIRES:
+// `arguments` stays at its address.
 CLI::Option* AddFailureOptions(CLI::App& command, FailureArguments& arguments);
 
 Result<> RunFailure(const FailureArguments& arguments, const OutputArguments& output);

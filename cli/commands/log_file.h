@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a container's log from a file, plain or compressed by gzip; "-" is standard input.
+// Reads a container's log from a file, plain or gzip-compressed; "-" is standard input.
 //
 // Threading: one caller at a time.
 

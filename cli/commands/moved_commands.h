@@ -1,11 +1,11 @@
 #pragma once
 
-// Former spellings of commands and options that have moved to synergy-lab: parsing one fails with
-// the new spelling in the error.
+// Former spellings of commands and options that have moved to synergy-lab: parsing one fails, and
+// the error contains the new spelling.
 //
 // Threading: one caller at a time.
 //
-// Apart because it goes away with the old spellings.
+// Apart because it will be removed together with the old spellings.
 
 #include <CLI/CLI.hpp>
 
@@ -15,7 +15,7 @@ namespace synergy::cli {
 void AddMovedCommands(CLI::App& app);
 
 // Adds hidden options to `synergy simulate`. REQUIRES: called before its own options are added,
-// whose errors say less.
+// whose errors are less specific.
 void AddMovedOptions(CLI::App& simulate);
 
 }  // namespace synergy::cli

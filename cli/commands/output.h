@@ -1,6 +1,6 @@
 #pragma once
 
-// How a command prints what it shows: --output, --no-headers and --watch.
+// How a command prints its result: --output, --no-headers and --watch.
 //
 // Threading: one caller at a time. Output goes to standard output, notes to standard error.
 
@@ -24,29 +24,30 @@ struct OutputArguments {
   bool no_headings = false;
   bool watch = false;
 
-  // Whether the format is one for programs, in which an empty list says enough.
+  // Returns whether the format is for programs, for which an empty list is clear enough.
   bool IsTree() const { return format == "json" || format == "yaml"; }
 };
 
-// Decides on the formats that are possible.
+// Determines which formats are possible.
 enum class ShownAs {
   kText,         // table, json, yaml
   kObject,       // also name
   kList,         // also wide
-  kUnnamedList,  // as a list, without name
+  kUnnamedList,  // like a list, but without name
 };
 
 // Returns the names of the formats, for people: "table, json or yaml".
 std::string FormatsText(ShownAs as);
 
-// Adds --output with the formats of `as`. Parsing fills `output`, which has to outlive `command`.
+// Adds --output with the formats of `as`. Parsing fills `output`, which must outlive `command`.
 void AddOutput(CLI::App& command, OutputArguments& output, ShownAs as);
 // Adds --no-headers, in the same way.
 void AddNoHeaders(CLI::App& command, OutputArguments& output);
 // Adds --watch, in the same way.
 void AddWatch(CLI::App& command, OutputArguments& output);
 
-// kInvalid if the format is none of those, for commands that show one thing or another.
+// Returns kInvalid if the format is not one of these; for commands that show different kinds of
+// results.
 Result<> CheckFormat(const OutputArguments& output, ShownAs as);
 
 using ReadShown = std::function<Result<Shown>()>;
@@ -54,18 +55,18 @@ using ReadShown = std::function<Result<Shown>()>;
 // Prints what `read` returns; with --watch, prints its changes until the process ends.
 Result<> Show(const OutputArguments& output, const ReadShown& read);
 
-// The shortest time between two reads of --watch, and the longest while they fail.
+// The shortest time between two reads of --watch, and the longest time while they fail.
 inline constexpr std::chrono::seconds kShortestWatch{2};
 inline constexpr std::chrono::seconds kLongestWatch{32};
 
-// Where Show() prints to. `out` returns false if nothing more can be printed.
+// Where Show() prints. `out` returns false if nothing more can be printed.
 struct Sinks {
   std::function<bool(std::string_view)> out;
   std::function<void(std::string_view)> note;
 };
 
-// Like Show(), until `stop`. A read that fails later is noted and done again if the cluster was
-// only away; otherwise its error is returned.
+// Does what Show() does, until `stop`. If a later read fails only because the cluster was
+// unreachable, it is noted and repeated; otherwise its error is returned.
 Result<> ShowUntil(const OutputArguments& output, const ReadShown& read, const Sinks& sinks,
                    const Clock& clock, const std::stop_token& stop);
 

@@ -23,10 +23,10 @@ struct ProgressArguments {
 
 Shown ShowProgress(const TrainingProgress& progress);
 
-// Reads the log from beginning to end, plain or compressed by gzip; "-" is standard input.
+// Reads the log from beginning to end, plain or gzip-compressed; "-" is standard input.
 Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments);
 
-// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` stays at its address.
 CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments);
 
 Result<> RunProgress(const ProgressArguments& arguments);

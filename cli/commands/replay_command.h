@@ -24,11 +24,11 @@ struct ReplayArguments {
 
 ShownObject ShowReplay(const std::string& file, const record::ReplayReport& report);
 
-// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` stays at its address.
 CLI::App* AddReplay(CLI::App& app, ReplayArguments& arguments);
 
-// kInvalid names the file and the line that is not part of a recording. kConflict: some decision
-// differs.
+// Returns kInvalid, with file and line, for a line that is not part of a recording, and kConflict
+// if some decision differs.
 Result<> RunReplay(const ReplayArguments& arguments);
 
 }  // namespace synergy::cli

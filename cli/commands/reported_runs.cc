@@ -17,8 +17,8 @@ namespace synergy::cli {
 namespace {
 
 Result<> Plot(const std::vector<RunResult>& runs, const std::string& file) {
-  // gnuplot reads the script from its standard input; only gnuplot's quoting applies to the file's
-  // name.
+  // gnuplot reads the script from its standard input, so only gnuplot's quoting applies to the
+  // file's name.
   if (file.find_first_of("'\n") != std::string::npos) {
     return Fail(ErrorCode::kInvalid, "--plot: the file's name must not contain quotes or newlines");
   }
@@ -77,7 +77,7 @@ Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& argum
   return std::optional(*std::move(cluster));
 }
 
-// A cluster has profiles of its own; there the built-in ones only help where they can.
+// A cluster has its own profiles; the built-in ones then only fill gaps where they can.
 Result<ModelFacts> LoadFacts(const SimulateArguments& arguments, const SimulateOptions& options) {
   if (!arguments.profiles.empty()) return LoadModelFacts(arguments.profiles, options.server);
   auto facts = PaperModelFacts(options.server);
@@ -106,7 +106,7 @@ class ProgressLine {
   size_t shown_ = 0;
 };
 
-// Writes the files and standard output.
+// Writes the files and the standard output.
 Result<> Report(const SimulateArguments& arguments, const std::vector<RunResult>& runs) {
   auto written = WriteFiles(arguments, runs);
   if (!written) return written;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Runs from checked options to their report, for any simulator: reads the cluster, profiles and
-// workloads, shows the runs' progress, and writes figures and files.
+// Makes runs from checked options and reports them, for any simulator: it reads the cluster,
+// profiles and workloads, shows the runs' progress, and writes figures and files.
 //
-// Threading: one caller at a time. Output goes to standard output and the requested files, progress
-// and warnings to standard error.
+// Threading: one caller at a time. Standard output and the requested files receive output; standard
+// error receives progress and warnings.
 
 #include <cstddef>
 #include <functional>
@@ -19,9 +19,9 @@
 namespace synergy::cli {
 
 struct Simulator {
-  // The most GPUs of a job; none: all GPUs.
+  // The most GPUs of a job; absent: all GPUs.
   std::optional<Gpus> most_gpus;
-  // Returns the nodes and pods that runs start with.
+  // Returns the nodes and pods with which runs start.
   std::function<StartingCluster(const PresentCluster* cluster)> start;
   std::function<Result<std::vector<RunResult>>(
       const ModelFacts& facts, const PresentCluster* cluster,
@@ -29,12 +29,12 @@ struct Simulator {
       run;
 };
 
-// `options` are those of `arguments`; if the runs start from a cluster, their server becomes its
-// fair share. `simulator` may refer to them.
+// `options` come from `arguments`; if the runs start from a cluster, their server becomes its fair
+// share. `simulator` may refer to both.
 Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& options,
                       const Simulator& simulator);
 
-// Like the above, if `run` reads all its input itself.
+// Does the same if `run` itself reads all its input.
 Result<> RunAndReport(
     const SimulateArguments& arguments,
     const std::function<Result<std::vector<RunResult>>(const ReportProgress& report)>& run);

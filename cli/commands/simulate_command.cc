@@ -35,7 +35,7 @@ examples:
   synergy simulate --plan --from-cluster --since 7d
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
-// Rejects mechanisms of research: only synergy-lab has them.
+// Rejects research mechanisms, which only synergy-lab has.
 Result<> CheckMechanisms(const SimulateArguments& arguments) {
   ProductOptions product;
   std::vector<std::string_view> names;
@@ -52,7 +52,7 @@ Result<> CheckMechanisms(const SimulateArguments& arguments) {
   return {};
 }
 
-// Replaces --from-cluster --since with the trace and the servers that they stand for.
+// Replaces --from-cluster --since with the trace and the servers that they represent.
 Result<> UseHistory(SimulateArguments& arguments) {
   const auto since = ParseDuration(arguments.since);
   if (!since) return WrongOption("--since", since.error());

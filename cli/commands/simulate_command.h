@@ -2,8 +2,8 @@
 
 // `synergy simulate`: its options and its execution.
 //
-// Threading: one caller at a time. Output goes to standard output and the requested files, progress
-// and warnings to standard error.
+// Threading: one caller at a time. Standard output and the requested files receive output; standard
+// error receives progress and warnings.
 
 #include <CLI/CLI.hpp>
 
@@ -12,10 +12,10 @@
 
 namespace synergy::cli {
 
-// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` keeps its address.
+// Adds the command to `app`; parsing fills `arguments`. REQUIRES: `arguments` stays at its address.
 CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments);
 
-// kInvalid names the option.
+// Returns kInvalid, which names the option, for invalid arguments.
 Result<> RunSimulate(const SimulateArguments& arguments);
 
 }  // namespace synergy::cli

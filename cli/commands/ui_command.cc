@@ -34,7 +34,7 @@ examples:
 
 constexpr std::chrono::seconds kGrace{5};
 
-// Returns 128 random bits that cannot be guessed.
+// Returns 128 unpredictable random bits.
 std::string Secret() {
   std::random_device device;
   std::string secret;
@@ -42,14 +42,14 @@ std::string Secret() {
   return secret;
 }
 
-// Serves until a signal comes. `begun` is called once the port is bound.
+// Serves until a signal arrives. `begun` is called once the port is bound.
 template <class Begun>
 Result<> Serve(http::Server& server, Begun begun) {
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  // Before the server has threads, which inherit it.
+  // Block them before the server has threads, which inherit the mask.
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   if (auto started = server.Start(); !started) return started;
   begun(server.port());

@@ -1,7 +1,7 @@
 #pragma once
 
-// The map of a cluster that the page shows, and its changes: nodes, the GPU pods on them and those
-// that wait, at one time. docs/internals/page.md has the schema.
+// The map of a cluster that the page shows, and its changes: nodes, the GPU pods on them and the
+// waiting ones, at one time. docs/internals/page.md has the schema.
 //
 // Threading: values; one owner of a recorder.
 
@@ -18,35 +18,35 @@
 
 namespace synergy::cli {
 
-// A pod's progress as it is sent to the page: as times of the clock, and in visible steps, so that
-// a training that proceeds as predicted changes little of what is sent.
+// A pod's progress in the form that is sent to the page: as times of the clock, and in visible
+// steps, so that a training that proceeds as predicted changes little of what is sent.
 
 // Times are in seconds since 1970.
 struct MapProgress {
   std::optional<ShownRate> rate;
   std::optional<double> done;    // 0 to 1, in hundredths
-  std::optional<double> ends;    // predicted end; none if it has fallen silent
-  std::optional<double> silent;  // last report, if that is more than two minutes ago
+  std::optional<double> ends;  // predicted end; absent if it has fallen silent
+  std::optional<double> silent;  // time of the last report if that is more than two minutes ago
 };
 
-// `now`: when `known` was read.
+// `now`: the time at which `known` was read.
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
 
 // Returns whether `progress` need not be sent after `published`: the rates, and the times left,
 // differ by at most 2 %.
 bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now);
 
-// The members of a node, a pod or a gang, by name. Each is JSON text, so that members of all types
-// are compared and sent in the same way.
+// The members of a node, a pod or a gang, by name. Each value is JSON text, so that members of all
+// types are compared and sent in the same way.
 using MapObject = std::map<std::string, std::string>;
 using MapObjects = std::map<std::string, MapObject>;  // by key
 
-// Set a member. An empty text, or no number, is left out.
+// Set a member. An empty text or a missing number is omitted.
 void SetText(MapObject& object, const char* member, std::string_view text);
 void SetNumber(MapObject& object, const char* member, std::optional<double> number);
 
 struct MapNode {
-  std::string group;  // zone and rack; empty: not known
+  std::string group;  // zone and rack; empty: unknown
   ResourceVector allocatable;
   ResourceVector others;  // requests of pods without GPUs
   bool schedulable = true;
@@ -56,7 +56,7 @@ struct MapPod {
   PodView view;
   std::string job;              // of a simulation; empty: none
   std::optional<double> since;  // when its wait began, in seconds on the document's clock
-  std::string why;              // why it waits, from kube-scheduler; empty: not reported
+  std::string why;  // kube-scheduler's reason for its wait; empty: not reported
   std::string gang;             // its key among the map's gangs; empty: none
   std::optional<MapProgress> progress;
 };
@@ -73,7 +73,7 @@ class MapRecorder {
     kinds_["nodes"].Set(name, std::move(node));
   }
   void SetPod(const std::string& key, MapObject pod) { kinds_["pods"].Set(key, std::move(pod)); }
-  // Without effect if it does not exist.
+  // Does nothing if it does not exist.
   void RemoveNode(const std::string& name) { kinds_["nodes"].Remove(name); }
   void RemovePod(const std::string& key) { kinds_["pods"].Remove(key); }
 
@@ -82,10 +82,10 @@ class MapRecorder {
     kinds_[kind].Replace(std::move(objects));
   }
 
-  // Returns {"nodes":{NAME:{...}},"pods":{KEY:{...}}}, and the other kinds if there are any.
+  // Returns {"nodes":{NAME:{...}},"pods":{KEY:{...}}}, plus other kinds if there are any.
   std::string State() const;
   // Returns a JSON Merge Patch (RFC 7386) from the state at the last call, or the empty state, to
-  // the present one; an empty text if they are the same.
+  // the present one; empty if they are equal.
   std::string TakePatch();
 
  private:
@@ -103,7 +103,7 @@ class MapRecorder {
     void Touch(const std::string& key);
 
     MapObjects now_;
-    // Objects touched since the last patch, in their state then; nullopt: did not exist.
+    // Objects changed since the last patch, in their state then; nullopt: it did not exist.
     std::map<std::string, std::optional<MapObject>> before_;
   };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The map of a cluster that is read repeatedly, for pages that request the changes since their last
+// A cluster's map that is updated repeatedly, for pages that request the changes since their last
 // request.
 //
 // Threading: one owner.
@@ -22,14 +22,15 @@ namespace synergy::cli {
 
 class LiveMap {
  public:
-  // Versions count from `begun`, so that no page takes the changes of one map for those of another.
+  // Versions count from `begun`, so that no page mistakes the changes of one map for those of
+  // another.
   explicit LiveMap(WallTime begun = {});
 
-  // Set the progress of pods, and the queues, which the next update shows. `now`: when they were
-  // read.
+  // Set the progress of pods, and the queues, which the next update shows. `now`: the time at which
+  // they were read.
   void SetProgress(const ProgressFacts& facts, WallTime now);
   void SetQueues(const QueueFacts& facts, WallTime now);
-  // Without the cluster among the facts there are no nodes.
+  // If the facts contain no cluster, there are no nodes.
   void Update(const ClusterFacts& facts, WallTime now);
 
   // Returns {"version":3,"patches":[...]} from the version of an earlier answer, or
@@ -37,7 +38,7 @@ class LiveMap {
   std::string Since(std::optional<uint64_t> version) const;
 
  private:
-  // About five minutes for a page that refreshes every three seconds.
+  // Enough for about five minutes of a page that refreshes every three seconds.
   static constexpr size_t kRemembered = 100;
 
   MapRecorder map_;

@@ -23,10 +23,10 @@ std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster);
 // have none; empty if the pod trains alone.
 std::string GangKey(const Pod& pod);
 
-// Returns the gangs of the pods, by key. `cluster`: null if not known.
+// Returns the gangs of the pods, by key. `cluster`: null if unknown.
 MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot* cluster);
 
-// The queues, as `synergy queue` describes them.
+// The queues as `synergy queue` describes them.
 struct MapQueues {
   MapObjects queues;     // by name
   MapObjects workloads;  // by "NAMESPACE/WORKLOAD"

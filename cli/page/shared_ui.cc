@@ -18,7 +18,7 @@ constexpr const char* kCure =
     "`kubectl "
     "port-forward` or an ingress";
 
-// Admits the owners of valid tokens. What they may read is decided with each read.
+// Admits the owners of valid tokens. Each read decides what they may read.
 kube::Judge JudgeBySelfReview(ConnectByToken connect) {
   return [connect = std::move(connect)](const std::string& token) -> Result<kube::Access> {
     const auto connection = connect(token);
@@ -38,7 +38,7 @@ SharedUi::SharedUi(ConnectByToken connect, ControllerAddress controller, const C
       controller_(std::move(controller)),
       clock_(clock),
       limits_(limits),
-      // An old answer does no harm: each read is another review.
+      // An old answer does no harm, because each read is another review.
       gate_(JudgeBySelfReview(connect_), clock, log, {.forgive = std::chrono::hours(1)}) {}
 
 void SharedUi::AddRoutes(http::Server& server) {

@@ -1,11 +1,11 @@
 #pragma once
 
-// Serves the page with the live cluster to all its users, such as in a pod. Each request needs a
-// bearer token of the cluster, with which alone the cluster is read: the API server decides what
-// its owner sees, and the program has no rights that a user could borrow.
+// Serves the page with the live cluster to all its users, for example from a pod. Each request
+// needs a bearer token of the cluster, and the cluster is read only with that token: the API server
+// decides what its owner sees, and the program has no rights that a user could borrow.
 //
-// Threading: requests from any thread; those with one token read the cluster one after the other.
-// Tokens are kept in memory while their sessions last, and are never logged.
+// Threading: requests may come from any thread; those with one token read the cluster one after
+// another. Tokens stay in memory while their sessions last, and are never logged.
 
 #include <chrono>
 #include <cstddef>
@@ -29,22 +29,23 @@ namespace synergy::cli {
 class SharedUi {
  public:
   struct Limits {
-    // Sessions, one for each token; beyond that, the one that has been idle for longest ends.
+    // The number of sessions, one per token; beyond it, the session that has been idle longest
+    // ends.
     size_t most_sessions = 32;
-    Duration idle = std::chrono::minutes(5);  // then a session ends
-    // Requests in progress, each of which may hold all pods of the cluster: with one token, and in
-    // total. Beyond that they are refused with 503.
+    Duration idle = std::chrono::minutes(5);  // a session ends after this idle time
+    // Limits on requests in progress, each of which may hold all pods of the cluster: per token,
+    // and in total. Further requests are refused with 503.
     size_t most_of_session = 2;
     size_t most_at_once = 8;
   };
 
-  // `clock` and `log` outlive this.
+  // `clock` and `log` must outlive this object.
   SharedUi(ConnectByToken connect, ControllerAddress controller, const Clock& clock, Logger& log,
            Limits limits);
   SharedUi(ConnectByToken connect, ControllerAddress controller, const Clock& clock, Logger& log)
       : SharedUi(std::move(connect), std::move(controller), clock, log, Limits()) {}
 
-  // The page, which has no data of the cluster, is at / for everybody.
+  // The page, which contains no data of the cluster, is at / for everyone.
   void AddRoutes(http::Server& server);
   size_t sessions() const;
 
@@ -57,7 +58,7 @@ class SharedUi {
   using Question = http::Response (UiServer::*)(std::string_view query);
 
   http::Response Answer(const http::Request& request, Question question);
-  // kOverloaded: too many requests are in progress. Otherwise, End() is due.
+  // Returns kOverloaded if too many requests are in progress. Otherwise the caller must call End().
   Result<std::shared_ptr<UiServer>> Begin(const std::string& token);
   void End(const std::string& token, const UiServer* ui);
   void EndIdleSessions();
@@ -67,7 +68,7 @@ class SharedUi {
   const Clock& clock_;
   const Limits limits_;
   kube::TokenGate gate_;
-  mutable std::mutex mutex_;                 // guards all below
+  mutable std::mutex mutex_;  // guards everything below
   std::map<std::string, Session> sessions_;  // by token
   size_t requests_ = 0;                      // in progress
 };

@@ -63,7 +63,7 @@ class RunMapper {
     std::optional<Seconds> waits_since;
   };
 
-  // Times that differ by less are the same moment; they are sums of fractions.
+  // Times that differ by less than this are the same moment; they are sums of fractions.
   static constexpr Seconds kMoment{1e-6};
 
   void Emit() {

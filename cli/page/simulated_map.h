@@ -19,14 +19,14 @@ struct SimulatedMap {
     std::string patch;  // as MapRecorder::TakePatch
   };
   std::string state;            // as MapRecorder::State, before the first job arrives
-  std::vector<Change> changes;  // by time, at most one at a time
+  std::vector<Change> changes;  // by time, at most one per time
 };
 
 // Returns the job's name, such as "job-7".
 std::string JobName(const JobTimes& job);
 
-// REQUIRES: `run` began with `start` and recorded its changes. A job that waits is shown as one
-// pod, named after the job, with the GPUs that the job lacks.
+// REQUIRES: `run` began with `start` and recorded its changes. A waiting job is shown as one pod,
+// named after the job, with the GPUs that the job lacks.
 SimulatedMap MapOfRun(const StartingCluster& start, const RunResult& run);
 
 }  // namespace synergy::cli

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
 
-// Returns the value of `name` in a query, without decoding: these values need no escapes.
+// Returns the value of `name` in a query, without decoding, because these values need no escapes.
 std::string_view Parameter(std::string_view query, std::string_view name) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));

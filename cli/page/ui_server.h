@@ -1,11 +1,11 @@
 #pragma once
 
-// Answers the requests of the page with the live cluster, for one user and with that user's rights,
-// and serves them to the user's own browser: read-only, on the loopback interface, under a secret
-// path, because other users of the machine can reach the port, and other sites can pretend to be on
-// it (DNS rebinding).
+// Answers the page's requests with the live cluster, for one user and with that user's rights. It
+// serves them to the user's own browser: read-only, on the loopback interface, under a secret path,
+// because other users of the machine can reach the port, and other sites can pretend to be on it
+// (DNS rebinding).
 //
-// Threading: requests from any thread; calls of the API server are made one after the other.
+// Threading: requests may come from any thread; calls to the API server are made one after another.
 
 #include <functional>
 #include <mutex>
@@ -25,39 +25,39 @@ class UiServer {
  public:
   // Shortest interval between reads of the cluster, which happen only when a page requests them.
   static constexpr std::chrono::seconds kRefresh{2};
-  // The same for progress and queues: node agents are polled every ten seconds, and rounds are
-  // longer.
+  // The same for progress and queues, because node agents are polled only every ten seconds, and
+  // rounds are longer.
   static constexpr std::chrono::seconds kSlowRefresh{5};
 
-  // `clock` outlives this.
+  // `clock` must outlive this object.
   UiServer(Connection connection, ControllerAddress controller, const Clock& clock);
 
   // The page is at PREFIX/, where `prefix` begins with a slash.
   void AddRoutes(http::Server& server, const std::string& prefix);
 
-  // Answers ?namespace=NAME&since=VERSION, both optional: with the nodes and the pods of all
+  // Answers ?namespace=NAME&since=VERSION, both optional, with the nodes and the pods of all
   // namespaces, or with the pods of that one.
   http::Response State(std::string_view query);
   // Answers ?namespace=NAMESPACE&name=POD.
   http::Response Explain(std::string_view query);
 
  private:
-  // Begins a new map, unless the present one is of that namespace; empty: all.
+  // Begins a new map, unless the present one shows that namespace; empty: all.
   void Choose(std::string_view pod_namespace);
-  // Failures: as FactsReader.
+  // Failures: the same as FactsReader.
   Result<> Refresh();
   void ReadProgressAndQueues();
 
   const Connection connection_;
   const ControllerAddress controller_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards all below, and the connection
+  std::mutex mutex_;  // guards everything below, and the connection
   ProgressReader progress_;
   LiveMap map_;
   std::string namespace_;  // of the map; empty: all
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;
-  // It does not exist, or may not be seen; tried again when a page is opened.
+  // Set if it does not exist or is not visible to the user; tried again when a page is opened.
   bool no_progress_ = false;
   bool no_queues_ = false;
 };

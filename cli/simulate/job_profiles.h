@@ -1,8 +1,8 @@
 #pragma once
 
-// Profiles of whole jobs, by model and GPU count, and the jobs of a workload with their profiles.
+// Profiles of whole jobs, by model and GPU count, and a workload's jobs with their profiles.
 //
-// Threading: one owner. Failures: kInvalid names the model or the job.
+// Threading: one owner. Failures: kInvalid with the name of the model or the job.
 
 #include <cstdint>
 #include <functional>
@@ -33,13 +33,13 @@ class JobProfiles {
   JobProfiles(const ModelFacts& facts, const PresentCluster* cluster,
               FindMeasured before_facts = {});
 
-  // Returns a pointer that stays valid as long as the table.
+  // Returns a pointer that stays valid while the table exists.
   Result<const JobProfile*> Find(const std::string& model, Gpus gpus);
 
   // Returns the profile as measured. The cluster's profiles take precedence, as in admission.
   Result<JobProfile> Measured(const std::string& model) const;
 
-  // Returns the time at the fair share, from the trace or else from the facts.
+  // Returns the time at the fair share, from the trace or otherwise from the facts.
   Seconds IterationTime(const TraceJob& job) const;
 
  private:
@@ -49,7 +49,7 @@ class JobProfiles {
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses are stable
 };
 
-// `load`: the factor on the arrival rate. `server`: the jobs' work is the time at this server's
+// `load`: the factor on the arrival rate. `server`: the jobs' work is their time at this server's
 // fair share.
 Result<std::vector<Job>> ToJobs(const TraceWorkload& workload, double load,
                                 const ResourceVector& server, JobProfiles& profiles);

@@ -187,7 +187,7 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
       const Gpus gpus = ReadGpus(entry.first, name);
       ModelFact fact = ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes);
       if (!as_measured) {
-        // For several GPUs some rows are not measured (0), which is no throughput to derive from.
+        // For several GPUs some rows are unmeasured (0), so no throughput can be derived from them.
         if (gpus > Gpus(1)) continue;
         auto on_server = OnServer(std::move(fact), measured, server);
         if (!on_server) Reject(entry.second, name + ": " + on_server.error().message);

@@ -9,12 +9,11 @@
 // The keys are the servers' CPUs per GPU, the model, and the job's GPU count. "tput" has a row for
 // each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are ignored.
 //
-// Servers of any shape have facts: between two measured amounts of CPU the throughput is
-// interpolated, and above the largest it is as with that one. Below the least nothing is known.
+// Facts apply to servers of any shape: the throughput is interpolated between two measured amounts
+// of CPU, and above the largest it stays the same. Below the least amount nothing is known.
 //
-// Threading: pure but for reading the file.
-// Failures: kInvalid with file, line, column, field and what to write; kNotFound if the file does
-// not exist.
+// Threading: pure, except for reading the file. Failures: kInvalid with file, line, column, field
+// and the cure; kNotFound if the file does not exist.
 
 #include <string>
 
@@ -24,17 +23,17 @@
 
 namespace synergy::cli {
 
-// Returns the facts for servers of this shape: those for its CPUs per GPU, else those for the next
-// fewer (or the fewest) CPUs, with the time of an iteration, the demand and the speed-up that
-// follow from the matrix. kInvalid if the server has fewer CPUs per GPU than the least measured.
+// Returns the facts for servers of this shape: those for its CPUs per GPU, or else for the next
+// fewer (or the fewest) CPUs, with iteration time, demand and speed-up derived from the matrix.
+// Returns kInvalid if the server has fewer CPUs per GPU than the least measured.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
-// `name` stands for the file in errors.
+// `name` is the file's name in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
                                    const ResourceVector& server);
 // Returns the facts of the Synergy paper's models (paper_profiles.h).
 Result<ModelFacts> PaperModelFacts(const ResourceVector& server);
 
-// Returns which models are extrapolated for this server, in words; empty: none is.
+// Returns, as text, which models are extrapolated for this server; empty if none.
 std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server);
 
 }  // namespace synergy::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// The options of simulations, in groups as help shows them.
+// The options of simulations, grouped as in the help.
 //
 // Threading: one caller at a time.
 
@@ -10,8 +10,8 @@
 
 namespace synergy::cli {
 
-// Adds the options to `command`; parsing fills `arguments`. REQUIRES: `arguments` keeps its
-// address. The option --policy is hidden from help.
+// Adds the options to `command`; parsing fills `arguments`. REQUIRES: `arguments` stays at its
+// address. Hides the option --policy from the help.
 void AddSimulateOptions(CLI::App& command, SimulateArguments& arguments);
 
 }  // namespace synergy::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-// The profiles that are used without --profiles: the models of the Synergy paper (OSDI'22), each
-// with one GPU, on servers with 3 CPUs and 62.5 GB per GPU, in the form of model_facts_file.h.
-// Source: github.com/msr-fiddle/synergy (MIT), simulator/models*, which has the measurements as
+// The profiles used without --profiles: the models of the Synergy paper (OSDI'22), each with one
+// GPU, on servers with 3 CPUs and 62.5 GB per GPU, in the form of model_facts_file.h. Source:
+// github.com/msr-fiddle/synergy (MIT), simulator/models*, which contains the measurements as
 // figures.
 //
 // Threading: a constant.

@@ -22,7 +22,7 @@ std::optional<int> Digits(std::string_view text, size_t at, size_t count) {
   return number;
 }
 
-// Parses "2017-10-09 07:00:46". The time zone does not matter: only differences count.
+// Parses "2017-10-09 07:00:46". The time zone does not matter, because only differences count.
 std::optional<Seconds> ReadTime(std::string_view text) {
   if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != ' ' || text[13] != ':' ||
       text[16] != ':') {

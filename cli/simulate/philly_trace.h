@@ -1,6 +1,7 @@
 #pragma once
 
-// Philly's public trace (github.com/msr-fiddle/philly-traces, cluster_job_log): a JSON array of
+// Reads Philly's public trace (github.com/msr-fiddle/philly-traces, cluster_job_log): a JSON array
+// of
 //
 //   {"jobid": "application_...", "submitted_time": "2017-10-09 07:00:46", "status": "Pass",
 //    "attempts": [{"start_time": "...", "end_time": "...", "detail": [{"ip": "m1", "gpus":
@@ -18,13 +19,14 @@
 namespace synergy::cli {
 
 struct PhillyJob {
-  Seconds submitted{};  // after the first job of the trace
+  Seconds submitted{};  // since the first job of the trace
   Gpus gpus;            // of its last attempt
   Seconds duration{};   // total of all attempts
 };
 
 // Jobs in the order of submission. Jobs that never ran, or whose times are missing or inconsistent,
-// are left out and counted. kInvalid if the text is not such an array, with the position.
+// are omitted and counted. Parsing returns kInvalid, with the position, if the text is not such an
+// array.
 struct PhillyTrace {
   std::vector<PhillyJob> jobs;
   size_t left_out = 0;

@@ -29,7 +29,7 @@ constexpr std::string_view kRoundsUsage =
     "length=5m,least-run=5m,limits=3250:7200,promote=8,strict";
 
 Result<> ReadFaults(std::string_view text, FaultRates& rates) {
-  // Above that, retries alone would keep the cluster busy.
+  // Above this, retries alone would keep the cluster busy.
   constexpr double kMost = 0.9;
   return ReadSettings(text, ':',
                       "resize-deferred:0.1,resize-refused:0.1,call-fails:0.1,call-late:500ms,"
@@ -41,7 +41,7 @@ Result<> ReadFaults(std::string_view text, FaultRates& rates) {
                        {"node-lost", ReadNumber(rates.node_lost, 0, 24)}});
 }
 
-// Returns what reads a size into `size`.
+// Returns a function that reads a size into `size`.
 std::function<Result<>(std::string_view)> ReadSize(Bytes& size) {
   return [&size](std::string_view text) -> Result<> {
     const auto bytes = ParseSize(text);
@@ -114,7 +114,7 @@ Result<> ReadWholeNodes(std::string_view text, WholeNodes& whole_nodes) {
   return Fail(ErrorCode::kInvalid, "write cost, after-room or first");
 }
 
-// Reads the servers of each GPU product, and the speed there of models that have no other.
+// Reads the servers of each GPU product, and the speed there of models without their own.
 Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
   constexpr int64_t kMostServers = 100'000;
   while (!text.empty()) {
@@ -182,7 +182,7 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
   return {};
 }
 
-// With less, nothing is ever done.
+// With less, nothing would ever finish.
 constexpr Bytes kLeastBandwidth{1'000'000};
 
 Result<> ReadStorage(std::string_view text, std::optional<StorageOptions>& storage) {
@@ -220,7 +220,7 @@ Result<> CheckSharing(const SimulateArguments& arguments, const SimulateOptions&
   return {};
 }
 
-// Adds to a simulation through --with. A new feature is a row here.
+// Something that --with adds to a simulation. A new feature takes a row here.
 struct Feature {
   std::string_view name;
   std::string_view settings;
@@ -296,7 +296,7 @@ std::string FeaturesText() {
   return text;
 }
 
-// A line for each.
+// Returns a line per name.
 template <class Names>
 std::string LinesOf(const Names& names) {
   std::string text;

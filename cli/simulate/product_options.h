@@ -1,7 +1,7 @@
 #pragma once
 
-// The options of `synergy simulate` that synergy-lab does not have: the product's queues, and what
-// --with adds to the simulation.
+// The options of `synergy simulate` that synergy-lab lacks: the product's queues, and what --with
+// adds to the simulation.
 //
 // Threading: one caller at a time.
 
@@ -13,10 +13,10 @@
 namespace synergy::cli {
 
 // Adds them to `command`, which has the options of AddSimulateOptions(); parsing fills `arguments`,
-// which has to stay where it is.
+// which must stay at its address.
 void AddProductOptions(CLI::App& command, SimulateArguments& arguments);
 
-// Sets what they say in `options`. kInvalid names the option.
+// Sets `options` accordingly; returns kInvalid, which names the option, for invalid arguments.
 Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptions& options);
 
 }  // namespace synergy::cli

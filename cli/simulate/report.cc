@@ -28,12 +28,12 @@ struct Column {
   bool text = false;
 };
 
-// Returns the number of jobs that the figures should count and do not.
+// Returns the number of jobs that the figures should count but do not.
 size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.not_run; }
 
 std::string Exact(double value) { return fmt::format("{}", value); }
 
-// Features that only some simulations use, with figures of their own; true if any run has them.
+// Features that only some simulations use, with their own figures; true if any run has them.
 struct Features {
   bool reservations = false;
   bool failures = false;
@@ -88,7 +88,7 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
       {"cpu_seconds", Exact(run.cpu_seconds)}};
-  // A run beside others that have more features has no figures of these.
+  // A run has no figures for features that only other runs have.
   const auto add = [&columns](bool has, std::vector<Column> figures) {
     for (Column& figure : figures) {
       if (!has) figure.value.clear();
@@ -140,7 +140,7 @@ std::string PlaceCsv(const RunResult& run, size_t job) {
                      place.bound_with.memory.count());
 }
 
-// Formats when a start was first predicted, and that start; empty if none was.
+// Formats when a start was first predicted, and the predicted start; empty if none was.
 std::string PredictedCsv(const RunResult& run, size_t job) {
   if (run.job_places.empty() || !run.job_places[job].predicted) return ",";
   const auto& predicted = *run.job_places[job].predicted;
@@ -319,7 +319,7 @@ std::string ToGnuplot(std::span<const RunResult> runs, const std::string& file) 
       file);
   std::string distributions;
   std::string timelines;
-  // Policy and mechanism -> load -> mean, over all workloads.
+  // Policy and mechanism to load to mean, over all workloads.
   std::map<std::string, std::map<double, std::vector<double>>> by_load;
   for (size_t at = 0; at < runs.size(); ++at) {
     const RunResult& run = runs[at];

@@ -13,9 +13,9 @@ namespace synergy::cli {
 
 std::string ToTable(std::span<const RunResult> runs);
 std::string ToCsv(std::span<const RunResult> runs);
-// Returns one object for a single run, else an array.
+// Returns one object for a single run, otherwise an array.
 std::string ToJson(std::span<const RunResult> runs);
-// Returns a line with the reason for each run that measures fewer jobs than requested.
+// Returns a line, with the reason, for each run that measures fewer jobs than requested.
 std::string LeftOutWarnings(std::span<const RunResult> runs);
 // Returns a line per run and job.
 std::string ToJobsCsv(std::span<const RunResult> runs);
@@ -23,8 +23,8 @@ std::string ToJobsCsv(std::span<const RunResult> runs);
 std::string ToTimelineCsv(std::span<const RunResult> runs);
 // Returns a line per run and change of a job's pod: its node, and its amounts from then on.
 std::string ToChangesCsv(std::span<const RunResult> runs);
-// Returns a gnuplot script that draws the completion times' distribution, mean completion time
-// against load and utilisation over time into `file`.
+// Returns a gnuplot script that draws the distribution of completion times, mean completion time
+// against load, and utilisation over time into `file`.
 std::string ToGnuplot(std::span<const RunResult> runs, const std::string& file);
 
 }  // namespace synergy::cli

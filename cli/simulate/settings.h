@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that take several settings: "bind=20ms,resize=2s".
+// Reads options that take several settings: "bind=20ms,resize=2s".
 //
 // Threading: pure.
 
@@ -16,14 +16,14 @@ namespace synergy::cli {
 
 struct Setting {
   std::string_view name;
-  // Reads the value after the separator. An error says what is wrong with it, without the name.
+  // Reads the value after the separator. An error tells what is wrong with it, without the name.
   std::function<Result<>(std::string_view value)> read;
   bool is_flag = false;  // it has no value
 };
 
 // Reads settings that are separated by commas, each at most once, with `separator` between name and
-// value. `usage` shows all of them; the error for an unknown setting quotes it. The error for a bad
-// value begins with the name of its setting.
+// value. `usage` shows all settings; the error for an unknown setting quotes it. The error for a
+// bad value begins with the name of its setting.
 Result<> ReadSettings(std::string_view text, char separator, std::string_view usage,
                       std::vector<Setting> settings);
 

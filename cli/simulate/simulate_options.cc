@@ -24,7 +24,7 @@ Result<Latencies> ParseLatencies(const std::string& text) {
   return latencies;
 }
 
-// Reads a server's shape; `otherwise` has the amounts that the text leaves out.
+// Reads a server's shape; `otherwise` supplies the amounts that the text omits.
 Result<ResourceVector> ParseShape(const std::string& text, const ResourceVector& otherwise) {
   double gpus = static_cast<double>(otherwise.gpus.count());
   double cpus = static_cast<double>(otherwise.cpu.count()) / 1e3;

@@ -50,7 +50,7 @@ struct SimulateArguments {
   bool kueue = false;
   std::string queue_rounds;
   std::vector<std::string> with;  // "faults=call-fails:0.1"
-  uint64_t seed = 1;              // of the faults and the pods without GPUs
+  uint64_t seed = 1;  // for the faults and the pods without GPUs
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
   std::string window;
@@ -79,20 +79,20 @@ struct SimulateArguments {
 // The checked arguments.
 struct SimulateOptions {
   ResourceVector server;
-  // The jobs' work is their time at this server's fair share; none: at that of `server`.
+  // The jobs' work is their time at this server's fair share; absent: at that of `server`.
   std::optional<ResourceVector> recorded;
   Seconds round{300};
   Seconds restart_cost{30};
   Latencies latencies;
   std::optional<JobWindow> window;
-  // StartingCluster comes from a cluster; `remaining` is the work of its pods.
+  // StartingCluster comes from a cluster; `remaining` is its pods' work.
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
   LocalityRules locality;
   bool keeps_changes = false;
-  // The queue of jobs, apart from its policy. Used under all policies but fifo, and under fifo too
-  // if `always_queues`. None: jobs do not queue, and fifo is the only policy.
+  // The queue of jobs, apart from its policy. It is used under all policies except fifo, and also
+  // under fifo if `always_queues`. Absent: jobs do not queue, and fifo is the only policy.
   std::optional<QueueSetup> queue;
   bool always_queues = false;
   FaultRates faults;
@@ -103,7 +103,7 @@ struct SimulateOptions {
   WholeNodes whole_nodes = WholeNodes::kByCost;
   std::optional<SharingOptions> sharing;
   std::optional<StorageOptions> storage;
-  // The servers, in place of those of --servers, if the products of their GPUs are known.
+  // Replaces the servers of --servers if the products of their GPUs are known.
   struct ServersOfProduct {
     std::string product;
     size_t servers = 0;
@@ -112,14 +112,14 @@ struct SimulateOptions {
   GpuSpeeds gpu_speeds;
 };
 
-// Returns the error "--option: why": kInvalid, or with the code of `error`.
+// Returns the error "--option: why", as kInvalid or with the code of `error`.
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why);
 tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 
-// Parses --window; none: all jobs.
+// Parses --window; absent: all jobs.
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
 
-// kInvalid names the option.
+// Returns kInvalid, which names the option, for invalid arguments.
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments);
 
 }  // namespace synergy::cli

@@ -14,7 +14,7 @@
 namespace synergy::cli {
 namespace {
 
-// Sets the jobs' work to what they did where they were recorded: `server` is the one there,
+// Sets the jobs' work to what they did when they were recorded: `server` is the server there, and
 // `profiles` are those on its GPUs.
 Result<> WorkAsRecorded(const ResourceVector& server, const TraceWorkload& workload,
                         JobProfiles& profiles, std::vector<Job>& jobs) {

@@ -2,7 +2,7 @@
 
 // The runs of `synergy simulate`: every workload at every load, under every policy and mechanism.
 //
-// Threading: one owner. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: one owner. Failures: kInvalid and kNotFound, which name the file or option.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct RunResult {
   std::string mechanism;
   RunStatistics statistics;
   size_t not_run = 0;  // TraceWorkload::left_out
-  // Ids of measured jobs that never start, because pods that run for ever have their GPUs.
+  // Ids of measured jobs that never start, because pods that run forever have their GPUs.
   std::vector<int64_t> never_placed;
   uint64_t rounds = 0;
   double gpu_utilisation = 0;
@@ -46,23 +46,23 @@ struct RunResult {
   uint64_t fell_back = 0;
   double wall_seconds = 0;
   double cpu_seconds = 0;
-  bool has_reservations = false;           // the run was to have GPU reservations
-  std::optional<FailureFigures> failures;  // where jobs fail
-  Seconds mean_passed{};  // mean completion time of the measured jobs that have not failed
+  bool has_reservations = false;  // the run should have GPU reservations
+  std::optional<FailureFigures> failures;  // set if jobs fail
+  Seconds mean_passed{};  // mean completion time of the measured jobs that did not fail
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;
-  // As `jobs`, totals per job; empty for simulators of other authors.
+  // In the order of `jobs`, totals per job; empty for simulators of other authors.
   std::vector<ResourceVector> job_fair_shares;
   std::vector<ResourceVector> job_demands;
-  std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; else empty
+  std::vector<JobPlace> job_places;  // in the order of `jobs`, for simulations by events; otherwise empty
   std::vector<UtilisationPoint> timeline;
   std::optional<SharingFigures> sharing;
   std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors
 };
 
-// Returns the nodes and pods that a run starts with: those of `cluster`, or empty servers as set by
-// `arguments` if `cluster` is null. The functions below treat a null `cluster` in the same way.
+// Returns the nodes and pods with which a run starts: those of `cluster` or, if it is null, empty
+// servers as set by `arguments`. The functions below treat a null `cluster` in the same way.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster);
 
@@ -77,7 +77,7 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const std::vector<TraceWorkload>& workloads,
                                       const ReportProgress& report);
 
-// Simulates one run: `jobs` are the workload's, `result` names policy and mechanism.
+// Simulates one run: `jobs` belong to the workload, and `result` names policy and mechanism.
 Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
                                   const SimulateOptions& options, const TraceWorkload& workload,
                                   std::span<const Job> jobs, const JobProfiles& table,

@@ -3,8 +3,8 @@
 // The cluster that `synergy simulate` starts from: read from the API server with the user's own
 // permissions, or from a file that holds an earlier read.
 //
-// Threading: values; reading makes calls one after the other.
-// Failures: as kube::ApiClient says; kInvalid names file, object and field.
+// Threading: values; reading makes calls one after another. Failures: as in kube::ApiClient;
+// kInvalid names file, object and field.
 
 #include <string>
 #include <vector>
@@ -24,21 +24,21 @@ struct PresentCluster {
   std::vector<ProfileObject> profiles;
   std::string pod_namespace;  // of the trace's jobs
 
-  // Returns the namespace's profile of this name; null if there is none.
+  // Returns the namespace's profile with this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;
   Gpus gpus() const;
-  // Returns how many nodes offer slices of GPUs, which are not among these GPUs.
+  // Returns how many nodes offer slices of GPUs, which these GPUs do not include.
   size_t SharedNodes() const;
-  // Returns the share of one GPU over the whole cluster. kInvalid if no node has GPUs.
+  // Returns the share of one GPU, over the whole cluster; kInvalid if no node has GPUs.
   Result<ResourceVector> FairShare() const;
 };
 
-// Returns everything as one Kubernetes List. Kinds beside nodes and pods that the user may not list
-// are left out; `notes` names them.
+// Returns everything as one Kubernetes List. Omits kinds other than nodes and pods that the user
+// may not list; `notes` names them.
 Result<std::string> ReadCluster(kube::ApiClient& client, std::vector<std::string>& notes);
 
-// Parses such a List; `name` stands for it in errors. Leaves out pods that have ended or are about
-// to be deleted, and pods that wait for another scheduler than that of `rules`.
+// Parses such a List; `name` is its name in errors. Omits pods that have ended or are about to be
+// deleted, and pods that wait for a scheduler other than that of `rules`.
 Result<PresentCluster> ParseCluster(const std::string& text, const std::string& name,
                                     const wire::PodRules& rules);
 

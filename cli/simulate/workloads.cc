@@ -26,8 +26,7 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   return options->split;
 }
 
-// Returns a job that has as much to do as the recorded one, a PhillyJob or RecordedJob, did in its
-// time.
+// Returns a job with as much work as the recorded one, a PhillyJob or RecordedJob, did in its time.
 template <class Recorded>
 Result<TraceJob> JobWithDuration(int64_t id, const Recorded& job, const std::string& model,
                                  const ModelFacts& facts) {
@@ -44,7 +43,7 @@ Result<TraceJob> JobWithDuration(int64_t id, const Recorded& job, const std::str
                   .duration = job.duration};
 }
 
-// Philly's jobs have no models. They get models in turn, with work for the time for which they ran.
+// Philly's jobs have no models. They get models in turn, with work for the time that they ran.
 Result<TraceWorkload> FromPhilly(const std::string& name, std::string_view text,
                                  const SimulateArguments& arguments, const ModelFacts& facts,
                                  Gpus most) {
@@ -73,7 +72,8 @@ Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
   return TraceWorkload{.name = name, .jobs = std::move(*jobs)};
 }
 
-// Jobs keep their ids if all are different numbers, else they are numbered by arrival.
+// Returns whether jobs keep their ids, because all are different numbers; otherwise they are
+// numbered by arrival.
 bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
   std::unordered_set<int64_t> numbers;
   return std::all_of(jobs.begin(), jobs.end(), [&numbers](const RecordedJob& job) {
@@ -82,8 +82,8 @@ bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
   });
 }
 
-// Jobs with durations have work for the time for which they ran. Those without a model that has a
-// profile get one by --split, drawn with --seed.
+// Jobs with durations have work for the time that they ran. Jobs without a model that has a profile
+// get one by --split, drawn with --seed.
 Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace& trace,
                                    const SimulateArguments& arguments, const ModelFacts& facts,
                                    Gpus most) {
@@ -94,7 +94,7 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
   TraceWorkload workload{.name = name, .reading = trace.Describe()};
   int64_t next_id = 0;
   for (const RecordedJob& job : trace.jobs) {
-    // Drawn for each job, so that the others' models do not depend on which are known.
+    // Draw for each job, so that the models of other jobs do not depend on which are known.
     const std::string drawn(DrawModel(*split, random));
     const bool known = facts.Find(job.model, Gpus(1)) != nullptr;
     if (job.gpus > most) {
@@ -121,7 +121,7 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
   return workload;
 }
 
-// An object is a list of Kubernetes; Philly's log is an array.
+// An object is a Kubernetes list; Philly's log is an array.
 Result<TraceWorkload> FromJson(const std::string& name, std::string_view text,
                                const SimulateArguments& arguments, const ModelFacts& facts,
                                Gpus most) {
@@ -151,7 +151,7 @@ struct TraceFile {
   PaiTable Pai() const { return {text, name, form}; }
 };
 
-// Returns an error that names the table that is missing.
+// Returns an error that names the missing table.
 tl::unexpected<Error> NeedsTasks(const TraceFile& jobs) {
   return Fail(ErrorCode::kInvalid,
               fmt::format("{}: read as the jobs of Alibaba PAI 2020: their GPUs are in the table "

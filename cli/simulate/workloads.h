@@ -2,8 +2,8 @@
 
 // The jobs of the runs: from traces, or generated.
 //
-// Threading: values. Failures: kInvalid and kNotFound, naming file or option; kNotFound if a file
-// has no job to simulate.
+// Threading: values. Failures: kInvalid and kNotFound, which name the file or option; kNotFound if
+// a file has no job to simulate.
 
 #include <cstddef>
 #include <string>
@@ -20,18 +20,19 @@ namespace synergy::cli {
 struct TraceWorkload {
   std::string name;
   std::vector<TraceJob> jobs;
-  // Jobs of the file that no run includes: they never ran, or ask for more GPUs than all servers
-  // have.
+  // The number of jobs in the file that no run includes, because they never ran, or request more
+  // GPUs than all servers have.
   size_t left_out = 0;
-  // How the file was read, in words; empty for traces with iterations and generated workloads.
+  // How the file was read, as text; empty for traces with iterations and generated workloads.
   std::string reading = {};
-  // Jobs whose model is drawn, because the trace does not name it, or names one without a profile.
+  // The number of jobs whose model is drawn, because the trace names none, or one without a
+  // profile.
   size_t drawn_models = 0;
 };
 
-// Reads --trace, whatever form each file has, takes the history of --since, and generates the jobs
-// of --generate. The two tables of Alibaba's PAI trace make one workload. `most`: the largest GPU
-// count of a job.
+// Reads the files of --trace, whatever the form of each, takes the history of --since, and
+// generates the jobs of --generate. The two tables of Alibaba's PAI trace form one workload.
+// `most`: the largest GPU count of a job.
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 

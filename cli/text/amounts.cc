@@ -18,7 +18,7 @@ namespace {
 
 // About thirty thousand years, in seconds.
 constexpr double kLongest = 1e12;
-// In seconds: a Duration has no more.
+// In seconds; a Duration cannot hold more.
 constexpr int64_t kMostTimeout = 9'000'000'000;
 
 struct Amount {

@@ -13,7 +13,7 @@ size_t ColumnsOf(const Shown& shown, bool wide) {
   return shown.columns.size() - (wide ? 0 : shown.wide_columns);
 }
 
-// Returns a line for each object, after that of the headings.
+// Returns a line for each object, after the line of headings.
 std::vector<std::string> Lines(const Shown& shown, bool wide) {
   const size_t columns = ColumnsOf(shown, wide);
   std::vector<std::vector<std::string>> rows{shown.columns};

@@ -104,7 +104,7 @@ class TreeWriter {
     constexpr std::string_view kLetters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/";
     if (text.empty() || text.find_first_not_of(kLetters) != std::string_view::npos) return false;
-    // A text that begins with a letter and is not a keyword of YAML cannot be taken for a number.
+    // A text that begins with a letter and is not a YAML keyword cannot be mistaken for a number.
     const char first = text.front();
     const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
     for (const std::string_view word :

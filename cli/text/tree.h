@@ -1,6 +1,6 @@
 #pragma once
 
-// The result of a command as a tree, which is printed as JSON or as YAML.
+// The result of a command as a tree, which can be printed as JSON or YAML.
 //
 // Threading: values.
 
@@ -14,7 +14,7 @@
 
 namespace synergy::cli {
 
-// A number that grows with time alone, while its object stays as it is.
+// A number that only grows with time while its object stays the same.
 struct Elapsing {
   double amount = 0;
 };
@@ -24,7 +24,7 @@ class Tree {
   using List = std::vector<Tree>;
   using Members = std::vector<std::pair<std::string, Tree>>;
 
-  // Null.
+  // Makes null.
   Tree() = default;
   // Implicit, so that an initializer looks like the tree.
   // NOLINTBEGIN(google-explicit-constructor)
@@ -37,7 +37,7 @@ class Tree {
   Tree(const char* value) : value_(std::string(value)) {}
   Tree(List value) : value_(std::move(value)) {}
   Tree(Members value) : value_(std::move(value)) {}
-  // Null if there is no value.
+  // Makes null if there is no value.
   template <class T>
   Tree(const std::optional<T>& value) : Tree(value ? Tree(*value) : Tree()) {}
   // NOLINTEND(google-explicit-constructor)
@@ -47,10 +47,10 @@ class Tree {
   std::variant<std::monostate, bool, int64_t, double, Elapsing, std::string, List, Members> value_;
 };
 
-// Whether numbers that grow with time are printed, or null instead of them.
+// Whether numbers that grow with time are printed, or replaced by null.
 enum class TimeIn { kPrinted, kLeftOut };
 
-// Return one object or value and a newline, indented by two spaces.
+// Return one object or value, indented by two spaces, and a newline.
 std::string ToJson(const Tree& tree, TimeIn time = TimeIn::kPrinted);
 std::string ToYaml(const Tree& tree);
 

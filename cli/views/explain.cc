@@ -88,7 +88,7 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   }
 }
 
-// Returns why a pod without a named profile does not have a measured one either.
+// Returns why a pod without a named profile has no measured one, either.
 std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
   if (progress && progress->pod.estimate) {
     return fmt::format(
@@ -221,7 +221,7 @@ void RemarkOnChanges(const ManagedContainer& fungible, WallTime now,
   }
 }
 
-// Adds why a running pod is not resized, if a resize might cost it its GPUs.
+// Adds why a running pod is not resized if a resize might cost it its GPUs.
 void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                      std::vector<std::string>& remarks) {
   if (pod.node.empty()) return;
@@ -275,7 +275,7 @@ Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
 }
 
 // Adds which pod's place is held, from the extender's text in kube-scheduler's message. Only the
-// extender knows of vacant places; on the nodes their room looks free.
+// extender knows vacant places; on the nodes their room looks free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
   const size_t found = waits.message.find(kHeldForReplacement);
   if (found == std::string::npos) return;

@@ -23,20 +23,20 @@ namespace synergy::cli {
 struct JobExplanation {
   QueuedView job;
   std::string local_queue;
-  QueueView queue;                              // its name is empty if it is not known
+  QueueView queue;  // its name is empty if unknown
   std::optional<TrainerStatus> trainer_status;  // unchecked report of a TrainJob
-  std::vector<wire::EventAboutPod> events;      // Synergy's and Kueue's, the oldest first
+  std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, oldest first
   std::vector<std::string> remarks;             // advice for the user
   std::vector<FailedAttempt> attempts;          // by time
 };
 
-// Finds the Workload of the job of that name and any kind, or the Workload of that name; an ended
-// one only if there is no other. Fails with kNotFound if there is none, with kInvalid if there are
-// several.
+// Finds the Workload of the job with that name, of any kind, or the Workload with that name; an
+// ended one only if there is no other. Returns kNotFound if there is none, and kInvalid if there
+// are several.
 Result<const Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
                                 const std::string& name);
 
-// REQUIRES: `workload` is in `facts`. `events`: about it and its job.
+// REQUIRES: `workload` is in `facts`. `events`: the events about the workload and its job.
 JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
                           std::vector<wire::EventAboutPod> events, WallTime now);
 

@@ -16,7 +16,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
-// Pods of an attempt that are shown beside the one that caused it.
+// The number of pods of an attempt that are shown in addition to the cause.
 constexpr size_t kMostOthers = 8;
 
 std::string OrNone(const std::string& text) { return text.empty() ? "-" : text; }
@@ -129,7 +129,7 @@ Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, Wal
 
 std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,
                                       const std::string& name) {
-  // An owner of the same name that was created later has another UID.
+  // An owner with the same name that was created later has another UID.
   std::map<std::pair<WallTime, std::string>, FailedAttempt> attempts;
   for (const FailureHistory& history : histories) {
     for (const FailureRecord& record : history.records) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy failures`: how often pods failed, by cause, and what it cost; and the failures of one
-// job by attempts.
+// `synergy failures`: how often pods failed, by cause, and the cost; and the failures of one job by
+// attempts.
 //
 // Threading: pure.
 
@@ -24,26 +24,26 @@ struct FailureSum {
   std::string queue;
   std::string user;
   int64_t failures = 0;
-  double gpu_seconds = 0;  // of the runs that failed
+  double gpu_seconds = 0;  // of the failed runs
   WallTime last{};
-  // The first of the namespace's failures that are kept, if earlier ones were asked for.
+  // When the oldest kept failure of the namespace happened, if earlier ones were requested.
   std::optional<WallTime> kept_since;
 };
 
 // Counts records from `since` on. The most expensive come first.
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
-// Returns which namespaces have had more failures since then than are kept.
+// Returns the namespaces that have had more failures since then than are kept.
 std::vector<std::string> NotesOnForgotten(const std::vector<FailureHistory>& histories,
                                           WallTime since);
 Tree ToTree(const FailureSum& sum);
 Shown ShowFailures(const std::vector<FailureSum>& sums, bool all_namespaces, WallTime now);
 
-// The pods of a job that failed together, the one that caused it first.
+// The pods of a job that failed together; the cause comes first.
 struct FailedAttempt {
   std::vector<FailureRecord> pods;
 };
 
-// Returns the attempts of the job, or of the pod without one, by time.
+// Returns the attempts of the job, or of a pod without a job, by time.
 std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,
                                       const std::string& name);
 Tree ToTree(const FailedAttempt& attempt);

@@ -19,9 +19,9 @@ namespace synergy::cli {
 
 struct GangView {
   std::string name;
-  std::string problem;  // with the pod's labels; then nothing else is known
-  size_t size = 0;      // by its labels
-  // Known only with a view of the cluster.
+  std::string problem;  // of the pod's labels; then nothing else is known
+  size_t size = 0;  // according to its labels
+  // Known only together with the cluster.
   struct Members {
     size_t there = 0;
     std::map<std::string, size_t> running;  // GPU pods, by node
@@ -34,8 +34,8 @@ struct GangView {
 };
 
 size_t RunningOf(const GangView::Members& members);
-// Returns "it waits for 3 more pods to be created"; empty if it waits for nothing, or that is not
-// known.
+// Returns text such as "it waits for 3 more pods to be created"; empty if it waits for nothing, or
+// that is unknown.
 std::string WaitText(const GangView& gang);
 
 // `cluster` may be null.

@@ -1,7 +1,7 @@
 #pragma once
 
-// One GPU pod in the commands' output: what it has, what it is guaranteed, what it could use; and
-// its events.
+// A GPU pod in the commands' output: what it has, what it is guaranteed, what it could use, and its
+// events.
 //
 // Threading: pure.
 
@@ -18,10 +18,10 @@
 
 namespace synergy::cli {
 
-// Throughput by the profile, in the profile's unit.
+// Throughput according to the profile, in the profile's unit.
 struct Speed {
-  double now = 0;   // a lower bound: with enforcement `shared` idle CPU comes on top
-  double fair = 0;  // with the fair share; 0: not known
+  double now = 0;  // a lower bound: with enforcement `shared`, idle CPU adds to it
+  double fair = 0;  // with the fair share; 0: unknown
   double best = 0;
 
   double PartOfBest() const { return best > 0 ? now / best : 0; }
@@ -31,7 +31,7 @@ struct PodView {
   std::string pod_namespace;
   std::string name;
   std::string node;   // empty: none yet
-  std::string state;  // one word, or a few: "placed", "unschedulable", "resize deferred"
+  std::string state;  // one word or a few: "placed", "unschedulable", "resize deferred"
   Gpus gpus;
   Slices slices;          // of shared GPUs
   bool in_turns = false;  // `slices` are turns
@@ -41,30 +41,30 @@ struct PodView {
   std::optional<ResourceVector> floor;
   std::optional<ResourceVector> fair_share;
   std::optional<ResourceVector> demand;
-  ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
+  ResourceVector surplus;  // what may be taken from it (allocation/surplus.h)
   std::optional<Speed> speed;  // set for a pod with a node and a profile
   std::optional<KnownProgress> progress;
 };
 
-// `cluster`: null if it is not known.
+// `cluster`: null if unknown.
 PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
              WallTime now);
 
-// Sets the progress, by which a placed pod may turn out to be suspended.
+// Sets the progress, which may show that a placed pod is suspended.
 void SetProgress(PodView& view, std::optional<KnownProgress> progress);
-// Whether GPUs in turns are among the amounts of a pod, or of a node.
+// Returns whether the amounts of a pod or a node include GPUs in turns.
 bool HasTurns(const ScalarResources& amounts);
 
-// Returns "2"; "1 slice", or "1 turn", of a pod that shares GPUs.
+// Returns text such as "2", or "1 slice" or "1 turn" for a pod that shares GPUs.
 std::string GpusText(const PodView& view);
 Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
 Tree ToTree(const PodView& view);
 
-// Returns "-" if there is none.
+// Returns "-" if there is no speed.
 std::string SpeedText(const std::optional<Speed>& speed);
 
 Tree ToTree(const std::vector<wire::EventAboutPod>& events);
-// Returns a heading and a line for each event; nothing if there are none.
+// Returns a heading and a line per event; empty if there are none.
 std::string EventsText(const std::vector<wire::EventAboutPod>& events, WallTime now);
 
 }  // namespace synergy::cli

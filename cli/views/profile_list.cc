@@ -17,7 +17,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kBarWidth = 50;
-// Longest value of a pod's label.
+// The longest value of a pod's label.
 constexpr size_t kLongestName = 63;
 
 const std::string& ModelOf(const ProfileObject& object) {
@@ -278,7 +278,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   const bool seen = std::any_of(
       measured.points.begin(), measured.points.end(),
       [](const MeasuredPoint& point) { return point.certainty != PointCertainty::kGuess; });
-  // Synergy trusts a user's profile, so it gets only what is certain.
+  // Synergy trusts a user's profile, so this one gets only what is certain.
   const MeasuredMemory* const memory =
       measured.memory && measured.memory->confirmed ? &*measured.memory : nullptr;
   const bool cached =
@@ -287,7 +287,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   for (const MeasuredPoint& point : measured.points) {
     if (seen && point.certainty == PointCertainty::kGuess) continue;
     Tree::Members members{{"cpu", ToQuantityText(point.cpu)}};
-    // Without processMemory the pod's memory is never changed, whatever this is.
+    // Without processMemory the pod's memory is never changed, whatever this value is.
     if (!cached) {
       members.emplace_back("memory",
                            memory ? ToQuantityText(memory->process + memory->data_set) : "1Mi");
@@ -295,7 +295,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
     members.emplace_back("throughput", point.throughput);
     points.emplace_back(std::move(members));
   }
-  // Another name, so that it does not become the same object.
+  // A different name, so that it does not become the same object.
   constexpr std::string_view kMeasured = "measured-";
   const std::string_view of = object.name;
   std::string name =

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy profiles`: lists the profiles and whether a user wrote or Synergy measured each, and
+// `synergy profiles`: lists the profiles, with whether a user wrote or Synergy measured each, and
 // shows how a profile's throughput depends on CPU and memory.
 //
 // Threading: pure.
@@ -23,12 +23,12 @@ Tree ToTree(const ProfileObject& object);
 // Draws bars: by CPU with the most memory, and by memory with the most CPU.
 std::string ProfileText(const ProfileObject& object, WallTime now);
 
-// Returns the confidence: "confirmed" by probes, "estimated" only from progress, or "drifted".
+// Returns the confidence: "confirmed" by probes, "estimated" from progress alone, or "drifted".
 std::string_view ConfidenceOf(const MeasuredProfile& measured);
 
 // Returns a measured profile as a user's TrainingProfile, ready for the API server, with a name
-// that fits into a pod's label. Leaves out points that are only guesses, if there are others. Fails
-// with kInvalid if nothing was measured.
+// that fits into a pod's label. Omits points that are only guesses, if there are others. Fails with
+// kInvalid if nothing was measured.
 Result<Tree> ToManifest(const ProfileObject& object);
 
 }  // namespace synergy::cli

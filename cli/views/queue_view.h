@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy queue`: which workloads of one of Kueue's queues run, which are next and why, in order.
-// Computed from the cluster's objects with the same function that the controller uses
+// `synergy queue`: which workloads of one of Kueue's queues run, and which are next and why, in
+// order. It is computed from the cluster's objects with the controller's own function
 // (queues/rounds.h).
 //
 // Threading: pure.
@@ -26,21 +26,21 @@ namespace synergy::cli {
 struct QueuedView {
   std::string workload_namespace;
   std::string workload;
-  std::string kind;  // of its job: "Job"; empty: it has none
-  std::string job;   // the job's name, or the workload's if it has none
+  std::string kind;  // of its job: "Job"; empty: it has no job
+  std::string job;  // the job's name, or the workload's if there is no job
   // "runs", "starts" (its pods do not all run yet), "unplaced" (some have no node), "leaves" (they
   // are being ended), "waits", "stopped" by its user, "ended"
   std::string_view state;
   Gpus gpus;
-  // nullopt: no RoundPolicy orders its queue, or none that the user may see.
+  // nullopt: no RoundPolicy that the user may see orders its queue.
   std::optional<Band> band;
   std::string why;              // why it is in that band
-  std::optional<size_t> place;  // among those that wait, from 1
+  std::optional<size_t> place;  // among the waiting ones, from 1
   // Its service and its waits; nullopt: not counted.
   std::optional<RoundService> service;
   std::vector<std::string> unplaced;  // its pods without a node
-  // If an admission check chooses its GPU type: the type, empty if it has none, and why it has that
-  // or what it waits for.
+  // If an admission check chooses its GPU type: the type (empty if it has none), and why it has
+  // that type, or what it waits for.
   std::string product;
   std::string product_why;
 
@@ -52,16 +52,16 @@ struct QueueView {
   std::string name;
   std::string round_policy;    // the one that names it; empty: none
   RoundSettings settings;      // of that policy
-  std::string problem;         // why it is not ordered although a policy names it
-  bool chooses_types = false;  // whether its policy does
-  std::optional<Gpus> quota;   // nullopt: no such ClusterQueue, or the user may not see it
+  std::string problem;  // why it is not ordered although a policy names it
+  bool chooses_types = false;  // its policy chooses GPU types
+  std::optional<Gpus> quota;  // nullopt: there is no such ClusterQueue, or the user may not see it
   size_t running = 0;
   size_t waiting = 0;
-  std::vector<QueuedView> workloads;  // with GPUs, in order: those that run, then those that wait
+  std::vector<QueuedView> workloads;  // those with GPUs, in order: running ones, then waiting ones
 };
 
-// Returns whether a ClusterQueue of that name is known, or a LocalQueue names it, for users who may
-// not see ClusterQueues.
+// Returns whether a ClusterQueue with that name is known, or a LocalQueue names it, for users who
+// may not see ClusterQueues.
 bool HasQueue(const QueueFacts& facts, const std::string& name);
 // Returns the view of a ClusterQueue; an empty one if there is no such queue.
 QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime now);
@@ -69,13 +69,13 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
 std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now);
 // Returns the view of a workload that has ended and is no longer in a queue.
 QueuedView ViewEnded(const Workload& workload);
-// Returns the name of its ClusterQueue; empty if it is not known.
+// Returns the name of its ClusterQueue; empty if unknown.
 std::string QueueOf(const QueueFacts& facts, const Workload& workload);
 
 Tree ToTree(const QueuedView& view);
 Tree ToTree(const QueueView& view);
 std::string HeadLine(const QueueView& view);  // "Queue train: las by RoundPolicy train, 8 GPUs"
-// `headings`: the queue's line, and those of the columns.
+// `headings`: the queue's line, and the line of column headings.
 std::string ToText(const QueueView& view, bool headings = true);
 Shown ShowQueues(const std::vector<QueueView>& views, bool headings);
 

@@ -4,7 +4,7 @@
 //
 // The folder also has the built-in tables, philly.csv and acme.csv.
 //
-// Threading: pure but for the file that it reads.
+// Threading: pure, except for the file that it reads.
 
 #include <string_view>
 
@@ -13,8 +13,8 @@
 
 namespace synergy::cli {
 
-// Reads "philly", "acme" or a file's name, then any of stop-futile, elsewhere and prerun, separated
-// by commas. kInvalid and kNotFound name the word or the file.
+// Reads "philly", "acme" or a file's name, followed by any of stop-futile, elsewhere and prerun,
+// separated by commas. Returns kInvalid or kNotFound, which name the word or the file.
 Result<FailureSettings> ReadFailures(std::string_view text);
 
 }  // namespace synergy::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of failures of simulated runs (docs/internals/simulated-failures.md).
+// Figures about failures in simulated runs (docs/internals/simulated-failures.md).
 //
 // Threading: pure.
 
@@ -13,7 +13,7 @@
 
 namespace synergy::cli {
 
-// Returns the figures of a run by their names in JSON and CSV; zeros if its jobs do not fail.
+// Returns a run's figures by their names in JSON and CSV; zeros if its jobs do not fail.
 std::vector<std::pair<const char*, std::string>> FailureColumns(const RunResult& run);
 
 // Returns a table; empty if no run has failures.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures of the jobs of several pods (gangs) in a simulated run: how far they were spread, and
+// Figures about jobs with several pods (gangs) in a simulated run: how far they were spread, and
 // what they waited for (docs/evidence/simulations.md#figures-gangs).
 //
 // Threading: pure.
@@ -16,8 +16,8 @@ namespace synergy::cli {
 
 struct GangFigures {
   size_t gangs = 0;  // gangs that have ended
-  // Fractions of them that ran on more than one node, and fractions of these in more than one rack
-  // (or in unknown racks).
+  // The fraction of these gangs that ran on more than one node, and which fraction of those ran in
+  // more than one rack (or in unknown racks).
   double over_nodes = 0;
   double over_racks = 0;
   Seconds mean_completion{};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Figures of GPU reservations: how many jobs had one, and how far off the first start was that was
-// predicted for them (docs/internals/reservations.md).
+// Figures about GPU reservations: how many jobs had one, and how wrong the first predicted start
+// was (docs/internals/reservations.md).
 //
 // Threading: pure.
 
@@ -13,8 +13,8 @@
 
 namespace synergy::cli {
 
-// The error of a job is |predicted - true| / true of the wait from its first prediction on. Jobs
-// that started within a minute of it do not count.
+// The error of a job is |predicted - true| / true, for the wait from its first prediction on. Jobs
+// that started within a minute of the prediction do not count.
 struct StartFigures {
   size_t predicted = 0;
   double p50 = 0;

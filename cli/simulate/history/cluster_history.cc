@@ -14,7 +14,7 @@ namespace synergy::cli {
 namespace {
 
 // Kinds that a cluster may lack. JobSets and RayClusters connect their Jobs and pods with the
-// Workload of the job that they belong to.
+// Workload of the job to which they belong.
 struct HistoryKind {
   std::string_view path;
   bool is_everywhere = false;

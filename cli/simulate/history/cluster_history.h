@@ -1,10 +1,10 @@
 #pragma once
 
-// The jobs that a cluster has run, as a trace for its own servers: `simulate --from-cluster --since
-// 7d`. Reads with the user's own kubeconfig and rights, and changes nothing.
+// Turns the jobs that a cluster has run into a trace for its own servers: `simulate --from-cluster
+// --since 7d`. Reads with the user's own kubeconfig and rights, and changes nothing.
 //
-// Threading: values; reading makes calls one after the other.
-// Failures: as kube::ApiClient says; kNotFound if no job is left, or no node has GPUs.
+// Threading: values; reading makes calls one after another. Failures: as in kube::ApiClient;
+// kNotFound if no job is left, or no node has GPUs.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ namespace synergy::cli {
 
 struct ClusterHistory {
   RecordedTrace trace;
-  // The cluster's GPUs as servers of its most frequent shape.
+  // The cluster's GPUs as servers of its most common shape.
   ResourceVector server;
   int64_t servers = 0;
   std::vector<std::string> notes;

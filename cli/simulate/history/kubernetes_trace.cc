@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kModelLabel = "synergy.io/profile";
 
-// Owners whose parts run at the same time. Each part of another owner, such as a CronJob, is a job
-// of its own.
+// Owners whose parts run at the same time. Each part of any other owner, such as a CronJob, is a
+// separate job.
 constexpr auto kWholes = std::to_array<std::string_view>(
     {"AppWrapper", "JAXJob", "Job", "JobSet", "LeaderWorkerSet", "MPIJob", "PaddleJob", "Pod",
      "PyTorchJob", "RayCluster", "RayJob", "StatefulSet", "TFJob", "TrainJob", "XGBoostJob"});
@@ -22,7 +22,7 @@ bool Contains(const auto& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns the owner that controls the object; missing if it has none.
+// Returns the owner that controls the object; missing if there is none.
 json::Value ControllerOf(json::Value item) {
   json::Value found;
   item["metadata"]["ownerReferences"].ForEachElement([&found](json::Value owner) {
@@ -31,7 +31,7 @@ json::Value ControllerOf(json::Value item) {
   return found;
 }
 
-// Returns the time since which the condition is True; missing if it is not.
+// Returns since when the condition has been True; missing if it is not.
 json::Value SinceWhen(json::Value item, std::string_view type) {
   json::Value found;
   item["status"]["conditions"].ForEachElement([&](json::Value condition) {
@@ -74,7 +74,7 @@ Result<std::string> KubernetesTrace::Add(std::string_view text) {
     return Fail(ErrorCode::kInvalid,
                 "not a list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
   }
-  // The objects of "JobList" have no kind of their own.
+  // The objects in a "JobList" have no kind.
   std::string_view kind = list["kind"].text();
   if (kind.ends_with("List")) kind.remove_suffix(4);
   list["items"].ForEachElement([&](json::Value item) {
@@ -113,7 +113,7 @@ void KubernetesTrace::Link(std::string_view kind, const std::string& uid, json::
   if (kind == "Workload" ? !controller.missing() : Contains(kWholes, controller["kind"].text())) {
     owners_.emplace(uid, controller["uid"].text());
   } else if (kind == "Workload") {
-    // Kueue's group of pods: each of them is an owner, and none the controller.
+    // In Kueue's groups of pods, each pod is an owner, and none is the controller.
     item["metadata"]["ownerReferences"].ForEachElement(
         [&](json::Value pod) { owners_.emplace(pod["uid"].text(), uid); });
   }
@@ -157,7 +157,7 @@ KubernetesTrace::Object KubernetesTrace::ReadPod(json::Value item) {
     const auto end = TimeOf(container["state"]["terminated"]["finishedAt"]);
     if (end) object.ended = std::max(object.ended.value_or(*end), *end);
   });
-  // An evicted pod may have no statuses of containers.
+  // An evicted pod may have no container statuses.
   if (!object.ended) object.ended = object.started;
   return object;
 }
@@ -180,7 +180,7 @@ std::optional<Seconds> KubernetesTrace::TimeOf(json::Value text) {
 }
 
 std::string KubernetesTrace::WholeOf(const std::string& uid) const {
-  // Owner references may form a ring.
+  // Owner references may form a cycle.
   constexpr int kMostLevels = 8;
   std::string whole = uid;
   for (int level = 0; level < kMostLevels; ++level) {
@@ -191,7 +191,7 @@ std::string KubernetesTrace::WholeOf(const std::string& uid) const {
   return whole;
 }
 
-// The parts are of one source.
+// All parts have the same source.
 RecordedRow KubernetesTrace::RowOf(const std::vector<Object>& parts, Seconds end) {
   RecordedRow row;
   int64_t requested = 0;

@@ -1,13 +1,13 @@
 #pragma once
 
-// The jobs that a Kubernetes cluster has run, as a trace. Reads lists of Jobs, of Kueue's Workloads
-// and of pods, as `kubectl get jobs,workloads,pods -A -o json` prints them.
+// Turns the jobs that a Kubernetes cluster has run into a trace. It reads lists of Jobs, of Kueue's
+// Workloads and of pods, as printed by `kubectl get jobs,workloads,pods -A -o json`.
 //
 // A job of the trace is what one object runs at the same time: a Job, a JobSet or TrainJob with its
-// Jobs, a RayJob or MPIJob with its pods, or a pod of its own. Its times are those of Kueue's
-// Workload; without one, of its Jobs; without these, of its pods. Its GPUs are the most that it had
-// at one moment. Its model is the label synergy.io/profile. Pods that serve until they are removed
-// (of Deployments, DaemonSets) are left out.
+// Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times come from Kueue's Workload;
+// without one, from its Jobs; without these, from its pods. Its GPUs are the most that it had at
+// one moment. Its model is the label synergy.io/profile. Pods that serve until they are removed (of
+// Deployments, DaemonSets) are omitted.
 //
 // Threading: one owner.
 
@@ -28,7 +28,8 @@ namespace synergy::cli {
 
 class KubernetesTrace {
  public:
-  // Jobs that ended before it are left out; those that still run do so until its end.
+  // The period of the trace: jobs that ended before it are omitted, and those that still run end
+  // with it.
   struct Period {
     Seconds end{};  // since 1970
     Seconds length{};
@@ -37,15 +38,15 @@ class KubernetesTrace {
   explicit KubernetesTrace(std::string gpu_resource) : gpu_resource_(std::move(gpu_resource)) {}
 
   // Adds the objects of a list, or of one page of it. Returns the token of the next page, which is
-  // empty after the last. kInvalid: `text` is not a list of Kubernetes.
+  // empty after the last; kInvalid if `text` is not a Kubernetes list.
   Result<std::string> Add(std::string_view text);
 
-  // Returns the trace. Without a period all jobs count, and the latest time in the lists is the end
-  // of those that still run. `name` stands for the lists in errors. kNotFound: no job is left.
+  // Returns the trace. Without a period all jobs count, and running jobs end at the latest time in
+  // the lists. `name` is the lists' name in errors. Returns kNotFound if no job is left.
   Result<RecordedTrace> Finish(std::string_view name, std::optional<Period> period) const;
 
  private:
-  // The first that a job has is its source.
+  // A job uses the first of these sources that it has.
   enum class Source : uint8_t { kWorkload, kJob, kPod };
   struct Object {
     Source source = Source::kPod;
@@ -63,13 +64,13 @@ class KubernetesTrace {
   Object ReadPod(json::Value item);
   int64_t GpusOf(json::Value pod_spec) const;
   std::optional<Seconds> TimeOf(json::Value text);
-  // Returns the UID of the outermost object that this one is a part of.
+  // Returns the UID of the outermost object to which this one belongs.
   std::string WholeOf(const std::string& uid) const;
   static RecordedRow RowOf(const std::vector<Object>& parts, Seconds end);
 
   std::string gpu_resource_;
   std::map<std::string, Object> objects_;      // by UID
-  std::map<std::string, std::string> owners_;  // UID of a part -> of what it is a part of
+  std::map<std::string, std::string> owners_;  // UID of a part to UID of its whole
   size_t services_ = 0;
   Seconds latest_{};
 };

@@ -26,7 +26,7 @@ Result<std::optional<PlanPoint>> FewestServers(const PlanQuestion& question, con
                                                const SimulatePoint& simulate) {
   if (plan.with.p95_wait > plan.baseline.p95_wait) return std::nullopt;
   PlanPoint fewest = plan.with;
-  // Fewer servers than these have no room for the largest job.
+  // Fewer servers have no room for the largest job.
   int64_t least = std::max<int64_t>((question.largest_job + question.gpus - 1) / question.gpus, 1);
   while (least < fewest.servers) {
     const int64_t middle = least + (fewest.servers - least) / 2;
@@ -87,7 +87,7 @@ std::vector<std::string> RowOf(const Plan& plan, const PlanPoint& point,
   return row;
 }
 
-// Returns what the mechanism gains, in a sentence for each answer.
+// Returns what the mechanism gains, with one sentence per answer.
 std::string AnswersOf(const Plan& plan, std::optional<double> price) {
   std::string text =
       fmt::format("{}: the mean under {} is {:.2f} times as long as under {}", plan.workload,

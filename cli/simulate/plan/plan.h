@@ -1,10 +1,9 @@
 #pragma once
 
-// A planner's answers about a trace: what Synergy gains on it, how many servers can go without
-// longer waits, and how many CPUs a GPU should have
-// (docs/plan.md).
+// Answers a planner's questions about a trace: what Synergy gains on it, how many servers are
+// unnecessary for the same waits, and how many CPUs a GPU should have (docs/plan.md).
 //
-// Threading: pure but for the simulations.
+// Threading: pure, except for the simulations.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +21,13 @@ namespace synergy::cli {
 
 struct PlanQuestion {
   std::string baseline;  // a mechanism
-  std::string with;      // the one that it is compared with
+  std::string with;  // the mechanism to compare with it
   int64_t servers = 1;
   int64_t gpus = 8;                // of a server
   int64_t cpus = 24;               // of a server
   int64_t largest_job = 1;         // GPUs
   double least_cpus_per_gpu = 1;   // fewer are not simulated
-  std::vector<uint64_t> seeds{1};  // of the models that are drawn; the first is the main one
+  std::vector<uint64_t> seeds{1};  // of the drawn models; the first is the main one
 };
 
 struct PlanPoint {
@@ -37,11 +36,11 @@ struct PlanPoint {
   int64_t cpus = 0;  // of a server
   uint64_t seed = 0;
   size_t jobs = 0;
-  Seconds mean{};  // completion time, as p95
+  Seconds mean{};  // completion time; so is p95
   Seconds p95{};
   Seconds p95_wait{};         // from submission to first start
   double gpu_hours = 0;       // of jobs, from first start to finish
-  bool extrapolated = false;  // the profiles have no point with as many CPUs
+  bool extrapolated = false;  // the profiles have no point with so many CPUs
 };
 
 struct Plan {
@@ -49,11 +48,11 @@ struct Plan {
   int64_t gpus = 8;  // of a server
   PlanPoint baseline;
   PlanPoint with;
-  // The fewest servers with which the 95th percentile of waits is at most the baseline's; none: not
-  // with as many as the baseline has.
+  // The fewest servers with which the 95th percentile of waits is at most the baseline's; absent:
+  // the baseline's number is not enough.
   std::optional<PlanPoint> fewest;
   std::vector<PlanPoint> ratios;  // by CPUs, with the other mechanism and the same servers
-  // How many times as long the mean is under the baseline, for each seed.
+  // The mean under the baseline divided by that with the mechanism, for each seed.
   std::vector<double> gains;
 
   int64_t GpusFewer() const { return fewest ? (baseline.servers - fewest->servers) * gpus : 0; }
@@ -63,12 +62,12 @@ struct Plan {
 using SimulatePoint = std::function<Result<>(PlanPoint& point)>;
 
 // Simulates as often as the answers need: about log2(servers) + 6 times, and twice for each further
-// seed. Fails as `simulate` does.
+// seed. Fails in the same ways as `simulate`.
 Result<Plan> MakePlan(const PlanQuestion& question, const SimulatePoint& simulate);
 
-// `price`: of a GPU for an hour; none: no money is shown.
+// `price`: of a GPU for an hour; absent: show no money.
 std::string ToPlanTable(const Plan& plan, std::optional<double> price);
-// Returns an object for one plan, else an array.
+// Returns an object for one plan, otherwise an array.
 std::string ToPlanJson(std::span<const Plan> plans, std::optional<double> price);
 
 }  // namespace synergy::cli

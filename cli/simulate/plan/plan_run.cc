@@ -35,8 +35,8 @@ double LeastCpusPerGpu(const ModelFacts& facts) {
   return least;
 }
 
-// Reads the workloads with models drawn by this seed. The jobs' work is fixed: it does not depend
-// on the servers that are simulated.
+// Reads the workloads with models drawn by this seed. The jobs' work is fixed, and does not depend
+// on the simulated servers.
 Result<std::vector<TraceWorkload>> WorkloadsOf(SimulateArguments arguments, uint64_t seed,
                                                const ModelFacts& facts) {
   arguments.seed = seed;

@@ -232,7 +232,7 @@ class ProductSimulation {
     bool goes = false;  // all its pods run
     bool broken = false;  // a node with one of its pods is lost
     int64_t workers = 0;  // in its next run; 0: as in the trace
-    std::optional<Instant> kept_since = std::nullopt;  // since when it has waited for a better place
+    std::optional<Instant> kept_since = std::nullopt;  // since when it waits for a better place
     // For jobs that fail: when the attempt fails, when the next one begins, how much work was left
     // when the present one began, and the nodes that it avoids until then.
     std::optional<Instant> fails_at = std::nullopt;
