@@ -367,7 +367,7 @@ class RunningDaemon final : public Daemon {
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
   std::optional<Holders> holders_;  // nullopt: unknown so far
-  size_t held_ = 0;  // devices that are unhealthy because of the holders
+  size_t held_ = 0;                 // devices that are unhealthy because of the holders
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<NodePublisher> publisher_;

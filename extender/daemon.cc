@@ -257,7 +257,7 @@ class RunningDaemon final : public Daemon {
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> http_server_;  // null without httpListen
+  std::unique_ptr<http::Server> http_server_;   // null without httpListen
   std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   const wire::ObjectReader reader_;
   std::unique_ptr<kube::PodApi> pod_api_;

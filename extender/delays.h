@@ -36,7 +36,7 @@ class RetryLimiter {
   const RetryTimes times_;
   std::mutex mutex_;
   std::optional<uint64_t> looked_at_;
-  Instant next_{};  // earliest next check if room is becoming free
+  Instant next_{};        // earliest next check if room is becoming free
   Instant next_blind_{};  // earliest next check if no room is becoming free
 };
 

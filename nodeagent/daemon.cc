@@ -354,7 +354,7 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
+  std::unique_ptr<http::Server> probe_server_;       // null without --probe-socket
   std::unique_ptr<ProgressServer> progress_server_;  // null without progressListen
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;

@@ -47,8 +47,8 @@ struct PodFacts {
   Pod pod;
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
   std::optional<PublishedReservation> reservation;  // that of its job, which may have expired
-  std::vector<std::string> avoids;  // after failures there; empty: not visible to the user
-  Profiles profiles;                // of the pod's namespace
+  std::vector<std::string> avoids;          // after failures there; empty: not visible to the user
+  Profiles profiles;                        // of the pod's namespace
   std::vector<wire::EventAboutPod> events;  // oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not visible to the user
   ProgressFacts progress;

@@ -26,7 +26,7 @@ struct ControllerAddress {
 
 struct ProgressFacts {
   std::map<std::string, KnownProgress> by_uid;
-  std::string note;  // why there is nothing, and the cure; empty if Synergy answered
+  std::string note;    // why there is nothing, and the cure; empty if Synergy answered
   bool lasts = false;  // retrying is useless: the service does not exist, or access is denied
 
   // Returns nullopt if nothing is known of the pod.

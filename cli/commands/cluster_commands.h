@@ -66,7 +66,7 @@ class ClusterCommands {
   ClusterArguments cluster_;
   ControllerAddress controller_;
   OutputArguments output_;
-  std::string labels_;  // a selector; empty: all objects
+  std::string labels_;        // a selector; empty: all objects
   FailureArguments failure_;  // of `failures FILE`
   bool all_namespaces_ = false;
   bool each_node_ = false;

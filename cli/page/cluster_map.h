@@ -25,7 +25,7 @@ namespace synergy::cli {
 struct MapProgress {
   std::optional<ShownRate> rate;
   std::optional<double> done;    // 0 to 1, in hundredths
-  std::optional<double> ends;  // predicted end; absent if it has fallen silent
+  std::optional<double> ends;    // predicted end; absent if it has fallen silent
   std::optional<double> silent;  // time of the last report if that is more than two minutes ago
 };
 
@@ -56,7 +56,7 @@ struct MapPod {
   PodView view;
   std::string job;              // of a simulation; empty: none
   std::optional<double> since;  // when its wait began, in seconds on the document's clock
-  std::string why;  // kube-scheduler's reason for its wait; empty: not reported
+  std::string why;              // kube-scheduler's reason for its wait; empty: not reported
   std::string gang;             // its key among the map's gangs; empty: none
   std::optional<MapProgress> progress;
 };

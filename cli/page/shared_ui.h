@@ -68,7 +68,7 @@ class SharedUi {
   const Clock& clock_;
   const Limits limits_;
   kube::TokenGate gate_;
-  mutable std::mutex mutex_;  // guards everything below
+  mutable std::mutex mutex_;                 // guards everything below
   std::map<std::string, Session> sessions_;  // by token
   size_t requests_ = 0;                      // in progress
 };

@@ -50,7 +50,7 @@ struct SimulateArguments {
   bool kueue = false;
   std::string queue_rounds;
   std::vector<std::string> with;  // "faults=call-fails:0.1"
-  uint64_t seed = 1;  // for the faults and the pods without GPUs
+  uint64_t seed = 1;              // for the faults and the pods without GPUs
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
   std::string window;

@@ -46,7 +46,7 @@ struct RunResult {
   uint64_t fell_back = 0;
   double wall_seconds = 0;
   double cpu_seconds = 0;
-  bool has_reservations = false;  // the run should have GPU reservations
+  bool has_reservations = false;           // the run should have GPU reservations
   std::optional<FailureFigures> failures;  // set if jobs fail
   Seconds mean_passed{};  // mean completion time of the measured jobs that did not fail
   std::vector<JobTimes> jobs;
@@ -55,7 +55,7 @@ struct RunResult {
   // In the order of `jobs`, totals per job; empty for simulators of other authors.
   std::vector<ResourceVector> job_fair_shares;
   std::vector<ResourceVector> job_demands;
-  std::vector<JobPlace> job_places;  // in the order of `jobs`, for simulations by events; otherwise empty
+  std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; otherwise empty
   std::vector<UtilisationPoint> timeline;
   std::optional<SharingFigures> sharing;
   std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors

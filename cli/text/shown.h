@@ -19,16 +19,16 @@ enum class Format { kTable, kWide, kJson, kYaml, kName };
 struct ShownObject {
   std::vector<std::string> names = {};  // "pod/train-0"
   std::vector<std::string> cells = {};  // its row, if the result has columns
-  std::string text = {};  // if it has none
+  std::string text = {};                // if it has none
   Tree tree = {};
 };
 
 struct Shown {
   std::vector<std::string> columns = {};  // empty: the objects are texts
-  size_t wide_columns = 0;  // how many of the last `columns` are only for -o wide
+  size_t wide_columns = 0;                // how many of the last `columns` are only for -o wide
   std::vector<ShownObject> objects = {};
-  bool is_list = true;  // false: a single object of any kind
-  std::string nothing = {};  // text to print if there are no objects
+  bool is_list = true;                  // false: a single object of any kind
+  std::string nothing = {};             // text to print if there are no objects
   std::vector<std::string> notes = {};  // what could not be read
 };
 

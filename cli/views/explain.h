@@ -28,21 +28,21 @@ struct NodeObstacle {
 struct NodeVerdict {
   std::string node;
   ResourceVector free;
-  Slices slices;  // free ones, of shared GPUs
+  Slices slices;       // free ones, of shared GPUs
   std::string reason;  // why the pod does not fit; empty if there is room
 };
 
 // The state of a pod that waits for a node.
 struct Waits {
   std::string scheduler;
-  std::string since;  // RFC 3339; empty: unknown
+  std::string since;    // RFC 3339; empty: unknown
   std::string message;  // from kube-scheduler
   std::string kept_on;  // the node where the tuner keeps a place; empty: none
   std::optional<PublishedReservation> reservation;  // the next GPUs that its job gets
-  std::vector<std::string> avoids;  // because of failures there
-  std::vector<NodeObstacle> obstacles;  // sorted by number of nodes, most first
-  size_t nodes_with_room = 0;  // kube-scheduler has yet to look, or has another reason
-  size_t nodes_by_reclaim = 0;  // CPU and memory would suffice if pods returned their surplus
+  std::vector<std::string> avoids;                  // because of failures there
+  std::vector<NodeObstacle> obstacles;              // sorted by number of nodes, most first
+  size_t nodes_with_room = 0;      // kube-scheduler has yet to look, or has another reason
+  size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if pods returned their surplus
   std::vector<NodeVerdict> nodes;  // all of them, by name
 };
 
@@ -60,7 +60,8 @@ struct Explanation {
   std::string resize_message;              // reported by the kubelet
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
-  std::vector<wire::UnhealthyDevice> unhealthy_devices;  // those that the kubelet does not report healthy
+  std::vector<wire::UnhealthyDevice>
+      unhealthy_devices;  // those not reported healthy by the kubelet
   std::optional<GangView> gang;
   std::optional<Waits> waits;
   std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, oldest first

@@ -23,9 +23,9 @@ namespace synergy::cli {
 struct JobExplanation {
   QueuedView job;
   std::string local_queue;
-  QueueView queue;  // its name is empty if unknown
+  QueueView queue;                              // its name is empty if unknown
   std::optional<TrainerStatus> trainer_status;  // unchecked report of a TrainJob
-  std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, oldest first
+  std::vector<wire::EventAboutPod> events;      // Synergy's and Kueue's, oldest first
   std::vector<std::string> remarks;             // advice for the user
   std::vector<FailedAttempt> attempts;          // by time
 };

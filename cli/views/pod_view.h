@@ -20,7 +20,7 @@ namespace synergy::cli {
 
 // Throughput according to the profile, in the profile's unit.
 struct Speed {
-  double now = 0;  // a lower bound: with enforcement `shared`, idle CPU adds to it
+  double now = 0;   // a lower bound: with enforcement `shared`, idle CPU adds to it
   double fair = 0;  // with the fair share; 0: unknown
   double best = 0;
 
@@ -41,7 +41,7 @@ struct PodView {
   std::optional<ResourceVector> floor;
   std::optional<ResourceVector> fair_share;
   std::optional<ResourceVector> demand;
-  ResourceVector surplus;  // what may be taken from it (allocation/surplus.h)
+  ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
   std::optional<Speed> speed;  // set for a pod with a node and a profile
   std::optional<KnownProgress> progress;
 };

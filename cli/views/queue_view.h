@@ -27,7 +27,7 @@ struct QueuedView {
   std::string workload_namespace;
   std::string workload;
   std::string kind;  // of its job: "Job"; empty: it has no job
-  std::string job;  // the job's name, or the workload's if there is no job
+  std::string job;   // the job's name, or the workload's if there is no job
   // "runs", "starts" (its pods do not all run yet), "unplaced" (some have no node), "leaves" (they
   // are being ended), "waits", "stopped" by its user, "ended"
   std::string_view state;
@@ -52,9 +52,9 @@ struct QueueView {
   std::string name;
   std::string round_policy;    // the one that names it; empty: none
   RoundSettings settings;      // of that policy
-  std::string problem;  // why it is not ordered although a policy names it
+  std::string problem;         // why it is not ordered although a policy names it
   bool chooses_types = false;  // its policy chooses GPU types
-  std::optional<Gpus> quota;  // nullopt: there is no such ClusterQueue, or the user may not see it
+  std::optional<Gpus> quota;   // nullopt: there is no such ClusterQueue, or the user may not see it
   size_t running = 0;
   size_t waiting = 0;
   std::vector<QueuedView> workloads;  // those with GPUs, in order: running ones, then waiting ones

@@ -39,10 +39,10 @@
 namespace synergy::controller {
 
 struct CertificateSettings {
-  std::string secret;  // name of the own Secret, which must exist
-  std::string agent_secret;  // name of the node agents' Secret; empty: none
+  std::string secret;              // name of the own Secret, which must exist
+  std::string agent_secret;        // name of the node agents' Secret; empty: none
   std::vector<std::string> names;  // the controller's DNS names
-  std::string agent_name;  // the node agents' DNS name
+  std::string agent_name;          // the node agents' DNS name
   Duration validity = std::chrono::hours(24 * 365);
   // Written as PEM.
   std::string certificate_file;

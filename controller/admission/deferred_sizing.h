@@ -61,7 +61,7 @@ class DeferredSizing {
   Logger& log_;
   std::optional<uint64_t> seen_;           // the cluster's version when all was done
   std::optional<uint64_t> profiles_seen_;  // the profiles' version then
-  WallTime due_ = WallTime::max();  // when the next pod will have been unplaced for long
+  WallTime due_ = WallTime::max();         // when the next pod will have been unplaced for long
   // The placeholders last written, by the pod's uid, because a quota may have refused some.
   std::map<std::string, ResourceVector> replaced_;
 };

@@ -36,8 +36,8 @@ namespace synergy::controller {
 
 struct ResolvedGang {
   int32_t size = 1;          // 1: no gang
-  bool overrules = false;  // ignore the size on the pod itself
-  std::string name = {};  // the gang's name if the pod needs it as a label; otherwise empty
+  bool overrules = false;    // ignore the size on the pod itself
+  std::string name = {};     // the gang's name if the pod needs it as a label; otherwise empty
   std::string within = {};   // requested topology domain of the gang (wire/kueue/gang_owner.h)
   std::string warning = {};  // for the pod's creator; empty: none
 };
@@ -84,7 +84,7 @@ class GangOwners {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::map<std::string, Answer> answers_;  // by path, the pod's owner, replicas, gang, group
+  std::map<std::string, Answer> answers_;      // by path, the pod's owner, replicas, gang, group
   std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read them
 };
 

@@ -54,7 +54,7 @@ class TrainingEnds {
     std::string uid;  // the least of its pods' UIDs
     std::string its_namespace;
     std::string workload;  // with its namespace and number of GPUs; empty: unknown
-    WallTime started{};  // start of its first pod; unset: unknown
+    WallTime started{};    // start of its first pod; unset: unknown
     std::optional<Duration> expected;
   };
 

@@ -52,7 +52,7 @@ class StatusWriter {
   const double max_speed_up_;
   const ProfileMismatch* const mismatch_;
   std::optional<uint64_t> version_;  // the profiles' when all were last written
-  uint64_t verdicts_ = 0;  // version of the verdicts then
+  uint64_t verdicts_ = 0;            // version of the verdicts then
   Instant next_{};
 };
 

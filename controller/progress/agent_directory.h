@@ -31,7 +31,7 @@ struct Agent {
   std::string node;
   std::string address;
   std::shared_ptr<http::Client> client;  // null until the first query
-  int failures = 0;  // consecutive
+  int failures = 0;                      // consecutive
 };
 
 class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {

@@ -76,7 +76,7 @@ class QueueController {
   Written workloads_written_;
   Written answers_written_;
   std::map<std::string, Instant> status_written_;  // by the policy's UID
-  std::optional<Instant> first_look_;  // the first call of AnswerChecks()
+  std::optional<Instant> first_look_;              // the first call of AnswerChecks()
 };
 
 }  // namespace synergy::controller

@@ -31,11 +31,11 @@ namespace synergy::controller {
 // Optional parts; a null part is absent.
 struct TunerDriverParts {
   TunerProfiles* profiles = nullptr;   // copied before each decision
-  OomWatch* oom = nullptr;  // also receives all news, and makes its own calls
+  OomWatch* oom = nullptr;             // also receives all news, and makes its own calls
   DecisionJournal* journal = nullptr;  // receives every decision and outcome
   // Returns which pods are idle, by uid; called before each decision.
   std::function<std::map<std::string, IdlePod>(Instant now)> idle;
-  // What the tuner knows of storage, and the latest reports of pods, from which that is derived.
+  // The tuner's knowledge of storage, and the latest reports of pods, from which it is derived.
   MeasuredStorage* storage = nullptr;
   std::function<std::vector<KnownProgress>(Instant now)> reports;
   // Receives the nodes of the pods that lend, whose reports are urgent, whenever these nodes
@@ -84,7 +84,7 @@ class TunerDriver {
   Instant wake_{};
   Instant next_storage_look_{};
   std::set<std::string> lenders_;  // nodes last passed to watch_lenders
-  bool interrupted_ = false;  // some actions of a decision were not tried
+  bool interrupted_ = false;       // some actions of a decision were not tried
 };
 
 }  // namespace synergy::controller

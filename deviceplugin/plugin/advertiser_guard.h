@@ -100,7 +100,7 @@ class AdvertiserGuard {
   wire::RegistrationRecord record_;
   std::string dra_driver_;
   bool slices_known_ = false;
-  std::map<std::string, Instant> first_asked_;  // by resource that has not been registered yet
+  std::map<std::string, Instant> first_asked_;   // by resource that has not been registered yet
   std::map<std::string, Instant> listed_since_;  // by resource that is listed without us
   std::string stopped_;
   std::string save_problem_;

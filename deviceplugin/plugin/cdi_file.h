@@ -36,7 +36,7 @@ class CdiFile {
   const std::vector<std::string> command_;
   Logger& log_;
   std::string plain_;  // the plugin's own specification
-  std::string text_;  // the resulting content of the file
+  std::string text_;   // the resulting content of the file
 };
 
 }  // namespace synergy::deviceplugin

@@ -64,7 +64,7 @@ class NvmlSource final : public DeviceSource {
   GpuInventory known_;
   std::map<std::string, unsigned> indices_;  // NVML's indices of the known GPUs
   std::set<std::string> unwell_;             // known GPUs, at the last look
-  bool start_anew_ = false;  // a new session may fix a failure
+  bool start_anew_ = false;                  // a new session may fix a failure
   Backoff between_sessions_;
   Instant next_session_{};
 };

@@ -40,7 +40,7 @@
 namespace synergy::extender {
 
 struct BinderTimes {
-  Duration bind = std::chrono::seconds(13);  // for a whole bind: below kube-scheduler's timeout
+  Duration bind = std::chrono::seconds(13);    // for a whole bind: below kube-scheduler's timeout
   Duration assume = std::chrono::seconds(30);  // before a bind in doubt is checked
 };
 
@@ -69,7 +69,7 @@ class Binder {
   struct Attempt {
     const wire::BindingArgs& args;
     const std::string& request_id;
-    std::stop_token stop;  // stops at its deadline
+    std::stop_token stop;   // stops at its deadline
     bool in_doubt = false;  // an earlier bind may still take effect
   };
 

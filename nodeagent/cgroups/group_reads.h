@@ -24,7 +24,7 @@ namespace synergy::nodeagent {
 inline constexpr size_t kMostProcesses = 512;
 
 struct ReadTotals {
-  double read = 0;  // bytes that read calls returned, from files and all other sources
+  double read = 0;     // bytes that read calls returned, from files and all other sources
   double fetched = 0;  // bytes that came from storage
 };
 // Parses the text of /proc/PID/io; returns nullopt if it is malformed.
@@ -42,7 +42,7 @@ class GroupReads {
   struct Group {
     ReadTotals reported;
     ReadTotals lost;  // of processes that were never waited for
-    int behind = 0;  // consecutive looks with less than the last totals
+    int behind = 0;   // consecutive looks with less than the last totals
   };
 
   std::optional<ReadTotals> Sum(const std::string& folder) const;

@@ -35,7 +35,7 @@ std::unique_ptr<DeviceGroups> FindDeviceGroups(const std::string& cgroup_folder,
 // The major numbers of GPU devices that differ between machines.
 struct GpuMajors {
   std::set<int> nvidia_uvm;  // empty: the driver has not created it yet
-  std::set<int> kfd;  // for AMD's GPUs
+  std::set<int> kfd;         // for AMD's GPUs
 };
 // Parses the text of /proc/devices.
 GpuMajors ParseGpuMajors(std::string_view proc_devices);

@@ -33,7 +33,7 @@ struct DcgmDevice {
   std::string product;   // "NVIDIA A100-SXM4-80GB"
   std::string pci_id;    // "00000000:3B:00.0"
   std::string instance;  // the number of a MIG instance; empty: the whole GPU
-  std::string profile;  // the profile of a MIG instance: "1g.5gb"
+  std::string profile;   // the profile of a MIG instance: "1g.5gb"
   // The container to which the exporter attributes the device, as a hint.
   std::string pod_namespace;
   std::string pod;

@@ -31,7 +31,7 @@ namespace synergy::nodeagent {
 struct OwnedGpu {
   const DeviceOwner* owner = nullptr;
   const DcgmDevice* device = nullptr;  // null: unknown
-  bool shared = false;  // other containers may also use it
+  bool shared = false;                 // other containers may also use it
 };
 
 // Returns an entry for each GPU of `owners`: devices of `gpu_resource` and of NVIDIA's resources.

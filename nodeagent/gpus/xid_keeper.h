@@ -62,7 +62,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> present_;  // UID -> "team/pod"
-  std::deque<Gone> gone_;  // oldest first
+  std::deque<Gone> gone_;                       // oldest first
   std::deque<Known> known_;
 };
 

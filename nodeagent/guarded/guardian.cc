@@ -270,7 +270,7 @@ class Guardian {
   Instant suspends_from_{};
   bool stopping_ = false;
   std::optional<Instant> killed_at_;  // when to kill the agent
-  std::optional<int> status_;  // of the agent, once it has ended
+  std::optional<int> status_;         // of the agent, once it has ended
 };
 
 // Restores what the records name. Another guardian may hold them, and then restores it.

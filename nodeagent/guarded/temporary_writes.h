@@ -31,7 +31,7 @@ namespace synergy::nodeagent {
 struct KeptWrite {
   std::string file;     // "/sys/fs/cgroup/cpu/kubepods/pod1-2/cpu.cfs_quota_us"
   uint64_t folder = 0;  // inode of the group's folder: distinguishes groups of the same name
-  std::string former;  // text that restores the file's previous content
+  std::string former;   // text that restores the file's previous content
   std::string written;
 
   bool operator==(const KeptWrite&) const = default;

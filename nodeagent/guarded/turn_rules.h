@@ -39,7 +39,7 @@ std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool p
 // A pod of the node.
 struct TurnPod {
   const GpuTurn* turn = nullptr;       // null: it takes no turns
-  bool runs = false;  // its training container runs
+  bool runs = false;                   // its training container runs
   bool refused = false;                // by WhyNotSuspended(), or by the kernel
   std::optional<WallTime> resumed_at;  // nullopt: it was not suspended
 };

@@ -26,8 +26,8 @@ struct MemorySample {
   Bytes cache;        // page cache that the kernel can drop at once: neither mapped nor dirty
   Bytes mapped;       // mapped page cache: programs, libraries, data
   Bytes working_set;  // as the kubelet counts it: everything but cache that was used only once
-  Bytes refaulted;  // since the group was created: read again after it was dropped
-  std::optional<Duration> stalled;  // since then, too: time in which a process waited (PSI)
+  Bytes refaulted;    // since the group was created: read again after it was dropped
+  std::optional<Duration> stalled;     // since then, too: time in which a process waited (PSI)
   bool cache_can_be_released = false;  // whether cache alone can be released
 
   // Returns the memory that cannot be taken from the container.

@@ -96,7 +96,7 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   mutable std::mutex mutex_;
   std::map<std::string, Watched> watched_;            // by uid
   std::map<std::string, std::deque<Ended>> waiting_;  // by namespace
-  std::string served_;  // the namespace served last
+  std::string served_;                                // the namespace served last
   std::map<RunKey, Instant> taken_;                   // runs that were queued, and when
   std::deque<Reported> reports_;
 };

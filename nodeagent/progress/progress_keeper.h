@@ -40,7 +40,7 @@ namespace synergy::nodeagent {
 struct ProgressSources {
   CpuGroups& cpu;
   DataUse& data;
-  std::string log_folder;  // the kubelet's folder of pods' logs: "/var/log/pods"
+  std::string log_folder;   // the kubelet's folder of pods' logs: "/var/log/pods"
   std::string pods_folder;  // of pods' volumes: "/var/lib/kubelet/pods"; empty: not read
   // Gets a page of metrics, of at most a few MiB, within a few seconds.
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,

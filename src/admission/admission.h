@@ -86,14 +86,14 @@ enum class AdmissionOutcome : uint8_t {
   kNoGpus,
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
-  kNotAsked,  // out of scope, and nobody requested management
-  kInference,  // it serves models, and only its namespace requested management
+  kNotAsked,           // out of scope, and management was not requested
+  kInference,          // it serves models, and only its namespace requested management
   kOtherScheduler,
   kHasNode,            // bound by its creator
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
-  kQuotaByQos,  // the namespace's quotas count BestEffort pods separately, and this is one
+  kQuotaByQos,         // the namespace's quotas count BestEffort pods separately, and this is one
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
@@ -108,7 +108,7 @@ struct AdmissionFigures {
   std::string container_name;
   ResourceVector demand;
   ResourceVector fair_share;
-  ResourceVector floor;  // its new request
+  ResourceVector floor;               // its new request
   std::optional<Bytes> memory_limit;  // the limit to add
   // The most CPU that it may get, for its data loaders, if the effect of CPU on its speed is
   // unknown.
@@ -120,8 +120,8 @@ struct AdmissionFigures {
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
   std::string gpu_product;  // required product of its GPUs; empty: any
-  std::string workload;  // WorkloadOf() of the pod
-  LooserIdentities alike;  // LooserIdentitiesOf() of the pod
+  std::string workload;     // WorkloadOf() of the pod
+  LooserIdentities alike;   // LooserIdentitiesOf() of the pod
   // Set if the profile is a hint: its workload is alike only in this respect.
   std::optional<LooserIdentity> hint;
   SpreadCost spread;  // of its gang, by the profile

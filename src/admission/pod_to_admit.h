@@ -57,14 +57,14 @@ struct PodToAdmit {
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
   std::string scheduling_group;  // spec.schedulingGroup.podGroupName; empty: none
-  bool has_subdomain = false;  // spec.subdomain: its peers find it by name
-  int32_t gang_size = 1;  // number of pods in its gang (cluster/gang.h); 1: it trains alone
+  bool has_subdomain = false;    // spec.subdomain: its peers find it by name
+  int32_t gang_size = 1;         // number of pods in its gang (cluster/gang.h); 1: it trains alone
   std::string why_no_gang = {};  // why it is in no gang with its peers (cluster/gang.h), or empty
   std::vector<GpuContainer> gpu_containers;            // of spec.containers
   std::vector<ClaimingContainer> claiming_containers;  // of spec.containers
   // Requests apart from the GPU containers: sidecars and overhead; no GPUs.
   ResourceVector beside;
-  ResourceVector beside_limits;  // limits of the same containers, where they have any
+  ResourceVector beside_limits;   // limits of the same containers, where they have any
   bool guaranteed_beside = true;  // the other containers allow it to be Guaranteed
   bool best_effort = false;       // no container requests or limits CPU or memory
   NodeSelection selection;
@@ -76,7 +76,7 @@ struct PodToAdmit {
   std::string workload;
   LooserIdentities alike;
   bool has_node = false;             // spec.nodeName is already set
-  bool mirror = false;  // represents a static pod
+  bool mirror = false;               // represents a static pod
   bool pod_level_resources = false;  // spec.resources
   // Values of annotations; empty: none.
   std::string progress_file = {};

@@ -23,7 +23,7 @@ struct SizingCase {
   Enforcement enforcement = Enforcement::kShared;
   Gpus gpus;
   ResourceVector beside;  // requests of the pod's other containers
-  AmountBounds bounds;  // of the request, from the namespace's limit ranges
+  AmountBounds bounds;    // of the request, from the namespace's limit ranges
 };
 
 struct Sizes {

@@ -32,8 +32,8 @@ class Candidates {
 
   struct Candidate {
     const NodeState* state = nullptr;  // valid until the next Judge()
-    std::optional<NodeIndex> index;  // absent: known only from the request, or not at all
-    FitFailures failures = {};  // empty: the pod can go there
+    std::optional<NodeIndex> index;    // absent: known only from the request, or not at all
+    FitFailures failures = {};         // empty: the pod can go there
     // Bits for the entries of the pod's requests.other of which the node has too little; absent if
     // they were not checked individually.
     std::optional<uint64_t> lacking = {};

@@ -35,7 +35,7 @@ struct OnStorage {
   size_t number = 0;  // the same for all shares on one storage
   DataReads reads;
   double bandwidth = 0;  // of the storage, less the use of pods outside the shares
-  double left = 0;  // the part of `bandwidth` that the other shares leave
+  double left = 0;       // the part of `bandwidth` that the other shares leave
 };
 
 // A share with least = current = most keeps its amounts.
@@ -44,7 +44,7 @@ struct PodShare {
   ResourceVector current;
   ResourceVector least;     // not cut below this; within `current`
   ResourceVector most;      // it cannot use more
-  ResourceVector fair;  // its fair share, the unit of its throughput
+  ResourceVector fair;      // its fair share, the unit of its throughput
   bool whole_cpus = false;  // its CPU changes in whole cores
   // A profile's claimed speed counts only up to this multiple of the unit.
   double max_speed_up = std::numeric_limits<double>::infinity();

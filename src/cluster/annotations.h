@@ -16,11 +16,11 @@ inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile"
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
 inline constexpr std::string_view kGpuProduct = "synergy.io/gpu-product";   // pods
 inline constexpr std::string_view kWorkload = "synergy.io/workload";        // pods: one workload
-inline constexpr std::string_view kFungible = "synergy.io/fungible";  // "false": leave it alone
-inline constexpr std::string_view kManaged = "synergy.io/managed";          // namespaces: "true"
-inline constexpr std::string_view kGang = "synergy.io/gang";                // pods
-inline constexpr std::string_view kGangSize = "synergy.io/gang-size";       // pods
-inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";   // pods: of a gang
+inline constexpr std::string_view kFungible = "synergy.io/fungible";   // "false": leave it alone
+inline constexpr std::string_view kManaged = "synergy.io/managed";     // namespaces: "true"
+inline constexpr std::string_view kGang = "synergy.io/gang";           // pods
+inline constexpr std::string_view kGangSize = "synergy.io/gang-size";  // pods
+inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";  // pods: of a gang
 // On nodes. "true": a resize costs no container its devices there; "false": it may.
 inline constexpr std::string_view kDevicesSafe = "synergy.io/devices-safe";
 // A pod label with this prefix requests management.

@@ -29,7 +29,7 @@ inline constexpr int32_t kMostGangMembers = 256;
 
 struct Gang {
   std::string name;     // with the namespace: "team/bert"
-  int32_t size = 0;  // all its members, including those without GPUs; 0 if there is a problem
+  int32_t size = 0;     // all its members, including those without GPUs; 0 if there is a problem
   std::string problem;  // what is wrong with the pod's labels, and the cure; may be empty
   SpreadCost spread = {};
 

@@ -34,10 +34,10 @@ Result<Enforcement> ParseEnforcement(std::string_view text);
 // kubelet makes a resize completely or not at all.
 enum class Dimension : uint8_t { kCpu, kMemory };
 
-// Which pods Synergy manages.
+// The pods that Synergy manages.
 enum class Scope : uint8_t {
   kOptIn,  // pods that opt in: by scheduler, by a label, or by their namespace's label
-  kAll,  // all GPU pods except inference pods that do not opt in
+  kAll,    // all GPU pods except inference pods that do not opt in
 };
 
 std::string_view ToString(Scope scope);
@@ -52,7 +52,7 @@ enum class ChangeKind : uint8_t {
   // The steps of a loan of CPU (engine/tuner/loans.h). Each is announced before it is made, and its
   // inverse undoes it.
   kLent,       // cut: an idle pod lends
-  kReturned,  // grown: it gets its own CPU back
+  kReturned,   // grown: it gets its own CPU back
   kBorrowed,   // grown by what others lend
   kGivenBack,  // cut by that amount
 };
@@ -96,14 +96,14 @@ enum class ResizeState : uint8_t {
   kInProgress,
   kDeferred,    // does not fit now
   kInfeasible,  // never fits
-  kRefused,  // in progress; the last try failed because memory in use is above the new limit
+  kRefused,     // in progress; the last try failed because memory in use is above the new limit
 };
 
 std::string_view ToString(ResizeState state);
 
 // The state of a running container's memory, as the node agent reports it.
 struct MemoryReading {
-  Bytes in_use;  // what cannot be taken from it; excludes reclaimable page cache
+  Bytes in_use;             // what cannot be taken from it; excludes reclaimable page cache
   bool node_short = false;  // the node has hardly any memory left; take none there
   WallTime at{};
 
@@ -115,7 +115,7 @@ enum class DeviceSafety : uint8_t {
   kUnknown,
   kSafe,
   kUnsafe,  // a resize removes them
-  kLost,  // a resize on its node has removed a device
+  kLost,    // a resize on its node has removed a device
 };
 
 std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
@@ -161,7 +161,7 @@ struct AdmittedContainer {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
-  std::string workload;  // pods with the same one are alike (profile/measured/measured_profile.h)
+  std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
   LooserIdentities alike;  // the ways in which other workloads are like it
   std::optional<LooserIdentity> hint;  // the profile is only of a similar workload
   Enforcement enforcement = Enforcement::kShared;

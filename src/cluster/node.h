@@ -30,8 +30,8 @@ struct GpuKinds {
   int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
   // ResourceSlices offer them, so pods get them through ResourceClaims (docs/dra.md).
   bool by_claim = false;
-  bool no_requests = false;  // by_claim is set, and no request of the GPU resource gets them
-  Slices slices;  // slices of shared GPUs, as `installed`; a GPU is never in both
+  bool no_requests = false;    // by_claim is set, and no request of the GPU resource gets them
+  Slices slices;               // slices of shared GPUs, as `installed`; a GPU is never in both
   int64_t slices_per_gpu = 0;  // 0: unknown, or the node offers no slices
 
   // Returns whether the node may have GPUs of `product`: it is one of them, or the products are
@@ -53,7 +53,7 @@ struct Node {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;  // condition MemoryPressure
-  std::string boot_id;  // status.nodeInfo.bootID, which changes with each boot
+  std::string boot_id;           // status.nodeInfo.bootID, which changes with each boot
 
   bool operator==(const Node&) const = default;
 };

@@ -25,8 +25,8 @@ struct NodeSelection;
 struct Waiting {
   std::string scheduler;       // spec.schedulerName
   bool unschedulable = false;  // condition PodScheduled is False for the reason Unschedulable
-  std::string message;  // the condition's message
-  WallTime since{};  // the condition's lastTransitionTime
+  std::string message;         // the condition's message
+  WallTime since{};            // the condition's lastTransitionTime
   std::string kept_node;       // where the tuner keeps a place for it; empty: no place
   WallTime kept_until{};
   // The node where kube-scheduler evicted pods for this one (status.nominatedNodeName); empty:
@@ -64,14 +64,14 @@ struct Pod {
   // gang.
   std::shared_ptr<const Separation> separation;
   int32_t priority = 0;
-  bool terminal = false;                 // Succeeded or Failed: takes nothing
-  bool succeeded = false;                // terminal, and not Failed
+  bool terminal = false;    // Succeeded or Failed: takes nothing
+  bool succeeded = false;   // terminal, and not Failed
   bool misaligned = false;  // Failed because its node could not align it with NUMA nodes
-  bool deleting = false;  // still takes its share until it is gone
-  Duration grace{};                      // termination grace period
+  bool deleting = false;    // still takes its share until it is gone
+  Duration grace{};         // termination grace period
   bool tolerates_unschedulable = false;  // may go to cordoned nodes
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
-  std::vector<std::string> warnings;  // warnings from admission for its creator
+  std::vector<std::string> warnings;     // warnings from admission for its creator
 
   // Returns whether it is a member of a gang with valid labels.
   bool IsOfGang() const { return gang && gang->problem.empty(); }

@@ -20,7 +20,7 @@ inline constexpr size_t kMostFailureRecords = 200;
 
 // The longest texts of the types below, in bytes, so that the records fit into a ConfigMap. The
 // first four are Kubernetes' own limits, which Kubernetes does not check in owner references.
-inline constexpr size_t kLongestLabel = 63;  // also for containers, namespaces and kinds
+inline constexpr size_t kLongestLabel = 63;            // also for containers, namespaces and kinds
 inline constexpr size_t kLongestObjectName = 253;      // of pods, nodes and owners
 inline constexpr size_t kLongestApiVersion = 317;      // GROUP/VERSION
 inline constexpr size_t kLongestFailureReason = 1024;  // for a condition, a pod or a container
@@ -56,16 +56,16 @@ struct EndedPod {
   std::string name;
   std::string node;
   ObjectOwner owner;
-  std::string job_set;  // the JobSet that it belongs to; empty: none
-  std::string queue;  // Kueue's local queue, from the pod's labels; empty: unknown
+  std::string job_set;    // the JobSet that it belongs to; empty: none
+  std::string queue;      // Kueue's local queue, from the pod's labels; empty: unknown
   std::string user;       // the label synergy.io/user; empty: none
   std::string rank;       // its index in its job; empty: none
   std::string container;  // the one with its GPUs, from the webhook's annotation; may be empty
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
   std::optional<bool> shared_gpu;  // other pods may use the same one; absent: unknown
-  bool managed = false;  // Synergy's scheduler placed it, and it has GPUs
-  bool failed = false;  // the whole pod failed; otherwise only containers were restarted
+  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs
+  bool failed = false;             // the whole pod failed; otherwise only containers were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
   std::string message;
@@ -73,7 +73,7 @@ struct EndedPod {
   std::string condition_message;        // of DisruptionTarget
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
   WallTime created{};
-  WallTime asked_to_end{};  // when it was deleted; absent: it was not
+  WallTime asked_to_end{};    // when it was deleted; absent: it was not
   WallTime last_condition{};  // the last transition of a condition
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
@@ -105,12 +105,12 @@ struct FailureRecord {
   WallTime attempt{};
   bool leads = false;  // it is the attempt's cause, as far as known
   // Facts that decide whether a retry of it is futile (engine/retries).
-  WallTime started{};  // start of the run; unset: unknown
+  WallTime started{};                 // start of the run; unset: unknown
   std::string workload;               // of the pod
   std::string image_id;               // of the container
   std::optional<int64_t> iterations;  // shown by its log; absent: the log is unknown
-  bool shared_gpu = false;  // other pods may have used the same one, or that is unknown
-  WallTime created{};  // creation of the pod
+  bool shared_gpu = false;            // other pods may have used the same one, or that is unknown
+  WallTime created{};                 // creation of the pod
   // When the decision to suspend its job because of this failure was made, and when it was carried
   // out.
   WallTime to_suspend{};
@@ -122,7 +122,7 @@ struct FailureRecord {
 // The records of a namespace, as kept in a ConfigMap.
 struct FailureHistory {
   std::string of_namespace;
-  std::string resource_version;  // of the ConfigMap; empty: there is none yet
+  std::string resource_version;        // of the ConfigMap; empty: there is none yet
   std::vector<FailureRecord> records;  // by time
 };
 

@@ -15,7 +15,7 @@
 namespace synergy {
 
 struct HostPort {
-  std::string ip;  // 0.0.0.0: all addresses of the node
+  std::string ip;        // 0.0.0.0: all addresses of the node
   std::string protocol;  // "TCP"
   int32_t port = 0;
 

@@ -27,11 +27,11 @@ struct ControllerConfig {
   // Settings for a controller that makes its certificate itself and writes it into those files
   // (docs/adr/0008-own-certificate.md). Secrets are in own_namespace.
   struct OwnCertificate {
-    std::string secret;  // empty: another program provides the files
+    std::string secret;        // empty: another program provides the files
     std::string agent_secret;  // the node agents' certificate, for progress.server_name; or empty
     std::vector<std::string> names;  // the controller's DNS names
-    std::string webhooks;  // name of both webhook configurations
-    std::string authority_file;  // where to write the authority
+    std::string webhooks;            // name of both webhook configurations
+    std::string authority_file;      // where to write the authority
     std::chrono::milliseconds validity = std::chrono::hours(24 * 365);
   } own_certificate;
   // Set both or neither. Clients must then show a certificate for this DNS name, signed by this

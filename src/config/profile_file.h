@@ -38,7 +38,7 @@ namespace synergy::config {
 struct ProfileFile {
   struct Entry {
     TrainingProfile training;  // as written
-    JobProfile profile;  // as used
+    JobProfile profile;        // as used
   };
 
   std::vector<Entry> entries;  // never empty; one per model, GPU product and GPU count

@@ -13,14 +13,14 @@ namespace synergy {
 
 enum class ErrorCode {
   kInvalid,      // the input is wrong: do not retry
-  kTooLarge,  // more than is accepted at once: request less
+  kTooLarge,     // more than is accepted at once: request less
   kNotFound,     // the named object does not exist
   kConflict,     // something else changed it first
   kGone,         // the resourceVersion is too old: list again
   kDenied,       // no permission, or refused by an admission rule
   kUnavailable,  // the other side is unreachable or unhealthy: a retry may help
-  kOverloaded,  // refused without processing, nothing was done: a later retry may help
-  kTimeout,  // the caller requested a stop
+  kOverloaded,   // refused without processing, nothing was done: a later retry may help
+  kTimeout,      // the caller requested a stop
   kCancelled,    // we were asked to stop
 };
 

@@ -31,7 +31,7 @@ struct Usage {
   std::string program;
   std::string description;
   std::string config_page;  // the page that describes the configuration file
-  std::string example;  // example arguments
+  std::string example;      // example arguments
 };
 
 // The variables that flags set must outlive the CommandLine.

@@ -34,7 +34,7 @@ namespace decision {
 struct Asked {
   Pod pod;                              // as read from the request
   std::vector<std::string> nodes;       // names
-  std::vector<Node> sent;  // those of `nodes` that the cluster state lacked
+  std::vector<Node> sent;               // those of `nodes` that the cluster state lacked
   std::optional<NodeIndex> counted_on;  // by CountedAt() of candidates.h
 };
 
@@ -49,7 +49,7 @@ struct Prioritize {
   uint64_t version = 0;
   Asked asked;
   ReserveRule reserve;
-  double slack = 0;  // the argument of Ranking::GivePoints()
+  double slack = 0;             // the argument of Ranking::GivePoints()
   std::vector<int32_t> points;  // by position in asked.nodes
   std::optional<NodeIndex> best;
   std::vector<std::string> avoided = {};  // the argument of RankNodes()
@@ -60,7 +60,7 @@ struct Bind {
   Pod pod;  // as known
   std::string node;
   ReserveRule reserve;
-  ResourceVector planned;  // what the whole pod should take there
+  ResourceVector planned;                // what the whole pod should take there
   std::optional<ResourceVector> common;  // the argument of PlanAtBind() of bind_allocation.h
 };
 
@@ -90,7 +90,7 @@ struct HeldProfile {
   std::string profile_namespace;
   std::string name;
   int64_t generation = 0;
-  bool measured = false;  // measured by Synergy
+  bool measured = false;                    // measured by Synergy
   std::optional<TrainingProfile> training;  // nullopt: invalid
 };
 

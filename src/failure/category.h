@@ -62,13 +62,13 @@ enum class Cause { kUser, kEngine, kInfrastructure, kSynergy, kUnknown };
 
 enum class Behaviour {
   kDeterministic,  // the same template and image fail again on the same kind of node
-  kTransient,  // may pass without any change
+  kTransient,      // may pass without any change
   kUnknown,        // neither is known
 };
 
 enum class Advice {
   kFix,             // change the template, the image or the data
-  kRetry,  // retry without changes
+  kRetry,           // retry without changes
   kRetryElsewhere,  // on another node or GPU
   kRetryLarger,     // with more memory
 };
@@ -76,10 +76,10 @@ enum class Advice {
 // How many repeated failures of a category may stop further retries, if the owner asked for that.
 enum class StopsAfter {
   kNever,
-  kTwo,  // two failures in a row
+  kTwo,           // two failures in a row
   kTwoUnstarted,  // two in a row, neither of which reached an iteration
-  kTwoUnshared,  // two in a row, on GPUs that no other pod shared
-  kThreeApart,  // three in a row, at least five minutes apart
+  kTwoUnshared,   // two in a row, on GPUs that no other pod shared
+  kThreeApart,    // three in a row, at least five minutes apart
 };
 
 struct Outcome {

@@ -28,12 +28,12 @@ struct SeenXid {
 
 struct FailureFacts {
   std::optional<int> exit_code;         // of the container; 128 + N after signal N
-  std::string reason;  // the container's, otherwise the pod's
-  std::string message;  // the message for that reason
+  std::string reason;                   // the container's, otherwise the pod's
+  std::string message;                  // the message for that reason
   std::vector<std::string> conditions;  // "TYPE/REASON" of the pod's or job's conditions
   std::vector<SeenXid> xids;            // of the pod's GPUs
-  std::optional<int64_t> iterations;  // seen iterations; if absent, the logs count
-  bool shared_gpu = false;  // whether another pod shared it
+  std::optional<int64_t> iterations;    // seen iterations; if absent, the logs count
+  bool shared_gpu = false;              // whether another pod shared it
   std::vector<OwnAct> acts;
   std::vector<LogReading> logs;  // one per process of the job
 };
@@ -41,7 +41,7 @@ struct FailureFacts {
 struct JobFailure {
   Category category = Category::kUnknown;
   Outcome outcome;
-  std::string rule;  // name of the rule; empty for kUnknown
+  std::string rule;      // name of the rule; empty for kUnknown
   std::string evidence;  // the line that shows it (evidence.h); may be empty
 };
 

@@ -106,7 +106,7 @@ struct Candidate {
   bool raised = false;
   bool aside = false;
   bool caused = false;  // the exception before it in the chain caused it
-  bool open = false;  // the following lines contain its message
+  bool open = false;    // the following lines contain its message
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -420,7 +420,7 @@ class Reading {
   std::set<std::string> origins_;
   bool several_ = false;
   bool panicked_ = false;  // the next line is the message of a panic
-  bool trained_ = false;  // a line shows a loss after the start
+  bool trained_ = false;   // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};

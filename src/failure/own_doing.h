@@ -18,7 +18,7 @@ enum class Act {
   kMemory,    // lowered its memory request or limit, or dropped its page cache
   kLimit,     // set its memory limit (strict)
   kCpu,       // changed its CPU: a resize, a loan, a probe
-  kShare,  // put another pod on its GPU, or attempted to
+  kShare,     // put another pod on its GPU, or attempted to
   kTakeAway,  // moved, preempted or suspended it
 };
 
@@ -38,9 +38,9 @@ const std::vector<ActName>& ActNames();
 struct OwnDoingQuery {
   Category category;
   std::string_view evidence;
-  bool for_memory = false;  // it was evicted for memory
+  bool for_memory = false;   // it was evicted for memory
   bool device_lost = false;  // an Xid was reported
-  bool by_signal = false;  // its exit code was 137 or 143
+  bool by_signal = false;    // its exit code was 137 or 143
 };
 
 // Returns whether one of `acts` can have caused the failure.

@@ -17,7 +17,7 @@ namespace synergy {
 
 struct RuleMatch {
   const LogRule* rule = nullptr;  // a literal from the table; null: none matches
-  size_t place = 0;  // position in the line
+  size_t place = 0;               // position in the line
 };
 
 // `exception`: the line belongs to an exception, so rules with places other than Where::kLine also

@@ -46,7 +46,7 @@ const LogRule* LogRuleNamed(std::string_view name);
 struct PlatformRule {
   std::string_view name;
   Category category;
-  std::string_view reason;  // RE2 for the whole reason; for conditions "TYPE/REASON"
+  std::string_view reason;   // RE2 for the whole reason; for conditions "TYPE/REASON"
   const char* message = "";  // RE2 for any part of the message
   std::optional<Outcome> outcome = std::nullopt;
 };
@@ -66,7 +66,7 @@ std::span<const CodeRule> XidRules();
 enum class Strength {
   kNone,
   kSignal,    // a signal ended a process, or it aborted itself
-  kCascade,  // this process encountered the failure of another one
+  kCascade,   // this process encountered the failure of another one
   kCrash,     // a segmentation fault
   kSpecific,  // a cause
 };

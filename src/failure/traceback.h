@@ -21,10 +21,10 @@ namespace synergy {
 class TracebackReader {
  public:
   enum class Part {
-    kOther,  // not part of a traceback
-    kFrame,  // its heading, a frame, or a line of source
+    kOther,      // not part of a traceback
+    kFrame,      // its heading, a frame, or a line of source
     kException,  // the line that names the exception
-    kMessage,  // another line of the exception's message
+    kMessage,    // another line of the exception's message
   };
 
   struct Seen {
@@ -46,13 +46,13 @@ class TracebackReader {
 
   struct State {
     size_t indent = 0;    // of the frames; 0: in no traceback
-    int strays = 0;  // lines of other processes within it
+    int strays = 0;       // lines of other processes within it
     bool after = false;   // after an exception's line
     int messages = 0;     // lines of its message
     bool linked = false;  // the next traceback belongs to the same chain
     bool caused = false;  // and the previous exception caused it
     bool aside = false;   // the next exception is aside
-    bool quiet = false;  // the previous line is a warning
+    bool quiet = false;   // the previous line is a warning
     Seen last;
   };
 

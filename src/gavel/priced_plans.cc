@@ -21,7 +21,7 @@ constexpr double kRest = 1e-11;
 constexpr double kSmallestValue = 1e-3;  // a level may stay at 0; about 1 is usual
 constexpr int kMostPlans = 600;
 constexpr double kNoSlope = 1e-6;  // relative to the total of all jobs' slopes, which is 1
-constexpr double kBend = 1e-9;  // relative distance from a throughput that may be at a bend
+constexpr double kBend = 1e-9;     // relative distance from a throughput that may be at a bend
 
 struct Plan {
   std::vector<double> prices;  // at which the plan was made

@@ -50,7 +50,7 @@ struct TypedJob {
   std::optional<double> deadline;    // from now
   double waited = 0;                 // since the job arrived
   std::optional<size_t> on;          // the type of a running job
-  bool stays = false;  // the job runs and must not be moved
+  bool stays = false;                // the job runs and must not be moved
 };
 
 class TypeRounds {

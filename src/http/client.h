@@ -29,7 +29,7 @@
 namespace synergy::http {
 
 struct ClientTls {
-  std::string ca_pem;  // empty: the system's authorities
+  std::string ca_pem;           // empty: the system's authorities
   std::string certificate_pem;  // set both or neither: mutual TLS
   std::string key_pem;
   // The files that these came from, which are read again when they change; empty: never.

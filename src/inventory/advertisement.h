@@ -23,7 +23,7 @@ namespace synergy {
 
 // How to advertise GPUs in MIG mode; named as in NVIDIA's device plugin.
 enum class MigStrategy {
-  kNone,  // not advertised
+  kNone,    // not advertised
   kSingle,  // their parts are devices of the GPU resource
   kMixed,   // their parts are devices of nvidia.com/mig-<profile>
 };

@@ -28,7 +28,7 @@ inline constexpr size_t kMostMigDevicesPerGpu = 16;
 enum class PciPath {
   kSystem,            // over the link between processors
   kNode,              // between the host bridges of one NUMA node
-  kHostBridge,  // through one host bridge
+  kHostBridge,        // through one host bridge
   kMultipleSwitches,  // through several PCIe switches
   kSingleSwitch,      // through one PCIe switch
   kSameBoard,

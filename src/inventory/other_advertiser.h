@@ -40,7 +40,7 @@ struct AdvertiserEvidence {
   std::string dra_driver;            // of a ResourceSlice for the node; empty: none
 };
 
-// What this plugin has offered since the machine was booted.
+// The offers of this plugin since the machine was booted.
 struct OwnOffer {
   std::set<std::string, std::less<>> resources;
   std::set<std::string, std::less<>> ids;

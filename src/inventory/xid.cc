@@ -26,9 +26,9 @@ constexpr Entry kXids[] = {
     {46, XidKind::kNeedsReset},   // the GPU stopped processing
     {48, XidKind::kNeedsReset},   // double bit ECC error
     {62, XidKind::kNeedsReset},   // halt of the internal micro-controller
-    {63, XidKind::kNeedsReset},  // memory page or row must be retired
+    {63, XidKind::kNeedsReset},   // memory page or row must be retired
     {64, XidKind::kNeedsReset},   // ... and that failed
-    {68, XidKind::kHarmless},  // video decoder exception
+    {68, XidKind::kHarmless},     // video decoder exception
     {74, XidKind::kNeedsReset},   // NVLink error
     {79, XidKind::kNeedsReset},   // fallen off the bus
     {94, XidKind::kNeedsReset},   // memory error, contained to one application
@@ -40,7 +40,7 @@ constexpr Entry kXids[] = {
     {136, XidKind::kNeedsReset},  // NVLink training failed
     {140, XidKind::kNeedsReset},  // ECC error that could not be corrected
     {143, XidKind::kNeedsReset},  // the GPU did not start
-    {154, XidKind::kHarmless},  // the recommended recovery action changed; it is read anyway
+    {154, XidKind::kHarmless},    // the recommended recovery action changed; it is read anyway
     {155, XidKind::kNeedsReset},  // NVLink error found by software
     {156, XidKind::kNeedsReset},  // a resource must be taken out of use
     {158, XidKind::kNeedsReset},  // fatal timeout

@@ -12,7 +12,7 @@ namespace synergy::json {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::string_view kEscapedDigits = "fffd";  // of the same character
+constexpr std::string_view kEscapedDigits = "fffd";        // of the same character
 
 unsigned char ByteAt(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;

@@ -53,7 +53,7 @@ class ObjectStore {
 };
 
 struct ReflectorStatus {
-  bool synced = false;  // a whole list has been stored
+  bool synced = false;     // a whole list has been stored
   bool watching = false;   // a watch is open now
   bool broken = false;     // the last watch failed, and none has been opened since
   Instant last_contact{};  // last response of the server: a list, or a watch's start,
@@ -63,7 +63,7 @@ struct ReflectorStatus {
   uint64_t errors = 0;
   uint64_t events = 0;
   uint64_t problems = 0;  // fields that could not be read
-  uint64_t unread = 0;  // existing objects that cannot be read (wire::UnreadObject)
+  uint64_t unread = 0;    // existing objects that cannot be read (wire::UnreadObject)
 };
 
 struct ReflectorOptions {

@@ -30,7 +30,7 @@ struct GpuGauge {
 
 struct AllocatedGpu {
   std::string resource;
-  std::string uuid;  // of the GPU
+  std::string uuid;      // of the GPU
   std::string mig_uuid;  // of the part, if there is one
   std::string pod_namespace;
   std::string pod;

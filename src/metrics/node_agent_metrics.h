@@ -28,8 +28,8 @@ struct PodProgressGauge {
   std::optional<double> rate;
   std::optional<Duration> remaining;
   std::optional<double> done;  // fraction of the training, or of its epoch
-  // What the agent can read: the peak of the processes' memory, the page cache, bytes returned by
-  // read calls, bytes from storage, and how long a thread waited for those (absent: unknown).
+  // Set if the agent can read it: the peak of the processes' memory, the page cache, bytes returned
+  // by read calls, bytes from storage, and how long a thread waited for those (absent: unknown).
   struct Memory {
     Bytes process;
     Bytes cache;
@@ -54,7 +54,7 @@ struct StorageGauges {
     std::string device;
     double read = 0;                  // bytes, by all pods
     std::optional<double> bandwidth;  // bytes per second; nullopt: unknown
-    std::optional<Duration> waited;  // how long a managed pod waited for it; nullopt: unknown
+    std::optional<Duration> waited;   // how long a managed pod waited for it; nullopt: unknown
   };
   struct Pod {
     std::string pod_namespace;
@@ -72,7 +72,7 @@ struct StorageGauges {
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
   uint64_t shrinks_in_progress = 0;  // pods whose memory is kept down
-  uint64_t kept_pods = 0;  // pods whose page cache is limited to their shares
+  uint64_t kept_pods = 0;            // pods whose page cache is limited to their shares
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that report it
   std::vector<PodBusyCounter> busy;        // of pods that do not

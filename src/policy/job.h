@@ -42,7 +42,7 @@ struct Job {
   // The job's speed as a function of CPU and memory, for all its GPUs together. Not owned. Jobs
   // that share a profile count as alike.
   const JobProfile* profile = nullptr;
-  ResourceVector demand;  // the least with which it reaches its best speed
+  ResourceVector demand;       // the least with which it reaches its best speed
   double fair_throughput = 1;  // the profile's throughput that `ideal` and `remaining` assume
 
   Seconds arrival{};
@@ -50,9 +50,9 @@ struct Job {
   Seconds first_part{};      // part of `ideal` for its first iterations; zero: not needed
   Seconds remaining{};       // part of `ideal`
   Seconds attained{};        // GPU-seconds held so far
-  QueuePlace place;  // for policies with queues
+  QueuePlace place;          // for policies with queues
   std::vector<Share> holds;  // where it runs now; empty: it waits
-  Seconds lease_end{};  // before then a running job goes before all others
+  Seconds lease_end{};       // before then a running job goes before all others
 
   bool Runs() const { return !holds.empty(); }
 };

@@ -106,7 +106,7 @@ struct PolicyName {
   std::string_view name;
   std::string_view meaning;   // one line, for users
   bool by_remaining = false;  // orders by the remaining times of jobs
-  std::string_view needs;  // facts and fields that it needs to be useful; empty: none
+  std::string_view needs;     // facts and fields that it needs to be useful; empty: none
   std::unique_ptr<const Policy> (*make)(const PolicyOptions&);
 };
 

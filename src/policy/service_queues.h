@@ -27,7 +27,7 @@ struct ServiceQueues {
 struct QueuePlace {
   uint32_t queue = 0;
   Seconds served{};   // time run since it last entered the first queue
-  Seconds waited{};  // time waited since then, excluding time before it first ran
+  Seconds waited{};   // time waited since then, excluding time before it first ran
   Seconds entered{};  // when it entered its queue
 
   bool operator==(const QueuePlace&) const = default;

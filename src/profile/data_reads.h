@@ -19,8 +19,8 @@
 namespace synergy {
 
 struct DataReads {
-  Bytes process;  // the part of the memory that is not cache
-  Bytes data_set;  // 0: reads nothing
+  Bytes process;             // the part of the memory that is not cache
+  Bytes data_set;            // 0: reads nothing
   double per_iteration = 0;  // bytes
 
   // Returns the fraction (0 to 1) of the data set that does not fit into a cache within `memory`.

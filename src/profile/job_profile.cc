@@ -248,7 +248,7 @@ class GridBuilder {
 // The position of an amount among ascending ones.
 struct Position {
   size_t below = 0;
-  double part = 0;  // fraction of the way to the next; 0 on `below` itself
+  double part = 0;   // fraction of the way to the next; 0 on `below` itself
   double scale = 1;  // below 1 if less than the first amount
 };
 

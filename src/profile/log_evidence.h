@@ -1,6 +1,6 @@
 #pragma once
 
-// What a container's log tells about the end of its program, as the agent of its node read it
+// The evidence in a container's log about the end of its program, as the agent of its node read it
 // (docs/failures.md). It contains names instead of the tables of failure/, which this half does not
 // need.
 //
@@ -17,9 +17,9 @@ namespace synergy {
 struct LogEvidence {
   std::string rule;                         // of failure/rules.h; empty: no rule recognises a line
   std::string evidence;                     // the line (failure/evidence.h)
-  std::optional<WallTime> time;  // time of the line
+  std::optional<WallTime> time;             // time of the line
   bool finished = false;                    // the log reports an end, and no error
-  int64_t iterations = 0;  // iterations that the log's tail shows
+  int64_t iterations = 0;                   // iterations that the log's tail shows
   std::optional<Duration> since_iteration;  // from the last of them to the log's end
 
   bool operator==(const LogEvidence&) const = default;

@@ -63,7 +63,7 @@ struct ProbeReading {
 // them. The work of an iteration is constant, so busy time grows in proportion to iterations; how
 // much of it an iteration takes is unknown.
 struct BusyEstimate {
-  double busy = 0;  // busy seconds since the agent's first look; never falls
+  double busy = 0;             // busy seconds since the agent's first look; never falls
   std::optional<double> rate;  // busy seconds per second, 0 to 1, over the last minute
   WallTime at{};               // when it was read, by the node's clock
 
@@ -80,8 +80,8 @@ struct IdleReading {
 // The least idle time at which the command line and the metrics show a pod as idle.
 inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 
-// What a container read from storage and how long it waited for that, during its agent's last look
-// (nodeagent/cgroups/storage/storage_meter.h).
+// The reads of a container from storage and how long it waited for them, during its agent's last
+// look (nodeagent/cgroups/storage/storage_meter.h).
 struct StorageUse {
   std::string backend;  // of most of its reads: a block device ("nvme0n1") or kNetworkStorage
   std::optional<double> read;  // bytes per second; nullopt: unknown
@@ -105,8 +105,8 @@ inline constexpr std::string_view kNetworkStorage = "network";
 struct TurnReading {
   std::vector<std::string> gpus;  // their UUIDs, sorted
   bool suspended = false;         // now
-  Duration time_suspended{};  // since the agent's first look; never falls
-  std::string refusal;  // why the agent does not suspend it; empty if it may
+  Duration time_suspended{};      // since the agent's first look; never falls
+  std::string refusal;            // why the agent does not suspend it; empty if it may
 
   bool operator==(const TurnReading&) const = default;
 };

@@ -23,7 +23,7 @@ struct ProfileStatus {
   int64_t observed_generation = 0;
   std::string demand_cpu;     // empty: none
   std::string demand_memory;  // empty: none
-  std::string speed_up;  // throughput with the demand, relative to that with the fair share
+  std::string speed_up;       // throughput with the demand, relative to that with the fair share
   std::string valid;          // of the condition Valid: "True", "False" or empty
   std::string reason;
   std::string message;
@@ -64,7 +64,7 @@ struct ProfileObject {
 // A profile and what follows from it.
 struct KnownProfile {
   ProfileObject object;
-  double tolerance = 0;  // the object's own, or else the controller's
+  double tolerance = 0;   // the object's own, or else the controller's
   ResourceVector demand;  // with the profile's GPU count; empty without a profile
 };
 

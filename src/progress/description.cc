@@ -293,7 +293,7 @@ LineKind KindOf(std::string_view description) {
 }
 
 bool ReportsTraining(std::string_view text) {
-  bool named = false;  // the last name belongs to a training's value
+  bool named = false;       // the last name belongs to a training's value
   bool evaluation = false;  // it follows "val" or the like
   bool number = false;      // the last token is a number
   Tokens tokens(text);

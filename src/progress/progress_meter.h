@@ -63,7 +63,7 @@ class ProgressMeter {
     int64_t lines = 0;
     int64_t last_line = 0;  // its number among all training lines
     int64_t advances = 0;   // not interrupted by a line of another source
-    int64_t step = 0;  // usual advance from line to line, rounded up if in doubt
+    int64_t step = 0;       // usual advance from line to line, rounded up if in doubt
     // Counts since the last line of the training's track.
     int64_t run = 0;        // advances
     int64_t run_start = 0;  // the iteration before the first advance
@@ -106,7 +106,7 @@ class ProgressMeter {
   int64_t lines_ = 0;      // training lines with an iteration
   uint64_t last_source_ = 0;
   size_t last_track_ = kTracks;          // of the previous line if it was a training's
-  std::string_view bars_;  // format of bars that lack a name
+  std::string_view bars_;                // format of bars that lack a name
   std::optional<double> printed_epoch_;  // from the training's own lines
   std::optional<double> heading_;        // "Epoch 3/10"
   bool new_heading_ = false;

@@ -62,7 +62,7 @@ class RateMeter {
   Duration paused_{};
   std::optional<WallTime> latest_;   // of Add, with the pauses
   std::optional<Point> last_;        // the beginning of the open stretch
-  std::optional<Point> present_;  // its end; lines with the same time may follow
+  std::optional<Point> present_;     // its end; lines with the same time may follow
   bool broken_ = false;              // between the two
   bool broken_after_ = false;        // after present_
   Stretch growing_;                  // stretches too short to be kept individually

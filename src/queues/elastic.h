@@ -40,9 +40,9 @@ struct ElasticTask {
   // The number that its author wrote, or that it has; used if it waits and its speed is unknown.
   int asks = 0;
   Gpus worker{1};              // GPUs of each
-  bool stays = false;  // runs, and must not be changed now
-  bool to_its_end = false;  // runs, and cannot be suspended, so it goes before all others
-  bool capped = false;  // `most` comes from the nodes' room, and may be below `now`
+  bool stays = false;          // runs, and must not be changed now
+  bool to_its_end = false;     // runs, and cannot be suspended, so it goes before all others
+  bool capped = false;         // `most` comes from the nodes' room, and may be below `now`
   std::optional<double> work;  // remaining work, in the unit of which `speed` is the rate
   std::optional<SpeedCurve> speed;
   int64_t priority = 0;  // the priority of its class

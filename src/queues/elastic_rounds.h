@@ -31,7 +31,7 @@
 
 namespace synergy {
 
-// What RoundWorkload lacks about a workload.
+// The part of a workload that RoundWorkload lacks.
 struct ElasticWorkload {
   // UID of the owning job. It is stable, unlike the Workload, which is replaced on every resize.
   std::string job;
@@ -42,11 +42,11 @@ struct ElasticWorkload {
   // The job runs but must not be changed, for example because some of its workers are done.
   bool stays = false;
   bool all_run = false;  // all its pods run
-  bool capped = false;  // `most` comes from the nodes' room
+  bool capped = false;   // `most` comes from the nodes' room
   std::optional<double> target_loss;
 };
 
-// What a running training reports, with its present number of workers.
+// The report of a running training, with its present number of workers.
 struct ElasticSight {
   std::optional<double> rate;       // iterations per second
   std::optional<double> iteration;  // the present one

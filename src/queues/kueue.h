@@ -91,9 +91,9 @@ struct Workload {
   // cannot change the answer.
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
-  WallTime quota_since{};  // when `has_quota` last changed
+  WallTime quota_since{};          // when `has_quota` last changed
   WallTime requeue_at{};           // Kueue does not admit it before this (status.requeueState)
-  std::optional<RoundNote> note;  // nullopt also if malformed
+  std::optional<RoundNote> note;   // nullopt also if malformed
   std::vector<CheckState> checks;  // in the order of status.admissionChecks
   // The names of its pod sets with GPUs. Three values of the first of these: its profile (label
   // synergy.io/profile), the key that pods of the same workload share (admission/workload.h), and
@@ -122,7 +122,7 @@ struct Workload {
 struct ClusterQueue {
   std::string name;
   std::string cohort;                // empty: none
-  Gpus quota;  // nominal, for all flavors together
+  Gpus quota;                        // nominal, for all flavors together
   std::vector<std::string> flavors;  // the flavors that have GPUs
   std::vector<std::string> checks;   // its admission checks
   std::string preemption;            // withinClusterQueue; empty: Never
@@ -224,7 +224,7 @@ struct CheckAnswer {
 struct TrainerStatus {
   std::optional<Seconds> remaining;
   std::optional<int64_t> percent;  // done, 0 to 100
-  WallTime at{};  // on the training's own clock
+  WallTime at{};                   // on the training's own clock
 
   bool operator==(const TrainerStatus&) const = default;
 };
@@ -235,7 +235,7 @@ struct QueuedJob {
   std::string name;
   std::string resource_version;
   int64_t workers = 1;                          // of a Job: spec.parallelism
-  int64_t succeeded = 0;  // number of its finished pods
+  int64_t succeeded = 0;                        // number of its finished pods
   std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if malformed
   // Both are 0 if it does not ask to be elastic, or there is a problem.
   int64_t least = 0;

@@ -37,7 +37,7 @@ struct RoundPolicyStatus {
   std::string reason;
   std::string message;
   std::string warning;  // a former name in the spec; empty: none
-  std::string since;  // when `ready` last changed
+  std::string since;    // when `ready` last changed
   std::vector<Queue> queues;
 
   bool operator==(const RoundPolicyStatus&) const = default;

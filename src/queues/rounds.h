@@ -75,7 +75,7 @@ struct RoundDelays {
 // process.
 struct RoundService {
   double served = 0;  // GPU-seconds in which all its pods ran
-  QueuePlace place;  // for policies with queues
+  QueuePlace place;   // for policies with queues
   // Its remaining running time, from its own progress; nullopt: unknown.
   std::optional<Seconds> remaining;
   bool refuted = false;  // its report of that was refuted (planner/workload_ledger.h)
@@ -103,7 +103,7 @@ struct RoundWorkload {
   bool left_alone = false;
   Gpus gpus;
   int64_t own_priority = 0;  // the priority of its class
-  Band band = Band::kNext;  // its present band
+  Band band = Band::kNext;   // its present band
   WallTime created{};
   WallTime started{};  // kRuns: when it got its quota
   RoundService service;
@@ -121,7 +121,7 @@ struct RoundVerdict {
 
 struct RoundDecision {
   std::vector<RoundVerdict> verdicts;  // one per workload; its present band if it is left alone
-  std::vector<size_t> order;  // all workloads that are not left alone: band kRuns first
+  std::vector<size_t> order;           // all workloads that are not left alone: band kRuns first
 };
 
 class Rounds {
@@ -134,7 +134,7 @@ class Rounds {
   WallTime RoundAt(WallTime now) const;
 
   enum class Doing : uint8_t {
-    kRan,  // all its pods ran
+    kRan,       // all its pods ran
     kWaited,    // for its queue's quota, or for its turn
     kUnplaced,  // had its quota, but some pods had no node
     kNeither,

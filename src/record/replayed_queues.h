@@ -70,7 +70,7 @@ class ReplayedQueues {
   QueueObjects objects_;
   std::map<std::string, PodProgress> progress_;  // by the pod's UID
   std::set<std::string> checkpoints_;            // "team/resnet50"
-  std::map<std::string, int64_t> room_;  // number of pods of a workload, by its UID
+  std::map<std::string, int64_t> room_;          // number of pods of a workload, by its UID
   RecordedTypes types_;
   LastStep last_;
   QueuePlan plan_;  // the last one

@@ -23,7 +23,7 @@ namespace synergy {
 struct CpuPodLoad {
   double per_hour = 0;      // arrivals, exponentially distributed; 0: none
   ResourceVector requests;  // of each, without GPUs
-  Duration lasts{};  // mean running time, exponentially distributed
+  Duration lasts{};         // mean running time, exponentially distributed
   uint64_t seed = 1;
 };
 

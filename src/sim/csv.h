@@ -53,7 +53,7 @@ class CsvTable {
   std::vector<size_t> line_numbers_;      // by row, from 1
   std::vector<std::string_view> fields_;  // by row, then column
   std::vector<size_t> positions_;         // of `fields_` in their lines, from 1
-  std::deque<std::string> unescaped_;  // texts of `fields_` that differ from the parsed text
+  std::deque<std::string> unescaped_;     // texts of `fields_` that differ from the parsed text
 };
 
 }  // namespace synergy

@@ -25,7 +25,7 @@ struct JobRun {
   Seconds arrival{};
   Seconds start{-1};       // first start
   Seconds finish{-1};      // -1: not finished when the run ended
-  Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not asked for
+  Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not requested
   uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
   bool failed = false;  // permanently; `finish` is then its last failure
@@ -45,11 +45,11 @@ struct UtilisationPoint {
 struct JobPlace {
   std::string nodes;  // in the order of binding, separated by spaces
   ResourceVector bound_with;
-  // For a gang: how near its pods are to each other, and how long it waited for a better place
+  // For a gang: how close its pods are to each other, and how long it waited for a better place
   // although it could have run.
   std::optional<SpreadTier> tier;
   Seconds waited_for_locality{};
-  // The start that was predicted for the job first, and when; none: it had no GPU reservation.
+  // The first start that was predicted for the job, and when; absent: it had no GPU reservation.
   struct PredictedStart {
     Seconds at{};
     Seconds start{};
@@ -62,9 +62,11 @@ struct PlaceChange {
   enum class Kind : uint8_t { kBound, kResized, kGone };
 
   Seconds at{};
-  std::optional<uint64_t> job;  // id of the pod's job; none: the pod is one of the starting cluster
+  std::optional<uint64_t>
+      job;  // id of the pod's job; absent: the pod belongs to the starting cluster
   Kind kind = Kind::kBound;
-  // Its uid: of the Nth pod of job 7 "job-7-N", from 0; of its second run "job-7-N-run-2".
+  // The pod's uid: "job-7-N" for the Nth pod of job 7, counted from 0; "job-7-N-run-2" in its
+  // second run.
   std::string pod;
   std::string node;
   ResourceVector amounts;  // kResized: the amounts in force; kGone: the last amounts
@@ -72,36 +74,36 @@ struct PlaceChange {
 
 // Figures of GPUs that jobs share (sim/sharing).
 struct SharingFigures {
-  // Until the last job arrived: what jobs did, as time at their own speeds alone x their GPUs, over
-  // the time of all GPUs.
+  // Work done until the last job arrived, as time at the jobs' own speeds alone x their GPUs,
+  // divided by the time of all GPUs.
   double work_per_gpu_second = 0;
-  // Pairs of jobs that ran at the same time for a trial, those that were kept after it, and those
-  // that were undone, then or later.
+  // Pairs of jobs that ran at the same time for a trial, pairs kept after it, and pairs undone then
+  // or later.
   uint64_t packs_tried = 0;
   uint64_t packs_kept = 0;
   uint64_t packs_undone = 0;
-  // Pairs of models that are thought to be good and are not, or the other way round.
+  // Pairs of models that are wrongly thought to be good, or wrongly thought not to be.
   uint64_t packs_misjudged = 0;
 };
 
 struct SimulationRun {
   std::vector<JobRun> jobs;      // in the order of the input
-  std::vector<JobPlace> places;  // in the same order, for simulations by events; else empty
+  std::vector<JobPlace> places;  // in the same order, for simulations by events; otherwise empty
   // Speeds at the end of the run, in the same order: 1 at the fair share, 0 for a waiting job.
   std::vector<double> last_speeds;
   uint64_t rounds = 0;     // from the first to the last, including those without a decision
   uint64_t decided = 0;    // rounds in which a plan was made
   uint64_t fell_back = 0;  // plans of Tune, used because a search found none in time
   Seconds begin{};         // first arrival
-  Seconds end{};           // last finish, or the time at which a simulation by events was cut off
+  Seconds end{};           // last finish, or when a simulation by events was cut off
   // Means from `begin` to `end`.
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;
   double memory_utilisation = 0;
   // The fraction of GPUs that were free but reserved for gangs that waited for a better place.
   double kept_idle = 0;
-  double worst_gap = 0;                    // over the plans that have one
-  std::optional<FailureFigures> failures;  // where jobs fail
+  double worst_gap = 0;                    // among the plans that have one
+  std::optional<FailureFigures> failures;  // set if jobs fail
   std::vector<UtilisationPoint> timeline;
   std::vector<PlaceChange> changes;       // by time; only if requested
   std::optional<SharingFigures> sharing;  // only if jobs may share GPUs
@@ -113,7 +115,7 @@ std::string ServerName(size_t server);
 // An allocation mechanism, by name.
 struct MechanismName {
   std::string_view name;
-  std::string_view meaning;  // one line, for help texts
+  std::string_view meaning;  // one line, for the help
 };
 
 // Called from time to time with the number of finished jobs.

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// REQUIRES: `values` are ascending, at least one.
+// REQUIRES: `values` are ascending, and at least one.
 double Quantile(const std::vector<double>& values, double part) {
   const double position = part * static_cast<double>(values.size() - 1);
   const auto below = static_cast<size_t>(std::floor(position));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Statistics of a simulated run: completion times over a window of job ids. The window leaves out
-// the warm-up and the end of a long run.
+// Statistics of a simulated run: completion times over a window of job ids. The window omits the
+// warm-up and the end of a long run.
 //
 // Threading: pure.
 
@@ -25,15 +25,15 @@ struct JobWindow {
   bool Contains(int64_t id) const { return first <= id && id < end; }
 };
 
-// Parses "4000:5000". kInvalid unless it is two whole numbers, the second above the first.
+// Parses "4000:5000"; returns kInvalid unless it is two whole numbers, the second above the first.
 Result<JobWindow> ParseJobWindow(std::string_view text);
 
 struct JobTimes {
   int64_t id = 0;
   Seconds submitted{};
-  std::optional<Seconds> started;   // for the first time
-  std::optional<Seconds> finished;  // none: the run ended earlier
-  // When the first 100 iterations were done (all of them, if the job has fewer); none: unknown.
+  std::optional<Seconds> started;   // the first start
+  std::optional<Seconds> finished;  // absent: the run ended earlier
+  // When the first 100 iterations were done (all of them, if the job has fewer); absent: unknown.
   std::optional<Seconds> first_iterations;
 };
 
@@ -41,13 +41,13 @@ struct JobTimes {
 // finished.
 struct RunStatistics {
   size_t measured = 0;    // finished jobs of the window
-  size_t unfinished = 0;  // the window's other jobs; no figure counts them
+  size_t unfinished = 0;  // the window's other jobs, which no figure counts
   Seconds mean{};
   Seconds p50{}, p95{}, p99{}, p999{};  // interpolated between neighbours, as numpy and pandas do
   Seconds makespan{};                   // from the window's first submission to its last finish
   Seconds mean_wait{};                  // from submission to first start
-  // From submission to the first 100 iterations, Gandiva's measure (OSDI'18). None: unknown for at
-  // least one job.
+  // From submission to the first 100 iterations, Gandiva's measure (OSDI'18). Absent: unknown for
+  // at least one job.
   std::optional<Seconds> mean_first_iterations;
 };
 

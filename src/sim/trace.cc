@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Kubernetes keeps the priorities above for its own.
+// Kubernetes keeps higher priorities for itself.
 constexpr int64_t kMostPriority = 1'000'000'000;
 
 // Positions of the trace's columns.

@@ -21,16 +21,16 @@ struct TraceJob {
   Seconds arrival{};
   int64_t total_iterations = 0;
   Gpus gpus;
-  // At the fair share, as measured by the trace's author; zero if the trace does not say.
+  // At the fair share, as measured by the trace's author; zero if the trace does not give it.
   Seconds iteration_time{};
   Seconds duration{};
-  int32_t priority = 0;  // of its pods, as of a PriorityClass
+  int32_t priority = 0;  // of its pods, as in a PriorityClass
 };
 
 // Parses CSV with the columns job_id, model, arrival_s, total_iterations, gpus and, where known,
 // iter_time_s_at_fair, duration_s_at_fair and priority; other columns are ignored. Returns the jobs
-// in the order of the file, which need not be that of arrival. `file_name` names the text in
-// errors.
+// in the order of the file, which may differ from their order of arrival. `file_name` names the
+// text in errors.
 Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view file_name);
 
 }  // namespace synergy

@@ -39,14 +39,14 @@ Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text);
 // Draws a GPU count by the weights of `options`.
 int64_t DrawGpus(const WorkloadOptions& options, Random& random);
 
-// kInvalid if `facts` lacks one of the ten models.
+// Returns kInvalid if `facts` lacks one of the ten models.
 Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
                                                const ModelFacts& facts);
 
 // Returns the jobs in the format of ParseTrace().
 std::string ToTraceCsv(std::span<const TraceJob> jobs);
 
-// Draws a model: its class by the weights of `split`, then one of the class.
+// Draws a model: first its class by the weights of `split`, then a model of the class.
 std::string_view DrawModel(const std::array<int, 3>& split, Random& random);
 
 // Yields the models of a workload with this split, job by job; for traces without model names.

@@ -23,18 +23,17 @@ class BestMean {
  public:
   explicit BestMean(size_t limits);
 
-  // `usage`: of each limit, as a fraction of it. The first plan has to stay within all limits.
+  // `usage`: of each limit, as a fraction of the limit. The first plan must stay within all limits.
   void Add(double value, std::span<const double> usage);
 
-  // Returns false if rounding errors kept it from finishing.
-  // REQUIRES: at least one plan.
+  // Returns false if rounding errors prevented it from finishing. REQUIRES: at least one plan.
   bool Solve();
 
   // Results of the last solve.
   double value() const { return value_; }
   const std::vector<double>& weights() const { return weights_; }  // y, by plan
   const std::vector<double>& prices() const { return prices_; }    // per limit, 0 or more
-  // A plan improves the mean if its value, less the price of its usage, exceeds this.
+  // A plan improves the mean if its value, minus the price of its usage, exceeds this.
   double own_price() const { return own_price_; }
 
  private:
@@ -45,9 +44,9 @@ class BestMean {
   bool Invert();
   void Price();
   // Returns a column that improves the mean; `columns()` if there is none. With Bland's rule, which
-  // never cycles, it is the first one; otherwise the one with the greatest gain.
+  // never cycles, it is the first such column; otherwise the one with the greatest gain.
   size_t Entering(bool bland) const;
-  // Brings the column into the basis. Returns false if no column has to leave for it.
+  // Brings the column into the basis. Returns false if no column must leave for it.
   bool Pivot(size_t entering, bool bland);
   size_t columns() const { return rows_ - 1 + values_.size(); }
 

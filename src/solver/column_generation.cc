@@ -12,8 +12,8 @@ namespace {
 
 // The solver's own tolerance for the gain of a variable.
 constexpr double kNoGain = 1e-7;
-// The most variables of one row that are added at a time, those with the greatest gains first.
-// Keeps them from all being of the same rows.
+// The most variables of one row to add at a time, those with the greatest gains first. This
+// prevents them from all belonging to the same rows.
 constexpr int kPerRow = 4;
 
 class Generator {
@@ -85,7 +85,7 @@ class Generator {
   GrowingProgram restricted_;
 };
 
-// Returns nullopt if the program has to be solved as a whole.
+// Returns nullopt if the program must be solved as a whole.
 std::optional<Solution> Generate(const Program& program, const std::vector<bool>& start,
                                  const SolveLimits& limits) {
   Generator generator(program);

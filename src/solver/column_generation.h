@@ -2,11 +2,11 @@
 
 // Solves a linear program that has many more variables than rows, by column generation (Gilmore and
 // Gomory, "A Linear Programming Approach to the Cutting-Stock Problem", 1961). It solves the
-// program with some of its variables, and adds those that would improve it at the prices of its
-// rows, until there are none. The result is an optimum of the whole program, because no variable
-// that was left out would help.
+// program with some of its variables, then adds those that would improve it at the prices of its
+// rows, until there are none. The result is an optimum of the whole program, because no omitted
+// variable would help.
 //
-// Threading: from any thread. Failures: as Solve (solve.h).
+// Threading: any thread. Failures: as in Solve (solve.h).
 
 #include <vector>
 
@@ -16,8 +16,8 @@
 
 namespace synergy {
 
-// `limits` hold for each step. `start`: per variable, whether it is in the first step. If the first
-// step has no solution, or some variable is an integer, the program is solved as a whole.
+// `limits` apply to each step. `start`: for each variable, whether it is in the first step. If the
+// first step has no solution, or some variable is an integer, the program is solved as a whole.
 // REQUIRES: 0 lies within the bounds of the variables that are not in `start`.
 Result<Solution> SolveByColumns(const Program& program, const std::vector<bool>& start,
                                 const SolveLimits& limits);

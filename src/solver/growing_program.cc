@@ -29,8 +29,8 @@ GrowingProgram::GrowingProgram(Sense sense, std::span<const Row> rows)
       simplex_(std::make_unique<Simplex>()) {
   ClpSimplex& model = simplex_->model;
   model.setLogLevel(0);
-  // Keeps tolerances in the program's own units. With scaling, a variable that helps may seem not
-  // to.
+  // Keeps tolerances in the program's own units. With scaling, a helpful variable may seem
+  // unhelpful.
   model.scaling(0);
   model.resize(static_cast<int>(rows.size()), 0);
   for (size_t row = 0; row < rows.size(); ++row) {

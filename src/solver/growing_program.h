@@ -32,8 +32,8 @@ class GrowingProgram {
   // accepts.
   void Add(const Variable& variable, std::span<const Entry> entries);
 
-  // Returns kOptimal, kInfeasible, or kUnknown after a time limit, for a missing bound or for
-  // numerical difficulties.
+  // Returns kOptimal or kInfeasible; returns kUnknown after a time limit, or because of a missing
+  // bound or numerical difficulties.
   SolveStatus Solve(const SolveLimits& limits);
 
   // Results of the last optimum. Values are in the order in which the variables were added, prices

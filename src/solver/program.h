@@ -50,14 +50,14 @@ struct Program {
   std::vector<Row> rows;
 };
 
-// Fails with kInvalid and the position of the variable or row: for a value that is not a number, a
+// Fails with kInvalid and the position of the variable or row for a value that is not a number, a
 // lower bound above its upper bound, a coefficient that is not finite, or a variable that does not
-// exist or comes twice in one row.
+// exist or occurs twice in one row.
 Result<> Validate(const Program& program);
 
 double Objective(const Program& program, std::span<const double> values);
 
-// Returns, in words, the first bound that `values` violate by more than the solver's tolerance;
+// Returns, as text, the first bound that `values` violate by more than the solver's tolerance;
 // empty if they are a solution.
 std::string Violation(const Program& program, std::span<const double> values);
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kSmallestObjective = 1e-9;
 constexpr double kIntegerTolerance = 1e-9;
-// Least improvement of a solution over the last one, relative to the largest objective coefficient.
+// The least improvement over the last solution, relative to the largest objective coefficient.
 constexpr double kImprovement = 1e-9;
 
 // Status codes of CLP and CBC.
@@ -110,7 +110,7 @@ Result<Solution> Without(SolveStatus status) {
   return solution;
 }
 
-// `bound`: of the minimized objective.
+// `bound`: the bound of the minimized objective.
 Result<Solution> With(SolveStatus status, const Program& program, const double* values,
                       double bound, double proven_gap) {
   Solution solution;
@@ -146,7 +146,7 @@ tl::unexpected<Error> GaveUp() {
   return Fail(ErrorCode::kUnavailable, "the solver stopped because of numerical difficulties");
 }
 
-// Solves without regard to integers. Leaves a solution in `solver` and returns nullopt, or returns
+// Solves without requiring integers. Leaves a solution in `solver` and returns nullopt, or returns
 // the final answer if there is no solution.
 std::optional<Result<Solution>> Relax(OsiClpSolverInterface& solver, const Deadline& deadline) {
   ClpSimplex& simplex = *solver.getModelPtr();

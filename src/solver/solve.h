@@ -5,12 +5,11 @@
 //
 // The same program gives the same solution every time, unless the time limit ended the search.
 //
-// Threading: from any thread. The library has global state, so the process solves one program at a
-// time and other calls wait. Their time limit starts after the wait. A search that a limit ends
-// leaks a few kilobytes (CBC 2.10).
-// Failures: kInvalid for a program that Validate() refuses, that is unbounded, or that is scaled so
-// badly that the solution does not hold; kUnavailable if the library gave up. A program without a
-// solution is not a failure.
+// Threading: any thread. The library has global state, so the process solves one program at a time
+// and other calls wait. Their time limit starts after the wait. A search that a limit ends leaks a
+// few kilobytes (CBC 2.10). Failures: kInvalid for a program that Validate() refuses, that is
+// unbounded, or that is scaled so badly that the solution is wrong; kUnavailable if the library
+// gave up. A program without a solution is not a failure.
 
 #include <chrono>
 #include <cstdint>

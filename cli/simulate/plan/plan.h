@@ -21,7 +21,7 @@ namespace synergy::cli {
 
 struct PlanQuestion {
   std::string baseline;  // a mechanism
-  std::string with;  // the mechanism to compare with it
+  std::string with;      // the mechanism to compare with it
   int64_t servers = 1;
   int64_t gpus = 8;                // of a server
   int64_t cpus = 24;               // of a server

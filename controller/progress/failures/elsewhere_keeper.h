@@ -62,7 +62,7 @@ class ElsewhereKeeper {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
-  std::deque<Decided> decided_;  // decisions that are not published yet
+  std::deque<Decided> decided_;                     // decisions that are not published yet
   std::optional<PublishedAvoidedNodes> published_;  // as stored; absent: unknown
   Instant due_ = Instant::min();
   std::optional<ErrorCode> error_;  // of the last call, if it failed

@@ -93,7 +93,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   struct Waiting {
     EndedPod pod;
     std::optional<ContainerEnd> end;
-    WallTime at{};  // time of the end
+    WallTime at{};    // time of the end
     Instant since{};  // when it was first seen
   };
   using Attempt = std::vector<Waiting>;
@@ -169,13 +169,13 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   bool loaded_ = false;
   std::map<std::string, FailureHistory> histories_;  // by namespace
   std::map<std::string, Instant> unwritten_;  // namespaces, and the earliest time to write them
-  std::map<std::string, Instant> written_;  // namespaces, and when they were last written
-  std::map<std::string, Retry> writes_;              // namespaces whose last write failed
-  std::map<RunKey, Instant> asked_;                  // runs whose pods were read
-  std::map<RunKey, Retry> unread_;                   // runs whose pods could not be read
-  std::string served_;  // the namespace served last
-  std::string served_node_;                          // the node whose pod was read last
-  Retry listing_;  // for the histories
+  std::map<std::string, Instant> written_;    // namespaces, and when they were last written
+  std::map<std::string, Retry> writes_;       // namespaces whose last write failed
+  std::map<RunKey, Instant> asked_;           // runs whose pods were read
+  std::map<RunKey, Retry> unread_;            // runs whose pods could not be read
+  std::string served_;                        // the namespace served last
+  std::string served_node_;                   // the node whose pod was read last
+  Retry listing_;                             // for the histories
 };
 
 }  // namespace synergy::controller

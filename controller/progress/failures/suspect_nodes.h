@@ -36,7 +36,7 @@ inline constexpr size_t kNamespacesToSuspect = 2;
 struct SuspectNode {
   std::string node;
   std::set<Category> categories;  // of the faults that count
-  size_t namespaces = 0;  // in which jobs failed because of them
+  size_t namespaces = 0;          // in which jobs failed because of them
   bool proven = false;            // at least one fault is
 };
 

@@ -22,7 +22,7 @@ namespace synergy {
 
 struct DividedNode {
   std::span<const PodShare> shares;  // on all nodes, shares with the same `gang` belong together
-  ResourceVector spare;  // free amounts beyond those of the shares
+  ResourceVector spare;              // free amounts beyond those of the shares
 };
 
 // Indexed by node, then by share.

@@ -136,7 +136,7 @@ class PlaceSearch {
   MemberSeparation& separation_;
   std::vector<std::optional<size_t>> at_;  // the site of each member
   std::vector<std::vector<size_t>> on_;    // by site
-  std::vector<bool> seen_;  // by site, along the path of one member
+  std::vector<bool> seen_;                 // by site, along the path of one member
   int steps_ = 0;
 };
 

@@ -28,7 +28,7 @@ constexpr size_t kFewVictims = 32;
 struct Unit {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<NodeIndex> nodes;  // the nodes of the pods
-  int32_t priority = 0;  // the highest priority of its pods
+  int32_t priority = 0;          // the highest priority of its pods
   bool broken = false;
   int64_t gpus = 0;
   bool may_leave = true;

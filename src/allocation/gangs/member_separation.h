@@ -25,7 +25,7 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // Which other pods on the nodes to consider.
+  // The other pods on the nodes that count.
   enum class Others : uint8_t {
     kAll,      // all known pods
     kFellows,  // only running members of the gang
@@ -63,7 +63,7 @@ class MemberSeparation {
   };
   struct AffinityRule : Rule {
     std::vector<int32_t> with_rule;  // by domain: number of pods with the rule
-    std::vector<int32_t> matching;  // by domain: number of pods that match it
+    std::vector<int32_t> matching;   // by domain: number of pods that match it
   };
   struct SpreadRule : Rule {
     TopologySpread spread;

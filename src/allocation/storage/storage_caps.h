@@ -41,7 +41,7 @@ struct StorageCap {
   std::string disk;
   double rate = 0;     // bytes per second
   std::string waiter;  // uid of a pod that suffered when the cap was set
-  Instant needed{};  // the last look in which the cap was needed
+  Instant needed{};    // the last look in which the cap was needed
 
   bool operator==(const StorageCap&) const = default;
 };

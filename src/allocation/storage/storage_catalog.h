@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-// What a pod reads, and its profile when it has the storage to itself; both for all its GPUs.
+// The reads of a pod, and its profile when it has the storage to itself; both for all its GPUs.
 struct PodReads {
   std::shared_ptr<const JobProfile> profile;
   DataReads reads;

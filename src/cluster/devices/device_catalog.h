@@ -113,7 +113,7 @@ class DeviceCatalog {
   std::map<std::string, std::set<std::string>> named_by_;     // uids of pods by namespace/name
   std::map<std::string, std::set<std::string>> pool_claims_;  // namespace/name by driver/pool
   std::map<std::string, User> users_;                         // by the pod's uid
-  std::map<std::string, std::set<Place>> units_;  // the users of each unit
+  std::map<std::string, std::set<Place>> units_;              // the users of each unit
   std::map<std::string, Slices> pools_;                       // by driver/pool
   std::map<std::string, std::string> slice_pools_;            // driver/pool by the slice's name
   std::map<std::string, std::set<std::string>> node_pools_;   // driver/pool by node

@@ -29,7 +29,7 @@ struct DeviceRules {
 // One of spec.devices.requests of a claim.
 struct DeviceRequest {
   std::string device_class;  // empty: one of several (firstAvailable)
-  int64_t count = 0;  // 0: open until allocation (allocationMode All, firstAvailable)
+  int64_t count = 0;         // 0: open until allocation (allocationMode All, firstAvailable)
   bool admin_access = false;
 
   bool operator==(const DeviceRequest&) const = default;
@@ -82,7 +82,7 @@ struct SliceDevice {
   std::string name;      // unique in its pool
   std::string node;      // empty: it belongs to no node
   std::string product;   // attribute productName; empty: unknown
-  bool part = false;  // a part of a GPU: the attribute `type` exists and is not "gpu"
+  bool part = false;     // a part of a GPU: the attribute `type` exists and is not "gpu"
   bool tainted = false;  // new pods do not get it
 
   bool operator==(const SliceDevice&) const = default;
@@ -112,7 +112,7 @@ struct PodDevices {
   // already include its GPUs.
   std::vector<std::string> claims;
   // DeviceCatalog sets the rest.
-  Gpus gpus;  // the part of requests.main that comes from claims
+  Gpus gpus;           // the part of requests.main that comes from claims
   bool known = false;  // all claims are known
   // Why its CPU and memory are not changed, as text for people; empty if they may be.
   std::string why_left_alone;

@@ -72,8 +72,8 @@ struct NodeState {
   bool deleting = false;
   bool short_of_memory = false;
   bool misaligns = false;  // `detail` has misalignments
-  bool by_claim = false;  // same as `detail->gpu_kinds`
-  uint64_t changed = 0;  // the cluster's version in which this last changed
+  bool by_claim = false;   // same as `detail->gpu_kinds`
+  uint64_t changed = 0;    // the cluster's version in which this last changed
   std::shared_ptr<const NodeDetail> detail;
 
   // Returns what is neither requested nor kept for loans.
@@ -131,8 +131,8 @@ class NodeNames {
 // The nodes of a gang's members (gang.h).
 struct GangSites {
   std::vector<NodeIndex> nodes;  // where members are counted; ascending, without duplicates
-  size_t members = 0;  // all existing members that are not being deleted
-  size_t waiting = 0;  // unbound members with GPUs, as the watch reported them
+  size_t members = 0;            // all existing members that are not being deleted
+  size_t waiting = 0;            // unbound members with GPUs, as the watch reported them
 
   bool operator==(const GangSites&) const = default;
 };

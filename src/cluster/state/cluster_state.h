@@ -192,7 +192,7 @@ class ClusterState {
   void Made(std::optional<ClusterChange>& written);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
-  mutable std::mutex turn_;  // where the next thread waits
+  mutable std::mutex turn_;   // where the next thread waits
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it

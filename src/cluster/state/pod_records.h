@@ -32,7 +32,7 @@ namespace synergy {
 // Whether a pod got its place.
 struct AssumeOutcome {
   bool assumed = false;
-  FitFailures failures;  // why it did not
+  FitFailures failures;                 // why it did not
   std::optional<std::string> bound_to;  // the node that it is already on
 
   bool operator==(const AssumeOutcome&) const = default;
@@ -244,7 +244,7 @@ class PodRecords {
   Replacements replacements_;
   Duration replacement_hold_{};  // zero: nothing is reserved for replacements
   Instant now_{};                // as last passed in
-  WallTime wall_{};  // claims that end by then no longer count
+  WallTime wall_{};              // claims that end by then no longer count
   uint64_t observed_until_ = 0;
   uint64_t list_ = 0;  // the last list that was begun
   bool keeps_news_ = false;

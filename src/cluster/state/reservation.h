@@ -15,8 +15,8 @@
 namespace synergy {
 
 enum class ReservationKind : uint8_t {
-  kTuner,  // the tuner's, for a waiting pod: written on the pod (Waiting::kept_node)
-  kGang,  // from ClusterState::Reserve(): all members of a gang have one, or none
+  kTuner,        // the tuner's, for a waiting pod: written on the pod (Waiting::kept_node)
+  kGang,         // from ClusterState::Reserve(): all members of a gang have one, or none
   kReplacement,  // for the pod that will replace a lost member of a gang (replacements.h)
 };
 

@@ -86,14 +86,14 @@ class GangPreemption {
     std::shared_ptr<const WaitingGang> gang;
     std::vector<PlannedPlace> members;
     std::set<std::string> nodes;                      // of the members' places and of the victims
-    std::vector<std::shared_ptr<const Pod>> asked;  // not known to be gone
+    std::vector<std::shared_ptr<const Pod>> asked;    // not known to be gone
     std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted, for the first time or again
     size_t victims = 0;
     Phase phase = Phase::kPlaces;
     Instant began{};
     Duration leave{};                     // how long the victims may take
-    Instant renewed{};  // when the reservations were renewed
-    Instant evicted{};  // when the evictions were last tried
+    Instant renewed{};                    // when the reservations were renewed
+    Instant evicted{};                    // when the evictions were last tried
     std::optional<Instant> room_since{};  // when the last victim had left
     std::optional<Ended> ended{};
   };

@@ -168,7 +168,7 @@ class Gangs {
   // How closely a plan follows what is known of kube-scheduler.
   struct Heed {
     bool counted = false;  // members that it counts stay where they are
-    bool pods = false;  // no pod goes to a node that kube-scheduler refused for it
+    bool pods = false;     // no pod goes to a node that kube-scheduler refused for it
     bool doubts = false;   // ... even if that refusal is in doubt
     bool shapes = false;   // no more pods of a shape go to a node than its bound allows
   };

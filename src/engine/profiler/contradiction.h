@@ -97,7 +97,7 @@ struct ComparedPod {
   WatchedPod watched;
   int64_t generation = 0;
   std::shared_ptr<const JobProfile> curve;  // for the pod's GPUs
-  MilliCpu began_with;  // 0: unknown
+  MilliCpu began_with;                      // 0: unknown
   Instant observed{};
 };
 

@@ -108,8 +108,8 @@ struct RunningProbe {
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   CpuProbe probe;
-  double expected = 0;  // throughput in the worst case
-  double planned = 0;  // throughput according to the known points
+  double expected = 0;   // throughput in the worst case
+  double planned = 0;    // throughput according to the known points
   double most_loss = 0;  // iterations lost if it runs to its end
   double best = 0;       // fastest throughput ever seen without the probe
   double used = 0;       // cores that it used before and needed; 0: it had more than it needed
@@ -200,7 +200,7 @@ struct GangRecord {
   };
 
   std::map<std::string, Member> there;  // by uid
-  std::string head;  // represents all; empty if members are missing or not alike
+  std::string head;                     // represents all; empty if members are missing or not alike
 };
 
 struct ProfilerMemory {

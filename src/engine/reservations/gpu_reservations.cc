@@ -218,7 +218,7 @@ class Planner {
 
     struct Site {
       size_t room = 0;  // for pods, up to `count`
-      Gpus over;  // GPUs left beyond these
+      Gpus over;        // GPUs left beyond these
       size_t node = 0;
     };
     std::vector<Site> sites;

@@ -109,11 +109,11 @@ enum class ReservationOutcome : uint8_t {
   kOff,            // its nodes' products have no reservations
   kFewGpus,        // it asks for fewer than ReservationSettings::least_gpus
   kNotYet,         // it has not waited for long enough
-  kExpectsNodes,  // an autoscaler creates nodes for it
+  kExpectsNodes,   // an autoscaler creates nodes for it
   kOthersHaveAll,  // jobs ahead of it have all the reservations allowed
-  kNotTried,  // too many jobs ahead of it got none
+  kNotTried,       // too many jobs ahead of it got none
   kNeverFits,      // not even if all of its nodes were empty
-  kNoDates,  // the jobs with known ends free too few GPUs on any nodes
+  kNoDates,        // the jobs with known ends free too few GPUs on any nodes
   kReserved,
 };
 

@@ -37,7 +37,7 @@ bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus);
 struct PassingTerms {
   std::vector<GpuReservation> reservations;
   Gpus gpus;                        // of all waiting pods of its job
-  Gpus largest;  // of the largest of these pods
+  Gpus largest;                     // of the largest of these pods
   std::optional<Duration> longest;  // by then all of them have ended; absent: unknown
   Instant now{};
 };

@@ -80,7 +80,7 @@ class RemainingTimes {
   };
   struct History {
     std::deque<EndedTraining> trainings;
-    Ratios ratios;  // of at least kLeastEnded trainings
+    Ratios ratios;      // of at least kLeastEnded trainings
     bool holds = true;  // the intervals of enough of them hold
   };
 

@@ -28,7 +28,7 @@ bool SelectsAlike(const Pod& a, const Pod& b);
 struct JobInLine {
   std::string name;  // JobOf()
   int32_t priority = 0;
-  Instant since{};  // when its last pod began to wait
+  Instant since{};                               // when its last pod began to wait
   std::vector<std::shared_ptr<const Pod>> pods;  // by name
 };
 

@@ -73,13 +73,13 @@ struct FailingJob {
   bool independent_completions = false;  // an array: other completions may succeed
   // When its owner resumed it after a suspension; earlier attempts no longer count.
   std::optional<WallTime> resumed;
-  int32_t enlarged = 0;  // how often its memory has been raised
+  int32_t enlarged = 0;              // how often its memory has been raised
   std::optional<Bytes> memory_room;  // what the quota still allows beyond it; absent: no quota
 };
 
 struct RetryDecision {
   enum class Kind : uint8_t {
-    kNothing,  // `reason`, if set, tells why a chosen action is not taken
+    kNothing,           // `reason`, if set, tells why a chosen action is not taken
     kSuspend,           // suspends the job; deletes nothing
     kPreferOtherNodes,  // avoids `nodes` until `until`; only a preference
     kEnlargeMemory,     // to `memory`

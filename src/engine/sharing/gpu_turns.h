@@ -63,7 +63,7 @@ using GpuPack = std::pair<std::string, std::string>;
 struct TurnSlot {
   Duration length{};
   std::vector<std::string> holders;  // the sharers whose slot it is; sorted
-  std::vector<std::string> runs;  // the holders and others whose blocks are idle; sorted
+  std::vector<std::string> runs;     // the holders and others whose blocks are idle; sorted
 };
 
 // A rotation: its slots repeat in order from `epoch` on.
@@ -127,7 +127,7 @@ class GpuTurns {
   void SetLengths(const std::vector<Vertex>& vertices, const Slots& slots, TurnGroup& group) const;
 
   Duration quantum_;
-  std::vector<TurnGroup> groups_;  // including those of one slot
+  std::vector<TurnGroup> groups_;                     // including those of one slot
   std::unordered_map<std::string, size_t> group_of_;  // by sharer
   std::vector<std::string> held_;
   std::vector<std::string> without_turns_;

@@ -47,7 +47,7 @@ struct MovableJob {
   Gpus pod_gpus;
   std::vector<std::string> nodes;  // the node of each of its pods
   bool checkpoints = false;
-  std::optional<Duration> restart;  // measured; absent: unknown, so it does not move
+  std::optional<Duration> restart;    // measured; absent: unknown, so it does not move
   std::optional<Duration> remaining;  // absent: unknown
   // Its speed on one node relative to its present speed; 1 if it is on one node already, or if that
   // is unknown.
@@ -67,16 +67,16 @@ struct MoveWaiter {
 struct GpuMove {
   std::string job;
   std::vector<std::string> to;  // a node for each of its pods
-  std::string waiter;  // gets the freed room; empty: the job's own pods come together
+  std::string waiter;           // gets the freed room; empty: the job's own pods come together
 
   bool operator==(const GpuMove&) const = default;
 };
 
 class GpuMoves {
  public:
-  static constexpr double kLeastGain = 2;  // factor on the cost
+  static constexpr double kLeastGain = 2;   // factor on the cost
   static constexpr double kCompared = 100;  // iterations
-  static constexpr double kWorse = 0.95;  // factor on the rate before
+  static constexpr double kWorse = 0.95;    // factor on the rate before
 
   // Returns the move to begin now, for the first waiter that a move helps; nullopt if there is
   // none, or a move is in progress.

@@ -53,11 +53,11 @@ struct WorkloadPair {
 WorkloadPair PairOf(std::string workload, std::string other, std::string gpu_product);
 
 struct PackMember {
-  std::string name;  // same as GpuSharer::name
+  std::string name;                           // same as GpuSharer::name
   std::string workload;                       // pods that are alike
-  std::optional<double> alone;  // iterations per second; absent: unknown
+  std::optional<double> alone;                // iterations per second; absent: unknown
   std::optional<double> busy = std::nullopt;  // fraction of time that it alone keeps the GPU busy
-  double slice = 0.5;  // fraction of the time that is its slot in turns
+  double slice = 0.5;                         // fraction of the time that is its slot in turns
 };
 
 // Two active sharers of the same blocks that take turns or run packed.
@@ -79,7 +79,7 @@ struct PackWindow {
 struct PackResult {
   std::array<double, 2> speeds{};  // relative to those alone, as last measured
   bool good = false;
-  uint32_t refusals = 0;  // consecutive
+  uint32_t refusals = 0;    // consecutive
   Instant refused_until{};  // not tried before then
 };
 

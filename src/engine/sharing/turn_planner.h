@@ -42,7 +42,7 @@ struct TurnPod {
 
 struct TurnChange {
   std::shared_ptr<const Pod> pod;
-  std::optional<GpuTurn> turn;  // nullopt: remove the annotation
+  std::optional<GpuTurn> turn;    // nullopt: remove the annotation
   std::vector<std::string> with;  // names, with namespaces, of the pods in `turn->with`
 };
 
@@ -75,7 +75,7 @@ class TurnPlanner {
   struct NodeTurns {
     GpuTurns turns;
     std::map<std::string, Instant> seen;  // uids of pods, and since when
-    std::set<std::string> begun;  // uids of pods that have trained
+    std::set<std::string> begun;          // uids of pods that have trained
   };
 
   // Returns whether the pod trains and so takes turns.

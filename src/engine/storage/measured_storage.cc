@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNoise = 0.1;  // fraction of a bandwidth
 
-// What a node's pods read from one of its disks.
+// The reads of a node's pods from one of its disks.
 struct DiskReads {
   double read = 0;       // bytes per second
   double bandwidth = 0;  // 0: unknown

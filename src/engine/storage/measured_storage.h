@@ -31,7 +31,7 @@ struct StorageFacts {
     bool operator==(const Disk&) const = default;
   };
 
-  std::map<std::string, Disk> disks;  // by node: the disk that its pods read from most
+  std::map<std::string, Disk> disks;           // by node: the disk that its pods read from most
   std::map<std::string, std::string> readers;  // pods that read from these disks: uid to node
 
   bool operator==(const StorageFacts&) const = default;

@@ -32,7 +32,7 @@ struct DivisionSites {
   };
   std::vector<Site> sites;         // the node itself first
   std::vector<std::string> gangs;  // gangs to divide; a gang's number is its index here
-  bool has_to_wait = false;  // for a division on another node; then ignore all other members
+  bool has_to_wait = false;        // for a division on another node; then ignore all other members
   // A gang here has a waiting pod. The departure of that pod changes no node.
   bool has_incomplete_gang = false;
 

@@ -73,9 +73,9 @@ bool MayStep(const TunerPass& pass, const Pod& pod, const NodeState& node) {
 // A pod that borrows or may borrow, and what it is lent.
 struct Borrower {
   std::shared_ptr<const Pod> pod;  // null: gone
-  MilliCpu lent;  // in total
-  MilliCpu goes_on;  // the part from loans that continue
-  MilliCpu ready;  // the part that lenders no longer use
+  MilliCpu lent;                   // in total
+  MilliCpu goes_on;                // the part from loans that continue
+  MilliCpu ready;                  // the part that lenders no longer use
 };
 
 struct Loan {

@@ -94,7 +94,7 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
   return share;
 }
 
-// What is known of a node's storage and of what its pods read.
+// The known facts about a node's storage and about the reads of its pods.
 struct NodeReads {
   double bandwidth = 0;                     // 0: unknown
   std::map<std::string, PodReads> of_pods;  // by uid

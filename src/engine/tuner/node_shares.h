@@ -44,8 +44,8 @@ struct ShareRules {
   double max_speed_up = kDefaultMaxSpeedUp;
   const NamespaceLimits* limits = nullptr;   // null: no limits
   const ClusterSnapshot* cluster = nullptr;  // for other members of gangs; null: leave gangs out
-  bool within_counted = false;  // pods in Kueue's queues get no more than their floors
-  const StorageCatalog* storage = nullptr;  // null: the storage is unknown
+  bool within_counted = false;               // pods in Kueue's queues get no more than their floors
+  const StorageCatalog* storage = nullptr;   // null: the storage is unknown
 };
 
 // Returns the most that the namespace and the pod's queue allow the pod now, given what the

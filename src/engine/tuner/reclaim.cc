@@ -186,7 +186,7 @@ void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, cons
 }
 
 enum class Attempt {
-  kMade,  // something is in progress for this pod
+  kMade,    // something is in progress for this pod
   kRoom,    // there is room already, for this pod or another of its kind
   kNoRoom,  // no room for any pod of its kind
   kNotDue,  // nothing to do for this pod; another of its kind may still be due
@@ -424,7 +424,7 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
 
 // The combined state of a gang's places.
 struct GangPlaces {
-  bool written = true;  // true if all of them are
+  bool written = true;   // true if all of them are
   bool cutting = false;  // true if any of them is
   bool broken = false;   // one of them has failed
 };

@@ -48,7 +48,7 @@ struct KeepPlace {
   std::string node;
   WallTime until{};
   Duration waited{};  // since the pod was seen Unschedulable
-  double cost = 0;  // other pods' lost throughput, in units of one GPU at its fair share
+  double cost = 0;    // other pods' lost throughput, in units of one GPU at its fair share
 };
 
 // Removes what KeepPlace has written, unless the pod is gone, and counts `end`.
@@ -80,7 +80,7 @@ struct Record : ChangeStep {};
 struct Withdraw : ChangeStep {
   ChangeRecord before;
   std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before this
-  std::optional<ChangeFailure> failure;  // the failure to count
+  std::optional<ChangeFailure> failure;        // the failure to count
 };
 
 // Writes `change` (kUndone), then requests change.to, both only for the dimensions in which

@@ -77,7 +77,7 @@ struct PodChange {
     kAnnouncing,  // the write on the pod has been requested
     kAnnounced,   // waits for `due`
     kResizing,    // the resize has been requested
-    kMade,  // the API server accepted it; the kubelet has until `due`
+    kMade,        // the API server accepted it; the kubelet has until `due`
   };
 
   std::shared_ptr<const Pod> pod;  // as last reported
@@ -116,7 +116,7 @@ struct KeptPlace {
 struct Refusal {
   NodeMark node;
   std::set<std::string> there;  // uids of the pods that were there
-  int times = 0;  // number of refusals while kube-scheduler was active
+  int times = 0;                // number of refusals while kube-scheduler was active
   Instant until{};
 };
 
@@ -129,10 +129,10 @@ struct WaitingPod {
   int reminders = 0;
   std::optional<Instant> next_reminder;
   std::map<std::string, Refusal> refused;  // by node name; at most kMostRefusals
-  std::string room_on;  // the node where it has room without any cut ...
+  std::string room_on;                     // the node where it has room without any cut ...
   Instant room_since{};                    // ... since when
   Instant room_seen{};                     // ... and when that was last seen
-  // Since when kube-scheduler's message has named no shortage of CPU or memory.
+  // Start of the time in which kube-scheduler's message has named no shortage of CPU or memory.
   std::optional<Instant> unnamed_since;
   uint64_t looked_at = 0;  // as in WaitingKind, for a pod that some nodes refuse
 };
@@ -195,7 +195,7 @@ struct TunerMemory {
   std::vector<WaitingKind> kinds;  // the Unschedulable pods that Synergy manages, in no gang
   std::map<std::string, GangInNeed> gangs;  // by name
   std::map<std::string, Asked> asked;       // by pod uid
-  size_t actions_asked = 0;  // in total
+  size_t actions_asked = 0;                 // in total
   std::map<InfeasibleKey, Infeasible> infeasible;
   std::map<std::string, Instant>
       resting;  // by pod uid: no growth before this time, because the last one failed
@@ -210,7 +210,7 @@ struct TunerMemory {
   std::map<std::string, uint64_t> divided;  // node to the version with nothing to gain
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
-  std::set<std::string> notified;  // the notices that were sent
+  std::set<std::string> notified;           // the notices that were sent
   Instant started{};                        // when this process began
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again

@@ -70,7 +70,7 @@ class ConnectionThreads {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   Queue queue_;
-  Crowd crowd_;  // fewest_of_waiting is unset
+  Crowd crowd_;              // fewest_of_waiting is unset
   size_t free_threads_ = 0;  // includes those just started
   bool finishing_ = false;
   std::vector<std::thread> threads_;

@@ -20,7 +20,7 @@ constexpr size_t kLongestRequestHead = size_t{64} << 10;
 // length is reserved.
 constexpr size_t kReservedOnTrust = size_t{1} << 20;
 
-// What the head tells about the body.
+// The head's information about the body.
 struct Body {
   bool valid = true;
   bool present = false;
@@ -128,8 +128,7 @@ class Exchanges::Library final : private httplib::Server {
     set_payload_max_length(options_.max_body_bytes);
     set_expect_100_continue_handler([this](const httplib::Request& request,
                                            httplib::Response& response) {
-      return Accept(request, response) ? 100
-                                       : 413;  // all but 100 and 417 have `response` written
+      return Accept(request, response) ? 100 : 413;  // all but 100 and 417 have `response` written
     });
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return OnHead(request, response) ? HandlerResponse::Handled : HandlerResponse::Unhandled;

@@ -153,7 +153,7 @@ class QueuedEventRecorder final : public EventRecorder {
     WallTime last;
     Instant when;  // `last` on the monotonic clock
   };
-  // What the API server has for a key.
+  // The state of a key on the API server.
   struct Sent {
     std::string name;
     uint64_t count = 0;

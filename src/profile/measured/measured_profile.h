@@ -32,7 +32,7 @@ namespace synergy {
 enum class PointCertainty : uint8_t {
   kExact,
   kAtLeast,  // the pod may be faster with that CPU: something else limited it
-  kGuess,  // only from CPU seconds per iteration: never seen with that CPU
+  kGuess,    // only from CPU seconds per iteration: never seen with that CPU
 };
 std::string_view ToString(PointCertainty certainty);  // "exact", "at least", "guess"
 Result<PointCertainty> ParsePointCertainty(std::string_view text);
@@ -50,7 +50,7 @@ struct MeasuredPoint {
 // How a workload uses memory, as observed on its pods (memory_study.h).
 struct MeasuredMemory {
   Bytes process;              // the peak of anonymous and shared memory
-  Bytes data_set;  // bytes read in an epoch; 0: it reads hardly anything
+  Bytes data_set;             // bytes read in an epoch; 0: it reads hardly anything
   Bytes bytes_per_iteration;  // read, from the cache or from storage
   // A lower bound, per second; nullopt: nothing came from storage while it was watched.
   std::optional<Bytes> storage_bandwidth;
@@ -72,14 +72,14 @@ struct TakenCurve {
 
 struct MeasuredProfile {
   std::string workload;
-  LooserIdentities alike;  // the ways in which other workloads are like it
+  LooserIdentities alike;           // the ways in which other workloads are like it
   std::optional<TakenCurve> taken;  // nullopt: measured on its own pods
-  std::string gpu_product;            // as in the node label nvidia.com/gpu.product; empty: unknown
-  Gpus gpus = Gpus(1);                // of a pod
-  int32_t gang_size = 1;              // pods of its gang (cluster/gang.h); 1: it trains alone
-  std::string node;                   // where most of it was measured
-  int64_t revision = 0;  // starts at 1, and grows by one with each change of the points
-  WallTime at{};                      // of the last change
+  std::string gpu_product;          // as in the node label nvidia.com/gpu.product; empty: unknown
+  Gpus gpus = Gpus(1);              // of a pod
+  int32_t gang_size = 1;            // pods of its gang (cluster/gang.h); 1: it trains alone
+  std::string node;                 // where most of it was measured
+  int64_t revision = 0;             // starts at 1, and grows by one with each change of the points
+  WallTime at{};                    // of the last change
   std::vector<MeasuredPoint> points;  // by CPU, ascending; never empty
   std::optional<double> cpu_seconds;  // CPU seconds per iteration, if CPU is the limit
   // Probes agree with the points; if not set, the points follow only from progress.
@@ -93,9 +93,9 @@ struct MeasuredProfile {
   // counts as an iteration, also for `cpu_seconds`, and the profile is `censored`.
   bool estimate = false;
   int32_t probes = 0;
-  double lost_iterations = 0;  // lost to probes
+  double lost_iterations = 0;            // lost to probes
   std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
-  std::string note;  // a sentence for people; may be empty
+  std::string note;                      // a sentence for people; may be empty
 
   bool operator==(const MeasuredProfile&) const = default;
 };

@@ -21,7 +21,7 @@ class MeasurementPlan {
     MilliCpu least = Cores(1);
     MilliCpu most;
     MilliCpu step = Cores(1);  // amounts closer together than this count as one
-    double threshold = 0.1;  // relative to the lower of two throughputs
+    double threshold = 0.1;    // relative to the lower of two throughputs
   };
 
   // Returns kInvalid if there is no CPU, the least is above the most, there is no step, or the

@@ -42,7 +42,7 @@ struct MemoryStudy {
   std::optional<EpochMark> epochs_to;
   // Values from the last complete window.
   std::optional<double> missed;  // fraction of the bytes read that came from storage
-  bool waits = false;  // waits for storage most of the time
+  bool waits = false;            // waits for storage most of the time
   // Bytes per second: the most that storage delivered in any window.
   double bandwidth = 0;
 };

@@ -15,7 +15,7 @@ constexpr double kFewCount = 5;  // seconds, from which few iterations do not ma
 constexpr size_t kFewest = 2;
 constexpr size_t kEnough = 4;
 constexpr double kLongEnough = 7;  // seconds
-constexpr double kAverage = 20;  // seconds: one is enough, for example from a rarely flushed log
+constexpr double kAverage = 20;    // seconds: one is enough, for example from a rarely flushed log
 constexpr size_t kEnoughToTrim = 5;
 // A rate is far off if it differs from the usual one by this fraction; and the fraction of the time
 // that may be far off.

@@ -31,8 +31,8 @@ struct ProgressSample {
 };
 
 struct WindowRules {
-  Duration least{};  // total length of all intervals that count
-  Duration longest{};  // the window is unsettled if the halves do not agree by then
+  Duration least{};      // total length of all intervals that count
+  Duration longest{};    // the window is unsettled if the halves do not agree by then
   double agreement = 0;  // of the two halves, as a fraction
 };
 
@@ -47,7 +47,7 @@ struct WindowReading {
   // The rest is valid only if settled.
   double rate = 0;               // iterations per second
   std::optional<double> cpu;     // cores that it had
-  double throttled = 0;  // seconds per second, summed over CPUs
+  double throttled = 0;          // seconds per second, summed over CPUs
   std::optional<double> waited;  // seconds per second in which threads waited for a CPU
   double spread = 0;             // between the halves, as a fraction of the rate
   Duration length{};             // from the first sample to the last

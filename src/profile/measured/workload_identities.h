@@ -17,7 +17,7 @@ namespace synergy {
 // Best first.
 enum class LooserIdentity : uint8_t {
   kArguments,  // the same image and command, without arguments that do not change the speed
-  kOwner,  // made from one template: of a CronJob, a RayJob or an experiment
+  kOwner,      // made from one template: of a CronJob, a RayJob or an experiment
 };
 inline constexpr LooserIdentity kLooserIdentities[] = {LooserIdentity::kArguments,
                                                        LooserIdentity::kOwner};

@@ -108,7 +108,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     return std::tie(a->created, a->name) < std::tie(b->created, b->name);
   });
   std::map<std::string, std::string> taken;  // queues, with the policy's name
-  std::string chooses_types;  // the policy that chooses types
+  std::string chooses_types;                 // the policy that chooses types
   std::vector<JudgedPolicy> all;
   for (const auto& policy : policies) {
     JudgedPolicy& judged = all.emplace_back();

@@ -20,14 +20,14 @@ namespace synergy {
 
 struct JudgedQueue {
   std::shared_ptr<const ClusterQueue> queue;  // null if there is no queue with that name
-  std::string problem;  // why the policy does not order it; empty if it does
-  std::string hint;  // advice for an ordered queue
+  std::string problem;                        // why the policy does not order it; empty if it does
+  std::string hint;                           // advice for an ordered queue
 };
 
 struct JudgedPolicy {
   std::shared_ptr<const RoundPolicy> policy;
-  std::optional<Rounds> rounds;  // nullopt if the policy has a problem
-  std::string problem;  // concerns the whole policy, not one queue
+  std::optional<Rounds> rounds;               // nullopt if the policy has a problem
+  std::string problem;                        // concerns the whole policy, not one queue
   std::map<std::string, JudgedQueue> queues;  // by name
 };
 

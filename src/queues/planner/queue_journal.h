@@ -73,10 +73,10 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   bool watches_train_jobs = false;
   bool elastic = false;
   ObjectChanges<ProgressReport> progress;
-  // Those of the requested profiles that have checkpoints; nullopt: unchanged.
+  // The requested profiles that have checkpoints; nullopt: unchanged.
   std::optional<std::vector<std::string>> checkpoints;
   std::optional<std::vector<TypeDecision>> types;  // nullopt: unchanged
-  std::optional<std::vector<RoomForPods>> room;  // nullopt: unchanged, or not requested
+  std::optional<std::vector<RoomForPods>> room;    // nullopt: unchanged, or not requested
 };
 
 namespace queue_step {

@@ -41,8 +41,8 @@ struct WorkloadWrite {
   std::shared_ptr<const Workload> workload;
   int64_t priority = 0;
   std::optional<RoundNote> note;  // nullopt: the note is removed
-  std::string_view why;  // text for people
-  std::string queue = {};  // the ordered ClusterQueue
+  std::string_view why;           // text for people
+  std::string queue = {};         // the ordered ClusterQueue
   // The event that tells that the workload loses its turn; record it once this is written.
   std::optional<JobNotice> lost_turn = {};
 };
@@ -53,10 +53,10 @@ struct PolicyStatusWrite {
 };
 
 struct QueuePlan {
-  std::vector<JobNotice> notices;  // to record even if writes fail
-  std::vector<WorkersWrite> waiting_jobs;  // write these first
-  std::vector<WorkloadWrite> writes;  // write these second, in this order
-  std::vector<WorkersWrite> running_jobs;  // write these last, and only if every band was written
+  std::vector<JobNotice> notices;           // to record even if writes fail
+  std::vector<WorkersWrite> waiting_jobs;   // write these first
+  std::vector<WorkloadWrite> writes;        // write these second, in this order
+  std::vector<WorkersWrite> running_jobs;   // write these last, and only if every band was written
   std::vector<PolicyStatusWrite> statuses;  // write these at any time
   std::map<std::string, RoundDelays> delays;  // by ClusterQueue, since the last plan
 };

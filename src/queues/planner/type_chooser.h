@@ -26,7 +26,7 @@ namespace synergy {
 // GPUs of one product.
 struct ProductGpus {
   int64_t usable = 0;  // on schedulable nodes, less those of pods that are not ours
-  int64_t free = 0;  // on schedulable nodes, used by no pod
+  int64_t free = 0;    // on schedulable nodes, used by no pod
 
   bool operator==(const ProductGpus&) const = default;
 };
@@ -35,17 +35,17 @@ struct ProductGpus {
 struct TypedWorkload {
   std::shared_ptr<const Workload> object;
   RoundWorkload described;
-  std::string on;  // product of its GPUs; empty: it has no GPUs
+  std::string on;              // product of its GPUs; empty: it has no GPUs
   bool running = false;        // all of its pods run
   std::optional<double> rate;  // iterations per second, from its progress
 };
 
 struct GpuTypeTurn {
   std::string product;  // where it has its turn in this round; empty: nowhere
-  std::string on;  // where it runs; empty: it does not run
+  std::string on;       // where it runs; empty: it does not run
   bool stays = false;   // it may not be evicted
   double place = 0;     // RoundWorkload::place
-  std::string speeds;  // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
+  std::string speeds;   // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
   bool missed = false;  // its deadline cannot be kept
 };
 

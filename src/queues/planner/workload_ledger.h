@@ -35,7 +35,7 @@ class RemainingTimeCheck {
 
  private:
   std::optional<Seconds> claimed_;  // the report that is being checked
-  Seconds claimed_at_{};  // the job's running time at that report
+  Seconds claimed_at_{};            // the job's running time at that report
   Seconds most_{};                  // the longest report so far
   bool refuted_ = false;
 };
@@ -50,7 +50,7 @@ struct ObservedPods {
   std::optional<int64_t> iteration;   // the highest
   std::optional<double> began_at;     // the highest iteration at which a pod began
   ElasticSight sight;
-  std::optional<double> rate;  // iterations per second, summed over all pods
+  std::optional<double> rate;     // iterations per second, summed over all pods
   std::string node;               // of one of them; empty: none has a node
   std::vector<std::string> uids;  // of all pods
 };
@@ -64,7 +64,7 @@ class WorkloadLedger {
   struct Account {
     RoundService service;
     Rounds::Doing doing = Rounds::Doing::kNeither;  // at the last observation
-    std::optional<int64_t> iteration;  // the last in its log; only while it runs
+    std::optional<int64_t> iteration;               // the last in its log; only while it runs
     // When Kueue began to pass over it although it could start; nullopt: Kueue does not.
     std::optional<Instant> overlooked_since;
   };
@@ -100,7 +100,7 @@ class WorkloadLedger {
     // Its running time when its TrainJob's status last reported its remaining time; nullopt if it
     // did not, or if its log reports that.
     std::optional<Seconds> trainer_reported;
-    WallTime charged_until{};  // `account` includes everything up to this time
+    WallTime charged_until{};         // `account` includes everything up to this time
     std::optional<Instant> observed;  // the last time
     uint64_t pass = 0;
   };

@@ -69,7 +69,7 @@ class JobProgress {
 
   struct RunningPod {
     std::string uid;
-    size_t job = kNoJob;  // pods without a job only share the CPU
+    size_t job = kNoJob;   // pods without a job only share the CPU
     uint32_t ordinal = 0;  // among the job's pods
     ResourceVector in_force;
     std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: the pod uses its requests
@@ -138,9 +138,9 @@ class JobProgress {
   struct JobState {
     Work work;
     double remaining = 0;  // seconds at the fair share
-    double cold = 0;  // the part of `remaining` with data from storage
+    double cold = 0;       // the part of `remaining` with data from storage
     double speed = 0;
-    Instant from{};  // when the work begins
+    Instant from{};         // when the work begins
     Instant advanced_to{};  // `remaining` is as of then
     std::vector<double> pod_speeds;
     std::vector<std::string> pod_nodes;

@@ -88,7 +88,7 @@ struct Event {
   Instant at;
   uint64_t number = 0;  // events at one instant run in the order in which they were planned
   EventKind kind = EventKind::kAttempt;
-  std::string uid;  // of a pod; for events of nodes, the node's name
+  std::string uid;               // of a pod; for events of nodes, the node's name
   size_t job = 0;                // for events of jobs
   JobProgress::Finish finish{};  // kFinish
 
@@ -226,12 +226,12 @@ class ProductSimulation {
   struct JobState {
     std::vector<std::string> pods;
     std::vector<uint32_t> missing = {};                // ordinals of lost pods to be replaced
-    std::string gpu_product = {};  // selected by its pods; empty: any
-    uint32_t runs = 0;  // that began, including the present one
+    std::string gpu_product = {};                      // selected by its pods; empty: any
+    uint32_t runs = 0;                                 // that began, including the present one
     uint32_t started = 0;                              // number of pods
-    bool goes = false;  // all its pods run
-    bool broken = false;  // a node with one of its pods is lost
-    int64_t workers = 0;  // in its next run; 0: as in the trace
+    bool goes = false;                                 // all its pods run
+    bool broken = false;                               // a node with one of its pods is lost
+    int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since when it waits for a better place
     // For jobs that fail: when the attempt fails, when the next one begins, how much work was left
     // when the present one began, and the nodes that it avoids until then.
@@ -1417,14 +1417,14 @@ class ProductSimulation {
   Instant tuner_due_ = Instant::max();  // when the tuner runs for unread writes
   uint64_t tuner_observed_ = 0;         // number of writes that the tuner has read
   Instant accounted_{};
-  Use used_;  // the use up to the last event
+  Use used_;              // the use up to the last event
   Instant progressed_{};  // when a job last arrived, started or ended
   size_t starting_pods_ = 0;
   size_t going_ = 0;                  // running jobs, including the starting pods
   std::vector<size_t> without_pods_;  // jobs that have arrived, but wait for known GPUs
-  std::vector<size_t> again_;  // jobs whose pods must be created again
-  bool more_gpus_ = false;  // GPUs may be known now that were unknown at the last retry
-  bool scheduling_ = false;  // an attempt is in progress
+  std::vector<size_t> again_;         // jobs whose pods must be created again
+  bool more_gpus_ = false;            // GPUs may be known now that were unknown at the last retry
+  bool scheduling_ = false;           // an attempt is in progress
   size_t next_arrival_ = 0;
   size_t arrived_ = 0;
   size_t running_jobs_ = 0;

@@ -71,8 +71,8 @@ struct ProductJob {
   Seconds ideal{};             // total running time at the fair share
   double fair_throughput = 1;  // the profile's throughput at which the job takes `ideal`
   Seconds first_part{};        // as Job::first_part
-  double iterations = 0;  // in total; 0: unknown
-  int32_t priority = 0;  // of its pods. REQUIRES: 0 in a queue
+  double iterations = 0;       // in total; 0: unknown
+  int32_t priority = 0;        // of its pods. REQUIRES: 0 in a queue
 };
 
 // Jobs that run with more or fewer pods than in the trace. With n pods a job is n / (1 + serial (n

@@ -50,7 +50,7 @@ class SchedulingQueue {
     Pod model;
     std::string likeness;  // the argument of Add()
     std::set<Turn> turns;
-    bool woken = false;  // all of them must be tried
+    bool woken = false;   // all of them must be tried
     uint32_t passes = 0;  // number of times that all of them failed
     Instant last_pass{};
     // For the caller: nodes unchanged since this version of the cluster are known to be unsuitable.

@@ -137,7 +137,7 @@ class SimulatedScheduler final : public PodWatcher {
   NodeState AsCounted(const Pod& pod, const NodeState& node, const SimulatedPods& pods) const;
   ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;
   struct GangState {
-    std::string leader;  // the gang's pod in the queue
+    std::string leader;                  // the gang's pod in the queue
     Gpus gpus;                           // of all members
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };

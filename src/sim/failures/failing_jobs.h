@@ -60,7 +60,7 @@ class FailingJobs {
 
   struct End {
     std::optional<Duration> retry_after;  // absent: the job has failed permanently
-    double kept = 0;  // fraction of the attempt's work that is not lost
+    double kept = 0;                      // fraction of the attempt's work that is not lost
     // The only pod that failed, as a position in the nodes passed to Run(); absent: all pods did.
     std::optional<size_t> pod = std::nullopt;
     // The nodes that the next attempt avoids if others have room, and until when.

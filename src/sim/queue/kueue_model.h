@@ -132,16 +132,16 @@ class KueueModel {
   struct Queue {
     KueueQueue spec;
     std::map<std::string, Gpus> used;  // by flavor
-    bool due = false;  // the scheduler must act
+    bool due = false;                  // the scheduler must act
   };
   struct Entry {
     std::shared_ptr<const Workload> object;
     std::string queue;
-    std::string flavor;  // the one in which it has its quota
+    std::string flavor;       // the one in which it has its quota
     uint64_t admissions = 0;  // so far
     bool done = false;
     bool retries = false;   // evicted by the answer Retry
-    int64_t workers = 0;  // of the workload that will replace it; 0: none will
+    int64_t workers = 0;    // of the workload that will replace it; 0: none will
     uint32_t replaced = 0;  // how often
   };
   enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };

@@ -121,7 +121,7 @@ class QueueDriver {
   bool changed_ = true;                // since then
   QueuePlan plan_;                     // the last one
   std::optional<Instant> late_until_;  // its writes are in progress
-  WallTime round_{};  // the one of the last step
+  WallTime round_{};                   // the one of the last step
   uint32_t waited_ = 0;  // consecutive steps after which a workload still waited for room
   uint64_t plans_ = 0;
 };

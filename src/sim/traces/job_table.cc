@@ -16,7 +16,7 @@ struct JobColumns {
   size_t gpus = 0;
 };
 
-// The plain form has only these; other columns are ignored, whatever is in them.
+// The plain form has only these columns; others are ignored, whatever they contain.
 Result<JobColumns> PlainColumns(const TraceTable& table) {
   JobColumns columns;
   columns.id = table.Find({"job_id", "jobid", "id"});

@@ -1,9 +1,10 @@
 #pragma once
 
-// A table with a row for each job: the plain form, and those of Helios (SC'21) and Acme (NSDI'24).
+// Reads a table with a row for each job, in the plain form or in those of Helios (SC'21) and Acme
+// (NSDI'24).
 //
-// Apart because each form of a trace is a file.
-// Threading: pure. Failures: as recorded_trace.h says.
+// Apart because each form of a trace has its own file. Threading: pure. Failures: as in
+// recorded_trace.h.
 
 #include <string_view>
 

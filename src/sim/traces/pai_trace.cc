@@ -1,4 +1,4 @@
-// Alibaba's PAI trace of 2020: declared in recorded_trace.h.
+// Reads Alibaba's PAI trace of 2020; declared in recorded_trace.h.
 
 #include <algorithm>
 #include <string>
@@ -36,7 +36,7 @@ Result<TraceTable> OpenPai(const PaiTable& table) {
 
 // The sum of a job's tasks that have GPUs.
 struct PaiTasks {
-  double percent = 0;  // of a GPU
+  double percent = 0;  // percent of a GPU
   std::optional<Seconds> first;
   std::optional<Seconds> last;
 };
@@ -85,7 +85,7 @@ Result<PaiTaskRow> ReadTask(const TraceTable& table, const TaskColumns& columns)
   return row;
 }
 
-// Reads the tasks; `order` gets the jobs in the order of the file.
+// Reads the tasks; `order` receives the jobs in the order of the file.
 Result<TasksByJob> ReadTasks(const PaiTable& tasks, std::vector<std::string>& order) {
   auto table = OpenPai(tasks);
   if (!table) return Fail(table.error());

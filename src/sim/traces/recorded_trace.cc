@@ -77,7 +77,7 @@ std::optional<TraceForm> FormOfHeader(Names names) {
   return std::nullopt;
 }
 
-// Rejects input that is not text.
+// Refuses input that is not text.
 Result<> CheckText(std::string_view text, std::string_view file) {
   const auto wrong = [file](std::string_view what) {
     return Fail(ErrorCode::kInvalid, fmt::format("{}:1: {}", file, what));

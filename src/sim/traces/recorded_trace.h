@@ -1,9 +1,9 @@
 #pragma once
 
-// Jobs that a cluster has recorded, with durations, in the forms that planners have
+// Reads jobs that a cluster has recorded, with durations, in the forms that planners have
 // (docs/plan.md). The form is recognised from the text.
 //
-// One set of rules for all forms:
+// The same rules apply to all forms:
 //   time       the first submission is 0. A time without a zone is UTC: only differences count. A
 //              job without a submission arrives at its start, else its duration before its end.
 //   duration   the recorded one, else from start to end. A job that still runs counts with the time
@@ -12,7 +12,7 @@
 //   rows       in any order; of the jobs with the same id the last one counts.
 //   left out   steps, pending jobs, those that never ran, without GPUs, or with a duration of 0 or
 //              less. All are counted.
-// A field that holds something else than its column says is an error.
+// A field whose content does not match its column is an error.
 //
 // Threading: pure.
 // Failures: kInvalid with file, line, column, value and the cure; kNotFound if no job is left.
@@ -33,7 +33,7 @@ namespace synergy {
 struct RecordedJob {
   std::string id;
   std::string model;    // empty: unknown
-  Seconds submitted{};  // after the first job
+  Seconds submitted{};  // since the first job
   Seconds duration{};
   Gpus gpus;
 };
@@ -46,7 +46,8 @@ struct RecordedTrace {
   std::vector<Count> left_out;    // "pending", 4
   std::vector<Count> notes;       // "still running, counted with the time so far", 3
 
-  // Returns "read as Slurm sacct: 1200 jobs, left out: 30 steps, 4 pending; note: ...".
+  // Returns text such as "read as Slurm sacct: 1200 jobs, left out: 30 steps, 4 pending; note:
+  // ...".
   std::string Describe() const;
 };
 
@@ -66,10 +67,11 @@ struct RecognizedTrace {
   bool has_header = true;
 };
 
-// kInvalid lists the forms. An empty text has kIterations.
+// Returns kInvalid, which lists the forms, if it recognises none. An empty text has the form
+// kIterations.
 Result<RecognizedTrace> RecognizeTrace(std::string_view text, std::string_view file);
 
-// REQUIRES: `form` is that of the text, and kPlain, kSlurm, kHelios or kPaiTasks.
+// REQUIRES: `form` is the form of the text, and is kPlain, kSlurm, kHelios or kPaiTasks.
 Result<RecordedTrace> ReadRecordedTrace(std::string_view text, std::string_view file,
                                         const RecognizedTrace& form);
 
@@ -82,7 +84,7 @@ struct PaiTable {
 
 // Joins Alibaba's tables of jobs and tasks (cluster-trace-gpu-v2020) by job_name. A job has the
 // GPUs of all instances of its tasks together, and runs from the first start to the last end of
-// those with GPUs. `jobs`: none: jobs arrive when their first task starts.
+// those with GPUs. `jobs`: if absent, jobs arrive when their first task starts.
 Result<RecordedTrace> ReadPaiTrace(const PaiTable& tasks, const std::optional<PaiTable>& jobs);
 
 }  // namespace synergy

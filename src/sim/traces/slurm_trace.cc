@@ -58,8 +58,8 @@ std::optional<int64_t> ReadCount(std::string_view text) {
   return count;
 }
 
-// Returns the GPUs of "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,node=1"; nullopt: not of this
-// form.
+// Returns the GPUs in "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,node=1"; nullopt if the text has
+// another form.
 std::optional<int64_t> GpusOfTres(std::string_view tres) {
   std::optional<int64_t> all;
   int64_t typed = 0;
@@ -81,7 +81,8 @@ std::optional<int64_t> GpusOfTres(std::string_view tres) {
   return all.value_or(typed);
 }
 
-// Returns the GPUs of a node by "gpu:a100:4(S:0-1)" or "gres:gpu:4"; nullopt: not of this form.
+// Returns the GPUs of a node from "gpu:a100:4(S:0-1)" or "gres:gpu:4"; nullopt if the text has
+// another form.
 std::optional<int64_t> GpusOfGres(std::string_view gres) {
   int64_t gpus = 0;
   while (!gres.empty()) {
@@ -143,7 +144,7 @@ Result<RecordedRow> ReadSlurmRow(const TraceTable& table, const SlurmColumns& co
   const auto gpus = ReadSlurmGpus(table, columns);
   if (!gpus) return Fail(gpus.error());
   row.gpus = *gpus;
-  // A job without an end still runs, where no column says otherwise.
+  // A job without an end still runs, unless a column shows otherwise.
   if (!columns.state && columns.end && row.started && !row.ended)
     row.state = RecordedRow::State::kRunning;
   return row;
@@ -176,7 +177,7 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
   const auto columns = FindSlurmColumns(*table, file);
   if (!columns) return Fail(columns.error());
   TraceBuilder builder;
-  // By job, then by component.
+  // Indexed by job, then by component.
   std::map<std::string, std::map<std::string, RecordedRow>> heterogeneous;
   for (;;) {
     const auto more = table->Next(cure);

@@ -9,8 +9,8 @@
 //            sum. Before Slurm had these: AllocGRES or ReqGRES, which are per node.
 //   duration ElapsedRaw, else Elapsed, else from Start to End.
 //
-// Apart because each form of a trace is a file.
-// Threading: pure. Failures: as recorded_trace.h says.
+// Apart because each form of a trace has its own file. Threading: pure. Failures: as in
+// recorded_trace.h.
 
 #include <string_view>
 

@@ -16,7 +16,7 @@ constexpr double kLeastMicroseconds = 1e14;
 constexpr double kMostMicroseconds = 1e17;
 constexpr double kMostDuration = 3.2e10;
 
-// Takes `count` digits off the front.
+// Removes and returns `count` digits at the front.
 std::optional<int> TakeDigits(std::string_view& text, size_t count) {
   if (text.size() < count) return std::nullopt;
   int number = 0;
@@ -28,7 +28,7 @@ std::optional<int> TakeDigits(std::string_view& text, size_t count) {
   return number;
 }
 
-// Takes one of these letters off the front.
+// Removes one of these letters from the front, if there is one.
 bool TakeOne(std::string_view& text, std::string_view letters) {
   if (text.empty() || letters.find(text.front()) == letters.npos) return false;
   text.remove_prefix(1);
@@ -43,7 +43,7 @@ std::optional<double> AllOf(std::string_view text) {
   return number;
 }
 
-// Takes ".123" or ",123" off the front; 0 if there is no fraction.
+// Removes and returns ".123" or ",123" at the front; 0 if there is no fraction.
 double TakeFraction(std::string_view& text) {
   if (!TakeOne(text, ".,")) return 0;
   double fraction = 0;

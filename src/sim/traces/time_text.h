@@ -1,6 +1,6 @@
 #pragma once
 
-// Points in time and durations as recorded traces write them.
+// Reads points in time and durations as recorded traces write them.
 //
 // Threading: pure.
 
@@ -11,18 +11,18 @@
 
 namespace synergy {
 
-// Returns whether a trace says with `text` that there is no value: an empty field, None, Unknown,
+// Returns whether `text` stands for a missing value in a trace: an empty field, None, Unknown,
 // null, NaN, N/A or "-", in any case.
 bool IsUninformative(std::string_view text);
 
-// Returns a point in time after a fixed one. Reads seconds (a number of 1e11 and more is in milli-,
-// of 1e14 and more in microseconds), or a date with a time: "2024-05-01T10:00:00", with a space
-// instead of the T, a fraction, and Z, UTC or an offset as +08:00, +0800 or +08; slashes instead of
-// hyphens. Without an offset the time is taken as UTC. nullopt: neither.
+// Returns a point in time, counted from a fixed one. Reads seconds (a number of 1e11 and more is in
+// milli-, of 1e14 and more in microseconds), or a date with a time: "2024-05-01T10:00:00", with a
+// space instead of the T, a fraction, and Z, UTC or an offset as +08:00, +0800 or +08; slashes
+// instead of hyphens. Without an offset the time is taken as UTC. Returns nullopt if it is neither.
 std::optional<Seconds> ReadTimeText(std::string_view text);
 
-// Reads seconds, or Slurm's [DAYS-][HOURS:]MINUTES:SECONDS[.FRACTION]. May be negative. nullopt:
-// neither, or more than a thousand years.
+// Reads seconds, or Slurm's [DAYS-][HOURS:]MINUTES:SECONDS[.FRACTION]. The duration may be
+// negative. Returns nullopt if it is neither, or more than a thousand years.
 std::optional<Seconds> ReadDurationText(std::string_view text);
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
 // A trace as a table with named columns, row by row, for forms that differ in columns, separators
-// and in how a missing value is written.
+// and the notation of missing values.
 //
 // Threading: one owner. A table refers to the text and the name that it was made from.
 // Failures: kInvalid with file, line, column, value and the cure.
@@ -26,8 +26,8 @@ std::string InLowerCase(std::string_view text);
 
 class TraceTable {
  public:
-  // `columns`: names of the columns of a text without a header; empty: the first record has them.
-  // kInvalid for an empty text, and for a column that occurs twice.
+  // `columns`: names of the columns of a text without a header; if empty, the first record has
+  // them. Returns kInvalid for an empty text, and for a column that occurs twice.
   static Result<TraceTable> Open(std::string_view text, std::string_view file,
                                  const CsvRecords::Form& form,
                                  std::vector<std::string> columns = {});
@@ -35,13 +35,15 @@ class TraceTable {
   const std::vector<std::string>& columns() const { return columns_; }
   // Returns the first of these columns that exists; names are compared without regard to case.
   std::optional<size_t> Find(std::initializer_list<std::string_view> names) const;
-  // Like Find(), but fails if there is none: "the header has no column NAMES[0], ...: add WHAT".
+  // Does what Find() does, but fails if there is none: "the header has no column NAMES[0], ...: add
+  // WHAT".
   Result<size_t> Need(std::initializer_list<std::string_view> names, std::string_view what) const;
 
-  // Reads the next row; false: there is none. `cure`: for rows with too few or too many fields.
+  // Reads the next row; returns false if there is none. `cure`: for rows with too few or too many
+  // fields.
   Result<bool> Next(std::string_view cure);
 
-  // These read a field of the last row; nullopt if the field has no value, or `column` is none.
+  // Read a field of the last row; nullopt if the field has no value, or `column` is absent.
   size_t line() const { return records_.line(); }
   std::string_view Text(std::optional<size_t> column) const;
   Result<std::optional<Seconds>> Time(std::optional<size_t> column) const;
@@ -55,7 +57,7 @@ class TraceTable {
 
   std::string_view file_;
   CsvRecords records_;
-  std::vector<std::string> columns_;  // in lower case
+  std::vector<std::string> columns_;  // lower case
   std::vector<std::string> written_;  // as the header spells them, for errors
   bool ends_in_separator_ = false;
 };

@@ -22,9 +22,9 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
 // Patches a pod whose outcome is kManaged.
 void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
                 const AdmissionSettings& settings);
-// Records the warnings as an annotation, for users whose pods a Job creates and who never see the
-// answer's warnings. Call it after SetFigures() or RemoveClaims(), which remove such annotations
-// from other writers.
+// Records the warnings as an annotation, because users whose pods a Job creates never see the
+// warnings of the answer. Call it after SetFigures() or RemoveClaims(), which remove such
+// annotations from other writers.
 void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings);
 // Removes annotations that would pass for Synergy's own from a pod that stays as written.
 void RemoveClaims(JsonPatch& patch, Value pod);

@@ -15,7 +15,7 @@ namespace synergy::wire {
 struct Lease {
   std::string holder;  // empty: no leader
   std::chrono::seconds duration{0};
-  std::string renewed;  // renewTime as written; only its changes matter
+  std::string renewed;           // renewTime as written; only its changes matter
   std::string resource_version;  // of the object that was read
   int64_t transitions = 0;
 };

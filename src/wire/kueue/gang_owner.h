@@ -50,7 +50,7 @@ enum class GangOwnerKind : uint8_t {
 struct GangOwner {
   GangOwnerKind kind = GangOwnerKind::kJob;
   std::string gang;      // the gang's name (cluster/gang.h)
-  std::string label;  // the gang's name as a label, if no label of the pod has it
+  std::string label;     // the gang's name as a label, if no label of the pod has it
   std::string path;      // on the API server
   std::string uid;       // the UID that the object must have; empty: any
   int32_t replicas = 1;  // for a JobSet's replicated job: number of such owners in the gang
@@ -75,7 +75,7 @@ std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod);
 std::optional<GangOwner> FindJobSet(const PodToAdmit& pod);
 
 struct GangSize {
-  int32_t size = 1;  // 1: no gang; 0: another owner decides
+  int32_t size = 1;    // 1: no gang; 0: another owner decides
   bool begun = false;  // its pods exist, as far as the owner has counted them
   // Only pods with an index below this are members, because the owner has more; nullopt: all pods
   // are members.

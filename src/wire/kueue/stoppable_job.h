@@ -38,11 +38,11 @@ struct StoppableJob {
   std::string name;
   std::string uid;
   std::string resource_version;
-  ObjectOwner owner;  // the controlling owner; no kind: there is none
+  ObjectOwner owner;                     // the controlling owner; no kind: there is none
   std::optional<std::string> retries;    // kRetriesAnnotation
   std::string stopped_for;               // kStoppedAnnotation
   bool stopped = false;                  // suspended, or not active
-  bool finished = false;  // completed, or failed permanently
+  bool finished = false;                 // completed, or failed permanently
   bool independent_completions = false;  // of a Job: an array, whose pods train independently
 };
 

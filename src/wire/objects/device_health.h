@@ -19,7 +19,7 @@ struct UnhealthyDevice {
   std::string container;
   std::string resource;  // "nvidia.com/gpu"; for a claim "claim:NAME/REQUEST"
   std::string id;
-  std::string health;  // as the kubelet reports it: "Unhealthy", "Unknown", or a newer word
+  std::string health;   // as the kubelet reports it: "Unhealthy", "Unknown", or a newer word
   std::string message;  // the driver's message; empty: none
 
   bool operator==(const UnhealthyDevice&) const = default;

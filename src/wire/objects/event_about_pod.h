@@ -20,7 +20,7 @@ struct EventAboutPod {
   std::string reason;
   std::string message;
   std::string component;  // the reporter: "synergy-controller"
-  std::string instance;  // the instance of the reporter
+  std::string instance;   // the instance of the reporter
   WallTime first;
   WallTime last;
   uint64_t count = 1;

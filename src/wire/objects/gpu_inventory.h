@@ -25,9 +25,9 @@ inline constexpr size_t kLongestGpuInventory = size_t{200} << 10;
 
 struct NodeGpus {
   GpuInventory inventory;
-  std::vector<GpuHealth> health;  // one per GPU
+  std::vector<GpuHealth> health;          // one per GPU
   std::vector<std::string> owned_labels;  // labels of the node that the device plugin wrote
-  int replicas = 0;  // slices or turns of each GPU; 0: not shared
+  int replicas = 0;                       // slices or turns of each GPU; 0: not shared
   bool in_turns = false;                  // `replicas` are turns
 
   bool operator==(const NodeGpus&) const = default;

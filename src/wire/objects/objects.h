@@ -67,7 +67,7 @@ struct WatchEvent : WatchEventHead {
 
 // Why a pod's requests are read.
 enum class PodUse {
-  kIncoming,  // a pod to be placed: only its spec
+  kIncoming,   // a pod to be placed: only its spec
   kAccounted,  // a pod that may be on a node: also its status
 };
 

@@ -37,8 +37,8 @@ struct ResizeStatus {
   };
   // Where to read the pod's progress, according to its author.
   struct ProgressSource {
-    std::string pattern;  // a regular expression for log lines; empty: the shipped ones
-    std::string counter;  // on a Prometheus endpoint; empty: none
+    std::string pattern;           // a regular expression for log lines; empty: the shipped ones
+    std::string counter;           // on a Prometheus endpoint; empty: none
     std::optional<uint16_t> port;  // of that endpoint; absent: missing or invalid
     std::string path = "/metrics";
     bool file = false;  // the pod has a volume for a file that the training writes
@@ -77,8 +77,8 @@ struct ResizeStatus {
   std::optional<Condition> resize_pending;           // the kubelet defers or refuses it
   std::shared_ptr<const ManagedContainer> fungible;  // null: Synergy may not change the pod
   ProgressSource progress;
-  std::string ip;  // empty: none, or the node's
-  std::string pod_ip;  // status.podIP, even if it is the node's
+  std::string ip;          // empty: none, or the node's
+  std::string pod_ip;      // status.podIP, even if it is the node's
   std::string daemon_set;  // the controlling DaemonSet; empty: none
   // Storage that other pods of the node may also read: "claim team/data", "/mnt/data".
   std::vector<std::string> storage;
@@ -91,7 +91,7 @@ struct AgentPod {
   std::string uid;
   std::string node;     // empty: none yet
   std::string address;  // status.podIP; empty: none yet
-  bool ready = false;  // ready and not being deleted
+  bool ready = false;   // ready and not being deleted
 };
 
 }  // namespace synergy::wire

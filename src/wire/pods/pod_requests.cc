@@ -13,7 +13,7 @@ namespace {
 
 // The resources in the status of a container or the pod. An absent list differs from an empty one.
 struct Reported {
-  bool has_resources = false;  // status.resources exists
+  bool has_resources = false;             // status.resources exists
   std::optional<ResourceList> in_force;   // status.resources.requests
   std::optional<ResourceList> allocated;  // status.allocatedResources
 };
@@ -78,7 +78,7 @@ ResourceList Largest(ResourceList list, const std::optional<ResourceList>& a,
 struct ContainerRequests {
   std::string_view name;
   ResourceList requests;  // of the spec
-  bool init = false;  // runs before the others, and ends
+  bool init = false;      // runs before the others, and ends
   bool sidecar = false;
 };
 
@@ -124,7 +124,7 @@ class Containers {
 
   struct Sum {
     ResourceList running;  // containers and sidecars together
-    ResourceList peak;  // the most that the pod takes during its start
+    ResourceList peak;     // the most that the pod takes during its start
 
     ResourceList Total() const {
       ResourceList total = running;
