@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
 
-// Returns the value of `name` in a query, without decoding, because these values need no escapes.
+// Returns the value of `name` in a query. Does not decode it, because these values need no escapes.
 std::string_view Parameter(std::string_view query, std::string_view name) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
@@ -34,7 +34,7 @@ std::optional<uint64_t> Version(std::string_view text) {
   return version;
 }
 
-// Returns whether `text` is a valid name in Kubernetes, because it becomes a part of a path.
+// Returns whether `text` is a valid Kubernetes name. Required because it becomes part of a path.
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= 253 && text.front() != '.' &&
          std::all_of(text.begin(), text.end(), [](char letter) {

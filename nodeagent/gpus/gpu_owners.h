@@ -6,13 +6,13 @@
 //   id                    plugin                             device
 //   GPU-<uuid>            NVIDIA's, Synergy's                by its UUID
 //   GPU-<uuid>::2         NVIDIA's, a share                  by its UUID, shared
-//   MIG-<uuid>            NVIDIA's, Synergy's                the exporter does not name it: see
-//   below nvidia0               GKE's                              by the driver's name nvidia0/gi3
-//   GKE's, MIG                         instance 3 of it nvidia0/vgpu1         GKE's, a share by the
-//   driver's name, shared
+//   MIG-<uuid>            NVIDIA's, Synergy's                not named by the exporter, see below
+//   nvidia0               GKE's                              by the driver's name
+//   nvidia0/gi3           GKE's, MIG                         instance 3 of nvidia0
+//   nvidia0/vgpu1         GKE's, a share                     by the driver's name, shared
 //
 // A MIG device with a UUID as its name belongs to the container that the exporter names, if the
-// kubelet and the exporter report equally many MIG devices for the container.
+// kubelet and the exporter report the same number of MIG devices for the container.
 //
 // Threading: pure.
 

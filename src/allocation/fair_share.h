@@ -30,9 +30,9 @@ Gpus InstalledGpus(const NodeState& node);
 ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
                          const ResourceVector& headroom);
 
-// Returns what `gpus` can count on wherever the pod may go. It considers schedulable nodes within
-// `selection` (null: any node) that have this many GPUs and slices not used by pods that Synergy
-// does not size, and whose GPUs may be of `gpu_product` (empty: any).
+// Returns what `gpus` can count on wherever the pod may go. Considers schedulable nodes within
+// `selection` (null: any node) whose GPUs may be of `gpu_product` (empty: any), and on which pods
+// that Synergy does not size leave at least this many GPUs and slices.
 //
 // The result is the least FairShare() of those nodes in each dimension, so that it fits on each of
 // them. Ignores nodes that other pods have filled, so that they do not starve pods that go

@@ -20,8 +20,8 @@ enum class ErrorCode {
   kDenied,       // no permission, or refused by an admission rule
   kUnavailable,  // the other side is unreachable or unhealthy: a retry may help
   kOverloaded,   // refused without processing, nothing was done: a later retry may help
-  kTimeout,      // the caller requested a stop
-  kCancelled,    // we were asked to stop
+  kTimeout,      // no answer in time, so it is unknown whether it took effect
+  kCancelled,    // the caller requested a stop
 };
 
 std::string_view ToString(ErrorCode code);

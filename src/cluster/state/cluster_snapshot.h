@@ -54,7 +54,7 @@ struct NodeDetail {
   // Waiting pods for which preemption has made room here. They count on no node.
   std::vector<std::shared_ptr<const Pod>> nominated;
   std::vector<Misalignment> misaligned;
-  std::string boot_id;  // for the pods that are bound, assumed or expected here
+  std::string boot_id;  // changes with each boot; empty: unknown
 };
 
 struct NodeState {

@@ -12,8 +12,8 @@
 // The pods of a gang are measured as one (gang_members.h).
 //
 // A probe never begins
+//   * on a node with another probe, or with enough free GPUs for a pod that waits
 //   * on a pod that is being changed, or that was changed by hand
-//   * on a pod with a change under way, or that was changed by hand
 //   * below half the pod's floor, unless the pod still gets clearly more than it uses
 //   * if it would cost the workload more than `most_loss` of its first hour
 //

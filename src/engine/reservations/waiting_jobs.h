@@ -37,8 +37,8 @@ inline constexpr size_t kMostJobsInLine = 128;
 
 // Returns the jobs that may get a reservation under these settings, by priority, then by waiting
 // time. These are the jobs that kube-scheduler found unschedulable, and the jobs of `before`, for
-// which it may meanwhile report another problem. Leaves out jobs that Kueue admits, incomplete
-// gangs, and gangs whose pods request different nodes. `waiting`: the pods returned by
+// which kube-scheduler may meanwhile report another problem. Leaves out jobs that Kueue admits,
+// incomplete gangs, and gangs whose pods request different nodes. `waiting`: the pods returned by
 // ClusterState::WaitingPods().
 std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
                                   const std::vector<std::shared_ptr<const Pod>>& waiting,

@@ -14,8 +14,9 @@
 // comes from its neighbours' surplus, or from what becomes free.
 //
 // A loan ends when its lender is busy or no longer reported idle, or when a waiting pod could have
-// a place on the node without the loan (NodesToPlaceOn of reclaim.h); also when the borrower is
-// gone or cannot take it. If the lender is gone, the borrower keeps the CPU, as surplus.
+// a place on the node without the loan (NodesToPlaceOn of reclaim.h). A loan also ends when
+// the borrower is gone or cannot take the CPU. If the lender is gone, the borrower keeps the CPU,
+// as surplus.
 //
 // Members of gangs, and pods that must not be resized, neither lend nor borrow. Pods whose limits
 // equal their requests (`strict`), or whose namespace has a CPU quota, do not lend, because others
