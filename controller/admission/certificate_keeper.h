@@ -64,7 +64,7 @@ class CertificateKeeper {
   CertificateKeeper(CertificateSettings settings, kube::CertificateApi& api, const Clock& clock,
                     Logger& log);
 
-  // Unless the files fit together, writes some so that servers can start, with a certificate that
+  // If the files do not fit together, writes files with which servers can start: a certificate that
   // has expired and that no client trusts. Returns kUnavailable if a file cannot be written.
   Result<> Prepare();
   // Returns when the next step is due.

@@ -11,8 +11,8 @@
 //   prop_m    sum_j T_mj n_j / sum_j n_j: its throughput when its time is divided as the GPUs are
 //
 // With packing, pairs of jobs with equal s share GPUs. The sums then include every combination that
-// a job is part of, and a pair counts once for the GPUs. As in the paper, a job that is larger than
-// a type may have time there; the code that uses the times must give it none.
+// a job is part of, and a pair counts once for the GPUs. As in the paper, a policy may give a job
+// time on a type with too few GPUs for it; the code that uses the times must give it none.
 //
 // Times are in seconds, throughputs in iterations per second, costs in money per GPU and hour.
 //

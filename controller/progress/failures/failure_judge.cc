@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// How much earlier than the true time, because of an exporter's interval, or later, because the
-// kubelet's times are whole seconds, an Xid's time may be.
+// An Xid may be dated too early by an exporter's interval, and too late by a second, because the
+// kubelet's times are whole seconds.
 constexpr Duration kXidEarly = std::chrono::seconds(30);
 constexpr Duration kXidLate = std::chrono::seconds(1);
 
