@@ -60,8 +60,7 @@ struct Explanation {
   std::string resize_message;              // reported by the kubelet
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
-  std::vector<wire::UnhealthyDevice>
-      unhealthy_devices;  // those not reported healthy by the kubelet
+  std::vector<wire::UnhealthyDevice> unhealthy_devices;  // not reported healthy by the kubelet
   std::optional<GangView> gang;
   std::optional<Waits> waits;
   std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, oldest first

@@ -62,8 +62,7 @@ struct PlaceChange {
   enum class Kind : uint8_t { kBound, kResized, kGone };
 
   Seconds at{};
-  std::optional<uint64_t>
-      job;  // id of the pod's job; absent: the pod belongs to the starting cluster
+  std::optional<uint64_t> job;  // id of the pod's job; absent: a pod of the starting cluster
   Kind kind = Kind::kBound;
   // The pod's uid: "job-7-N" for the Nth pod of job 7, counted from 0; "job-7-N-run-2" in its
   // second run.
