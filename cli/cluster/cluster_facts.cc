@@ -12,6 +12,12 @@
 namespace synergy::cli {
 namespace {
 
+// All, if the namespace is empty.
+std::string PodsPath(const std::string& pod_namespace) {
+  return pod_namespace.empty() ? "/api/v1/pods"
+                               : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
+}
+
 std::string DevicesPath(const std::string& pod_namespace, const char* resource) {
   return pod_namespace.empty()
              ? fmt::format("/apis/resource.k8s.io/v1/{}", resource)
@@ -172,6 +178,25 @@ Result<ClusterFacts> FactsReader::ReadCluster(const std::string& labels) {
   return facts;
 }
 
+void FactsReader::AddReservations(const std::string& pod_namespace, WallTime now,
+                                  ClusterFacts& facts) {
+  const std::string& scheduler = reader_.pod_rules().claims.scheduler_name;
+  if (std::none_of(facts.pods.begin(), facts.pods.end(), [&](const Pod& pod) {
+        return pod.node.empty() && pod.waiting && pod.waiting->scheduler == scheduler;
+      }))
+    return;
+  auto waiting = List<wire::PodTimes>(reader_, PodsPath(pod_namespace),
+                                      "spec.nodeName=,spec.schedulerName=" + scheduler);
+  if (!waiting) {
+    facts.notes.push_back("no reservations of GPUs: " + waiting.error().message);
+    return;
+  }
+  for (wire::PodTimes& pod : *waiting) {
+    if (pod.reservation && pod.reservation->until > now)
+      facts.reservations.emplace(std::move(pod.uid), *std::move(pod.reservation));
+  }
+}
+
 Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace,
                                            const std::string& labels) {
   auto profiles = List<ProfileObject>(reader_, ProfilesPath(profile_namespace), {}, labels);
@@ -251,10 +276,7 @@ Result<std::vector<T>> FactsReader::List(const wire::ObjectReader& reader, const
 Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace,
                                            const wire::ObjectReader& reader,
                                            const std::string& labels) {
-  const std::string path = pod_namespace.empty()
-                               ? "/api/v1/pods"
-                               : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-  return List<Pod>(reader, path, kube::kLivingPods, labels);
+  return List<Pod>(reader, PodsPath(pod_namespace), kube::kLivingPods, labels);
 }
 
 }  // namespace synergy::cli

@@ -57,6 +57,8 @@ struct PodFacts {
 
 struct ClusterFacts {
   std::vector<Pod> pods;  // with GPUs, by namespace and name
+  // By the UID of a pod of the job; only those that hold. Empty without AddReservations().
+  std::map<std::string, PublishedReservation> reservations;
   Profiles profiles;
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not requested
   ProgressFacts progress;
@@ -82,6 +84,9 @@ class FactsReader {
   Result<ClusterFacts> ReadPods(const std::string& pod_namespace, const std::string& labels = {});
   // Reads all nodes, and all pods.
   Result<ClusterFacts> ReadCluster(const std::string& labels = {});
+  // Adds the reservations to the facts of that namespace, or of all if it is empty. Reads nothing
+  // if no pod waits for Synergy's scheduler.
+  void AddReservations(const std::string& pod_namespace, WallTime now, ClusterFacts& facts);
   Result<Profiles> ReadProfiles(const std::string& profile_namespace,
                                 const std::string& labels = {});
   // Returns the events about the object with that UID, oldest first.

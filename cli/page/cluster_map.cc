@@ -98,6 +98,7 @@ MapObject ToMapObject(const MapPod& pod) {
   SetText(object, "profile", view.profile);
   SetText(object, "job", pod.job);
   SetText(object, "why", pod.why);
+  SetText(object, "starts", pod.starts);
   SetText(object, "gang", pod.gang);
   if (!view.node.empty()) object["allocation"] = Divided(view.allocated);
   if (view.fair_share && view.demand) {

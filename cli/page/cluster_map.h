@@ -57,6 +57,7 @@ struct MapPod {
   std::string job;              // of a simulation; empty: none
   std::optional<double> since;  // when its wait began, in seconds on the document's clock
   std::string why;              // kube-scheduler's reason for its wait; empty: not reported
+  std::string starts;           // when and where it likely starts; empty: no GPUs are reserved
   std::string gang;             // its key among the map's gangs; empty: none
   std::optional<MapProgress> progress;
 };

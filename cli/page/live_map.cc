@@ -8,6 +8,7 @@
 #include "cli/page/map_objects.h"
 #include "cli/views/pod_view.h"
 #include "cli/views/queue_view.h"
+#include "engine/reservations/published_reservation.h"
 #include "json/writer.h"
 
 namespace synergy::cli {
@@ -17,6 +18,9 @@ MapPod OnMap(const Pod& pod, const ClusterFacts& facts, WallTime now) {
   MapPod on_map{.view = View(pod, facts.cluster.get(), facts.profiles, now), .gang = GangKey(pod)};
   if (!pod.waiting) return on_map;
   on_map.why = pod.waiting->message;
+  const auto reservation = facts.reservations.find(pod.uid);
+  if (reservation != facts.reservations.end())
+    on_map.starts = DescribeStart(reservation->second, now);
   if (pod.waiting->since > WallTime{}) {
     on_map.since = Seconds(pod.waiting->since.time_since_epoch()).count();
   }

@@ -117,8 +117,9 @@ Result<> UiServer::Refresh() {
   const Instant now = clock_.Now();
   if (read_ && now - *read_ < kRefresh) return {};
   FactsReader reader(*connection_.client, connection_.reader, connection_.device_classes);
-  const auto facts = namespace_.empty() ? reader.ReadCluster() : reader.ReadPods(namespace_);
+  auto facts = namespace_.empty() ? reader.ReadCluster() : reader.ReadPods(namespace_);
   if (!facts) return Fail(facts.error());
+  reader.AddReservations(namespace_, clock_.WallNow(), *facts);
   ReadProgressAndQueues();
   map_.Update(*facts, clock_.WallNow());
   read_ = now;

@@ -113,10 +113,12 @@ function placesText(members) {
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([node, count]) => `${count} on ${node}`).join(", ");
 }
 
-// Joins the reasons of Synergy, which counts the members, and of their scheduler.
+// Joins when the gang starts, the reasons of Synergy, which counts the members, and of their
+// scheduler.
 function whyGangWaits(gang, members) {
-  const told = [...members.values()].find((pod) => !pod.node && pod.why)?.why;
-  return [gang.problem, gang.waits, told].filter(Boolean).join("; ");
+  const waiting = [...members.values()].filter((pod) => !pod.node);
+  const first = (member) => waiting.find((pod) => pod[member])?.[member];
+  return [first("starts"), gang.problem, gang.waits, first("why")].filter(Boolean).join("; ");
 }
 
 class GangRow extends TableRow {

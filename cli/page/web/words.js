@@ -83,9 +83,10 @@ function membersText(gang) {
   return `${gang.there} of ${countText(gang.size, "member exists", "members exist")}, ${gang.running} run`;
 }
 
-// Returns why a pod waits. If its scheduler reports nothing, that follows from the free GPUs.
+// Returns when a pod starts, if GPUs are reserved for it, and why it waits. If its scheduler reports
+// nothing, that follows from the free GPUs.
 function whyItWaits(pod, totals) {
-  if (pod.why) return pod.why;
+  if (pod.starts || pod.why) return [pod.starts, pod.why].filter(Boolean).join("; ");
   if (totals.all.gpus === 0) return "not reported";
   const asked = countText(pod.gpus, "GPU", "GPUs");
   if (totals.freeGpus < pod.gpus) return `requests ${asked}; ${totals.freeGpus} free in total`;

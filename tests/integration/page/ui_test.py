@@ -48,6 +48,22 @@ def member(name, gang, size, **more):
     return pod(name, labels={"synergy.io/gang": gang, "synergy.io/gang-size": str(size)}, **more)
 
 
+def reserved(one):
+    """Returns the pod with a reservation of GPUs, as the controller writes it."""
+    key = "synergy.io/gpu-reservation"
+    now = int(time.time())
+
+    def at(minutes):
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + 60 * minutes))
+    one["metadata"]["annotations"][key] = json.dumps({
+        "job": f"research/{one['metadata']['name']}", "priority": 0, "places": [{"node": "n1", "gpus": 4}],
+        "earliest": at(30), "likely": at(60), "latest": at(90), "waitsFor": ["research/train-0"], "until": at(10)})
+    one["metadata"]["managedFields"] = [{
+        "manager": "synergy", "operation": "Update", "apiVersion": "v1", "time": at(0), "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:metadata": {"f:annotations": {f"f:{key}": {}}}}}]
+    return one
+
+
 def progress(name, done, silent=0, **more):
     """Returns the controller's answer for a training of a thousand iterations, which an agent has
     just reported."""
@@ -235,6 +251,23 @@ class UiTest(unittest.TestCase):
         self.browser.run("document.querySelector('button.pod').focus()")
         self.browser.press("Enter")
         self.wait_for("return document.getElementById('details-text').textContent.includes('research/train-0')", True)
+
+    def test_a_reserved_start_is_shown_as_explain_shows_it(self):
+        self.api.pods = [pod("train-0", on="n1"), reserved(pod("waits", message="no room")),
+                         member("bert-0", "bert", 2, message="no room"),
+                         reserved(member("bert-1", "bert", 2, message="no room"))]
+        self.unfold()
+        self.wait_for("return document.querySelectorAll('.waiting tbody tr').length", 3)
+        start = r"starts about .* UTC \(.* UTC to .* UTC\) on n1, when research/train-0 is done"
+        shown = {row[0]: row[3] for row in self.rows(".waiting")}
+        self.assertRegex(shown["waits"], f"^{start}; no room$")
+        self.assertEqual(shown["bert-0"], "no room")
+        self.assertRegex(self.rows(".gangs")[0][3], f"^{start}; ")
+        explained = self.ui.command_output("explain", "pod", "waits", "--namespace", "research")
+        self.assertIn(f"  {shown['waits'].removesuffix('; no room')}\n", explained)
+        self.browser.run("document.querySelector(\".waiting button[data-pod='uid-waits']\").click()")
+        self.assertRegex(self.browser.run("return document.getElementById('details-facts').textContent"), start)
+        self.browser.press("Escape")
 
     def label(self, selector):
         """Returns the text of a screen reader."""

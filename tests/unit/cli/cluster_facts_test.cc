@@ -94,6 +94,28 @@ TEST_F(ClusterFactsTest, NodesHaveTheDisksThatTheirPodsRead) {
   EXPECT_THAT(ToJson(shown.objects.at(0).tree), HasSubstr("\"device\": \"vdb\""));
 }
 
+TEST_F(ClusterFactsTest, ReservationsAreReadIfAPodWaitsForThem) {
+  auto facts = facts_.ReadCluster();
+  ASSERT_TRUE(facts) << facts.error().message;
+  const auto asked = [&] { return server_.requests("spec.schedulerName%3D").size(); };
+  facts_.AddReservations("", WallTime{}, *facts);
+  EXPECT_EQ(asked(), 0u) << "the pods wait for another scheduler";
+
+  const std::string gpu = R"({"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"})";
+  server_.SetPods({{.name = "a", .requests_json = gpu, .scheduler = kDefaultSchedulerName}});
+  facts = facts_.ReadCluster();
+  ASSERT_TRUE(facts) << facts.error().message;
+  facts_.AddReservations("default", WallTime{}, *facts);
+  EXPECT_EQ(asked(), 1u);
+  EXPECT_EQ(server_.requests("/namespaces/default/pods?").size(), 1u);
+  EXPECT_TRUE(facts->reservations.empty()) << "the pod has no annotation";
+  EXPECT_TRUE(facts->notes.empty());
+
+  server_.FailNext("GET", "spec.schedulerName%3D", 403);
+  facts_.AddReservations("", WallTime{}, *facts);
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no reservations of GPUs: ")));
+}
+
 TEST_F(ClusterFactsTest, SelectorsOfLabelsGoToTheApiServer) {
   const std::string labels = "app=x,tier in (a, b)";
   const std::string query = "labelSelector=app%3Dx%2Ctier%20in%20%28a%2C%20b%29";

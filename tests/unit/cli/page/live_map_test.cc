@@ -71,6 +71,25 @@ TEST(LiveMapTest, WaitingPodHasTheReasonAndTheSinceTime) {
               HasSubstr(R"("since":100,"state":"unschedulable","why":"0/1 nodes are available")"));
 }
 
+TEST(LiveMapTest, WaitingPodOfAReservationHasItsStart) {
+  const WallTime now{std::chrono::hours(1000)};
+  ClusterFacts facts = FactsWith({Trainer("a", ""), Trainer("b", "")});
+  facts.reservations["uid-a"] = {.job = "research/a",
+                                 .places = {{"gpu-3", Gpus(8)}},
+                                 .earliest = now + std::chrono::minutes(50),
+                                 .likely = now + std::chrono::minutes(80),
+                                 .latest = now + std::chrono::minutes(130),
+                                 .waits_for = {"research/train-a", "research/train-b"}};
+  LiveMap map;
+  map.Update(facts, now);
+  EXPECT_THAT(map.Since({}),
+              HasSubstr(R"("starts":"starts about 17:20 UTC (16:50 UTC to 18:10 UTC) on gpu-3, )"
+                        R"(when research/train-a and research/train-b are done")"));
+  facts.reservations.clear();
+  map.Update(facts, now);
+  EXPECT_EQ(map.Since(1), R"({"version":2,"patches":[{"pods":{"uid-a":{"starts":null}}}]})");
+}
+
 TEST(LiveMapTest, LaterRequestGetsTheDifferencesOnly) {
   LiveMap map;
   map.Update(FactsWith({Trainer("a", "n1"), Trainer("b", "")}), WallTime{});
