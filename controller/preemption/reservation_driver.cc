@@ -75,6 +75,20 @@ const JobInLine* Find(const std::vector<JobInLine>& jobs, const std::string& nam
   return job == jobs.end() ? nullptr : &*job;
 }
 
+// Returns why a job that has waited long has no reservation; empty if that needs no explanation.
+std::string_view WhyNotReserved(ReservationOutcome outcome) {
+  switch (outcome) {
+    case ReservationOutcome::kExpectsNodes:
+      return "an autoscaler makes nodes for it";
+    case ReservationOutcome::kNeverFits:
+      return "it would not fit if all of its nodes were empty";
+    case ReservationOutcome::kNoDates:
+      return "too few GPUs that it may use belong to pods with known ends";
+    default:
+      return {};
+  }
+}
+
 bool IsRefused(const Pod& pod, const std::string& scheduler_name) {
   return pod.waiting && pod.waiting->scheduler == scheduler_name &&
          pod.waiting->message.find(kReservedFor) != std::string::npos;
@@ -84,12 +98,14 @@ bool IsRefused(const Pod& pod, const std::string& scheduler_name) {
 
 ReservationDriver::ReservationDriver(ReservationDriverSettings settings, ClusterState& state,
                                      TrainingEnds::ProgressOf progress,
-                                     const KeyedStore<wire::PodTimes>& times, kube::PodApi& pods,
+                                     const KeyedStore<wire::PodTimes>& times,
+                                     ExpectsNode expects_node, kube::PodApi& pods,
                                      kube::EventRecorder& events, std::function<bool()> may_act,
                                      const Clock& clock, Logger& log)
     : settings_(std::move(settings)),
       state_(state),
       times_(times),
+      expects_node_(std::move(expects_node)),
       pods_(pods),
       events_(events),
       may_act_(std::move(may_act)),
@@ -124,6 +140,10 @@ void ReservationDriver::Step(const std::stop_token& stop) {
       JobsInLine(*snapshot, state_.WaitingPods(), settings_.scheduler_name, settings_.reservations,
                  reservations_, at);
   SetAside(in_line, at.now);
+  for (JobInLine& job : in_line) {
+    job.expects_nodes = std::any_of(job.pods.begin(), job.pods.end(),
+                                    [&](const auto& pod) { return expects_node_(*pod, at.wall); });
+  }
   const GpuCluster cluster =
       ToGpuCluster(*snapshot, in_line, running, settings_.reservations,
                    [&](const RunningJob& job) { return ends_.EndOf(job, at); });
@@ -248,15 +268,13 @@ void ReservationDriver::ExplainMissing(const std::vector<JobInLine>& in_line,
   std::map<std::string, ReservationOutcome> announced;
   for (size_t i = 0; i < in_line.size(); ++i) {
     const ReservationOutcome outcome = outcomes[i];
-    if (outcome != ReservationOutcome::kNoDates && outcome != ReservationOutcome::kNeverFits)
-      continue;
+    const std::string_view why = WhyNotReserved(outcome);
+    if (why.empty()) continue;
     announced.emplace(in_line[i].name, outcome);
     const auto before = announced_outcomes_.find(in_line[i].name);
     if (before != announced_outcomes_.end() && before->second == outcome) continue;
     Record(*in_line[i].pods.front(), "SynergyNotReserved",
-           outcome == ReservationOutcome::kNoDates
-               ? "no GPUs are reserved: too few GPUs that it may use belong to pods with known ends"
-               : "no GPUs are reserved: it would not fit if all of its nodes were empty");
+           fmt::format("no GPUs are reserved: {}", why));
   }
   announced_outcomes_ = std::move(announced);
 }

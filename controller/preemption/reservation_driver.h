@@ -40,12 +40,15 @@ struct ReservationDriverSettings {
 
 class ReservationDriver {
  public:
+  // Returns whether an autoscaler makes a node for the pod.
+  using ExpectsNode = std::function<bool(const Pod& pod, WallTime now)>;
+
   // All references must outlive this object. `times`: the times of all pods of the scheduler. The
   // API server's answers are stored in `state`. `may_act` is checked before each call.
   ReservationDriver(ReservationDriverSettings settings, ClusterState& state,
                     TrainingEnds::ProgressOf progress, const KeyedStore<wire::PodTimes>& times,
-                    kube::PodApi& pods, kube::EventRecorder& events, std::function<bool()> may_act,
-                    const Clock& clock, Logger& log);
+                    ExpectsNode expects_node, kube::PodApi& pods, kube::EventRecorder& events,
+                    std::function<bool()> may_act, const Clock& clock, Logger& log);
 
   // Takes over the reservations that another replica wrote. Call it on becoming the leader.
   void StartOver();
@@ -54,6 +57,8 @@ class ReservationDriver {
   void Observe();
   // Makes a plan and carries it out. Call it every few seconds while the cluster is visible.
   void Step(const std::stop_token& stop);
+  // As of the last step.
+  const std::vector<GpuReservation>& reservations() const { return reservations_; }
 
  private:
   // Removes from the line jobs that have not started although their GPUs were free.
@@ -80,6 +85,7 @@ class ReservationDriver {
   const ReservationDriverSettings settings_;
   ClusterState& state_;
   const KeyedStore<wire::PodTimes>& times_;
+  const ExpectsNode expects_node_;
   kube::PodApi& pods_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;

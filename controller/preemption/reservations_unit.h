@@ -1,10 +1,13 @@
 #pragma once
 
 // Gives GPU reservations: it watches the times of the scheduler's pods, and runs ReservationDriver
-// while this replica leads and sees them.
+// while this replica leads and sees them. If there is an autoscaler, it also watches which nodes
+// that makes, and keeps the reserved nodes from scale-down.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 
+#include <array>
+#include <memory>
 #include <string>
 
 #include "config/controller_config.h"
@@ -13,10 +16,14 @@
 #include "controller/cluster/leader_loop.h"
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
+#include "controller/preemption/node_guard_keeper.h"
 #include "controller/preemption/reservation_driver.h"
+#include "controller/preemption/scale_ups.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "engine/reservations/autoscaling.h"
 #include "kube/apis/events.h"
+#include "kube/apis/node_guard_api.h"
 #include "kube/apis/pod_api.h"
 #include "kube/watches.h"
 #include "wire/objects/objects.h"
@@ -40,11 +47,15 @@ class ReservationsUnit {
 
  private:
   const bool enabled_;
+  const bool has_autoscaler_;
   const std::string scheduler_name_;
+  const std::unique_ptr<kube::NodeGuardApi> guard_api_;
   KeyedStore<wire::PodTimes> times_;
+  std::array<ScaleUps, kScaleUpReasons.size()> scale_ups_;
   ReservationDriver driver_;
+  NodeGuardKeeper guards_;
   // A separate watch: without it no GPUs are reserved, but everything else continues. Declared
-  // after the store to which it writes.
+  // after the stores to which it writes.
   kube::Watches watches_;
   LeaderLoop loop_;
 };

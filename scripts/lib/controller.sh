@@ -55,9 +55,11 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# The chart's additions for Kueue, and for retries, whose failures node agents make known.
+# The chart's additions for autoscalers, for Kueue, and for retries, whose failures node agents make known.
 apply_additions() {
-  local settings=() roles=() role
+  local settings=(--set controller.config.reservations.autoscaler=true --show-only templates/reservations-rbac.yaml
+    --show-only templates/reservations-policy.yaml)
+  local roles=(synergy-reservations) role
   if has_kueue; then
     settings+=(--set kueue.enabled=true --set kueue.elastic=true --set kueue.trainJobProgress="$(train_job_progress)"
       --show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
@@ -69,7 +71,6 @@ apply_additions() {
       --show-only templates/extender-rbac.yaml)
     roles+=(synergy-retries)
   fi
-  [[ ${#roles[@]} != 0 ]] || return 0
   "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
     --set image.registry=registry.invalid "${settings[@]}" | as_users | apply_manifests --filename - || return
   for role in "${roles[@]}"; do

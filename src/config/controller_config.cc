@@ -100,7 +100,8 @@ YamlField Reservations(ControllerConfig::Reservations& reservations) {
                   {"after", Duration(reservations.after, {.least = std::chrono::seconds(1),
                                                           .most = std::chrono::hours(24 * 30)})},
                   {"max", WholeNumber(reservations.most, 1, 100)},
-                  {"leastGpus", WholeNumber(reservations.least_gpus, 0, 100000)}});
+                  {"leastGpus", WholeNumber(reservations.least_gpus, 0, 100000)},
+                  {"autoscaler", Truth(reservations.autoscaler)}});
 }
 
 YamlField Turns(ControllerConfig::Turns& turns) {
@@ -178,6 +179,9 @@ ControllerConfig ReadController(const YAML::Node& root) {
   }
   if (config.turns.enabled && !config.progress.enabled) {
     Reject(root, "turns.enabled: needs progress.enabled, because node agents report shared GPUs");
+  }
+  if (config.reservations.autoscaler && !config.reservations.enabled) {
+    Reject(root, "reservations.autoscaler: needs reservations.enabled, whose nodes it protects");
   }
   if (config.failures_retries && !config.failures_enabled) {
     Reject(root, "failures.retries: needs failures.enabled, because it acts on these failures");

@@ -172,6 +172,8 @@ struct ControllerConfig {
     std::chrono::milliseconds after{600000};
     int64_t most = 1;  // per GPU product
     int64_t least_gpus = 0;
+    // Whether an autoscaler makes and removes nodes (engine/reservations/autoscaling.h).
+    bool autoscaler = false;
   } reservations;
   // Whether Kueue, whose queues RoundPolicies may order, is installed (docs/queues.md).
   bool kueue_enabled = false;

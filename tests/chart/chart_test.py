@@ -480,6 +480,27 @@ class RenderTest(unittest.TestCase):
         on = {"controller": {"config": {"reservations": {"enabled": True, "after": "1h", "max": 2, "leastGpus": 8}}}}
         self.assertEqual(enabled(on), [True, True])
 
+    def test_nodes_are_kept_from_an_autoscaler_where_there_is_one(self):
+        def added(values):
+            return {item["kind"]: item for item in helm.template(values)
+                    if item["metadata"]["name"] == "synergy-reservations"}
+
+        enabled = {"controller": {"config": {"reservations": {"enabled": True}}}}
+        self.assertEqual(added({}), {})
+        self.assertEqual(added(enabled), {})
+        enabled["controller"]["config"]["reservations"]["autoscaler"] = True
+        objects = added(enabled)
+        self.assertEqual(objects["ClusterRole"]["rules"],
+                         [{"apiGroups": [""], "resources": ["events"], "verbs": ["list", "watch"]},
+                          {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}])
+        self.assertEqual([subject["name"] for subject in objects["ClusterRoleBinding"]["subjects"]],
+                         ["synergy-controller"])
+        policy = objects["ValidatingAdmissionPolicy"]["spec"]
+        self.assertIn("synergy-controller", policy["matchConditions"][0]["expression"])
+        self.assertEqual(objects["ValidatingAdmissionPolicyBinding"]["spec"]["validationActions"], ["Deny"])
+        config = find(helm.template(enabled), "ConfigMap", "synergy-controller")["data"]["controller.yaml"]
+        self.assertEqual(yaml.safe_load(config)["reservations"], {"enabled": True, "autoscaler": True})
+
     def test_turns_are_off_until_the_node_agents_value_switches_them_on(self):
         def turns(values):
             config = find(helm.template(values), "ConfigMap", "synergy-controller")["data"]["controller.yaml"]

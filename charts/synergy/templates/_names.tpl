@@ -32,6 +32,11 @@
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
 {{- end -}}
 
+{{/* "true" if the controller keeps reserved nodes from an autoscaler */}}
+{{- define "synergy.autoscaler" -}}
+{{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.reservations | default dict).autoscaler }}true{{ end -}}
+{{- end -}}
+
 {{/* What pods of a component are found by: (list $ "controller") */}}
 {{- define "synergy.selector" -}}
 app.kubernetes.io/name: {{ include "synergy.name" (first .) }}

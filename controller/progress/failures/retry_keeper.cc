@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 2> kQueuedKinds = {"TrainJob", "MPIJob"};
 
 // Failures further apart than this do not form a row, because runs between them may have left no
 // record.
-constexpr Duration kLongestPause = std::chrono::hours(1);
+constexpr Duration kLongestRetryPause = std::chrono::hours(1);
 
 // Returns whether the object itself can be suspended.
 bool IsJobOrJobSet(const ObjectOwner& job) {
@@ -82,7 +82,7 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
       if (attempted == nullptr || IsRetry(RunOf(record), RunOf(*attempted))) {
-        if (attempted != nullptr && record.started > attempted->at + kLongestPause)
+        if (attempted != nullptr && record.started > attempted->at + kLongestRetryPause)
           job.attempts.clear();
         job.attempts.push_back(std::move(attempt));
         attempted = &record;

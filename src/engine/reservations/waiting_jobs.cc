@@ -153,6 +153,7 @@ GpuCluster ToGpuCluster(
     waiting.priority = job.priority;
     waiting.since = job.since;
     waiting.nodes = set;
+    waiting.expects_nodes = job.expects_nodes;
     for (const auto& pod : job.pods) waiting.pods.push_back(pod->requests.main.gpus);
   }
   return cluster;

@@ -30,6 +30,7 @@ struct JobInLine {
   int32_t priority = 0;
   Instant since{};                               // when its last pod began to wait
   std::vector<std::shared_ptr<const Pod>> pods;  // by name
+  bool expects_nodes = false;                    // an autoscaler makes nodes for it
 };
 
 // Bounds the number of jobs that a plan considers, each with its own conditions on nodes.

@@ -19,6 +19,7 @@ from stand_in_agent import StandInAgent
 GPUS = 8  # of each node
 ANNOTATION = "synergy.io/gpu-reservation"
 LONGEST_RUN = "synergy.io/longest-run"
+GUARDS = {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true", "karpenter.sh/do-not-disrupt": "true"}
 HOUR = 3600
 PLANNING = 5  # seconds between two looks of the controller
 
@@ -36,7 +37,7 @@ def gpu_pod(name, gpus, *nodes, **spec):
 
 class ReservationsTest(ClusterTest):
     settings = "reservations: {enabled: true}\n"
-    controller = "{enabled: true, after: 1s}"
+    controller = "{enabled: true, after: 1s, autoscaler: true}"
 
     @classmethod
     def setUpClass(cls):
@@ -74,6 +75,14 @@ class ReservationsTest(ClusterTest):
         text = self.cluster.pods()[name]["metadata"].get("annotations", {}).get(ANNOTATION)
         return json.loads(text) if text else None
 
+    def await_guarded(self, *nodes):
+        """Waits until exactly these nodes are kept from scale-down, by both annotations."""
+        def guards(node):
+            return {key: value for key, value in (node["metadata"].get("annotations") or {}).items() if key in GUARDS}
+        wait_for(f"{nodes} to be kept from scale-down", lambda: {
+            node["metadata"]["name"]: found for node in self.cluster.get("nodes")["items"] if (found := guards(node))
+        } == dict.fromkeys(nodes, GUARDS))
+
     def explained(self, name):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
         return subprocess.run([program, "explain", "pod", name], env=self.cluster.environment, check=True, text=True,
@@ -95,6 +104,7 @@ class EnabledTest(ReservationsTest):
         wait_for("its event", lambda: any(text in event for event in self.cluster.events("large")))
         self.assertRegex(self.explained("large"), rf"\n  starts about .* {text}")
         wait_for("the extender to know it", lambda: self.extender.metric("synergy_extender_gpu_reservations") == 1)
+        self.await_guarded(self.first)
 
         self.await_refused("endless")
         self.assertIn("GPUs are reserved for a job that has waited for long", self.explained("endless"))
@@ -110,6 +120,32 @@ class EnabledTest(ReservationsTest):
         self.assertEqual(self.cluster.bound()["large"], self.first)
         self.assertNotIn("endless", self.cluster.bound())
         wait_for("the reservation to be removed", lambda: self.reservation("large") is None)
+        self.await_guarded()
+
+    def test_a_job_for_which_an_autoscaler_makes_nodes_has_no_reservation(self):
+        # A controller that ended has left a guard; the administrator's own one is another's.
+        for node, manager in ((self.second, "synergy"), (self.other_nodes[0], "kubectl")):
+            self.assertEqual("", self.cluster.complaint("PATCH", "node", node, {"metadata": {"annotations": GUARDS}},
+                                                        manager=manager))
+        self.addCleanup(self.cluster.patch, "node", self.other_nodes[0],
+                        {"metadata": {"annotations": dict.fromkeys(GUARDS)}})
+        wait_for("a reservation", lambda: self.reservation("large"))
+        self.await_guarded(self.first, self.other_nodes[0])
+        large = self.cluster.pods()["large"]["metadata"]
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.cluster.create({
+            "apiVersion": "v1", "kind": "Event", "metadata": {"name": f"large.{large['uid']}"},
+            "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "large",
+                               "uid": large["uid"]},
+            "reason": "TriggeredScaleUp", "message": "pod triggered scale-up: [{gpu 1->2 (max: 9)}]", "type": "Normal",
+            "source": {"component": "cluster-autoscaler"}, "firstTimestamp": now, "lastTimestamp": now, "count": 1})
+        wait_for("the reservation to be removed", lambda: self.reservation("large") is None)
+        self.await_guarded(self.other_nodes[0])
+        wait_for("its event", lambda: any("an autoscaler makes nodes for it" in event
+                                          for event in self.cluster.events("large")))
+        self.assertIn("only set or remove the annotations",
+                      self.cluster.complaint("PATCH", "node", self.first, {"metadata": {"labels": {"forged": "true"}}},
+                                             user="synergy-controller"))
 
     def nightly(self, name, *nodes):
         item = gpu_pod(name, 3, *nodes)

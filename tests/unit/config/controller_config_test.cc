@@ -32,6 +32,7 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_FALSE(config->reservations.enabled);
   EXPECT_EQ(config->reservations.after, std::chrono::minutes(10));
   EXPECT_EQ(config->reservations.most, 1);
+  EXPECT_FALSE(config->reservations.autoscaler);
   EXPECT_EQ(config->max_body_bytes, 20 << 20);
   EXPECT_EQ(config->record_file, "");
 }
@@ -58,7 +59,7 @@ leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
-reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8}
+reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8, autoscaler: true}
 failures: {enabled: true, retries: true}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
@@ -99,6 +100,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->reservations.after, std::chrono::hours(8));
   EXPECT_EQ(config->reservations.most, 3);
   EXPECT_EQ(config->reservations.least_gpus, 8);
+  EXPECT_TRUE(config->reservations.autoscaler);
   EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
   EXPECT_FALSE(config->kueue_growth_beyond_quota);
   EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));
@@ -176,6 +178,7 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
   EXPECT_THAT(complaint("profiling: {probeWindow: 2m}"),
               HasSubstr("probeLead and probeWindow must be less than 2m together"));
   EXPECT_THAT(complaint("reservations: {after: 0s}"), HasSubstr("reservations.after: "));
+  EXPECT_THAT(complaint("reservations: {autoscaler: true}"), HasSubstr("reservations.enabled"));
   EXPECT_THAT(complaint("reservations: {max: 0}"), HasSubstr("reservations.max: "));
   EXPECT_THAT(complaint("reservations: {leastGpus: -1}"), HasSubstr("reservations.leastGpus: "));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: unknown field"));

@@ -1,8 +1,10 @@
 #include "controller/preemption/reservation_driver.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,6 +139,10 @@ class ReservationDriverTest : public ::testing::Test {
     const auto value = api.annotation(name, annotations::kGpuReservation);
     return value ? wire::ReadGpuReservation(*value) : std::nullopt;
   }
+  ReservationDriver MakeDriver(std::function<bool()> may_act) {
+    return {{},  state,  progress_of,        times, expects_node,
+            api, events, std::move(may_act), clock, log};
+  }
   bool IsReminded(const std::string& name) {
     return api.annotation(name, annotations::kRoomSeen).has_value();
   }
@@ -153,12 +159,15 @@ class ReservationDriverTest : public ::testing::Test {
   std::map<std::string, std::optional<Duration>> longest;
   std::map<std::string, Duration> expected;
   std::map<std::string, WallTime> starts;
+  std::set<std::string> scaled_up_for;  // names of pods
   bool acts = true;
   const TrainingEnds::ProgressOf progress_of = [this](const std::string& uid, Instant now) {
     return progress.Of(uid, now);
   };
-  ReservationDriver driver{{},    state, progress_of, times, api, events, [this] { return acts; },
-                           clock, log};
+  const ReservationDriver::ExpectsNode expects_node = [this](const Pod& pod, WallTime) {
+    return scaled_up_for.contains(pod.name);
+  };
+  ReservationDriver driver = MakeDriver([this] { return acts; });
 };
 
 TEST_F(ReservationDriverTest, ReservesTheGpusThatAreFreeSoonestWithTheirDate) {
@@ -200,6 +209,20 @@ TEST_F(ReservationDriverTest, ExplainsWhyThereIsNoReservation) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("pods with known ends")));
   After(1min, std::nullopt);
   EXPECT_EQ(events.lines().size(), 1u) << "once";
+}
+
+TEST_F(ReservationDriverTest, AJobForWhichNodesAreMadeHasNone) {
+  After(10min, 1h);
+  ASSERT_TRUE(Written("big"));
+  ASSERT_THAT(driver.reservations(), SizeIs(1));
+  scaled_up_for = {"big"};
+  After(5s, 1h);
+  EXPECT_FALSE(Written("big"));
+  EXPECT_THAT(driver.reservations(), IsEmpty());
+  EXPECT_THAT(events.lines().back(), HasSubstr("an autoscaler makes nodes for it"));
+  scaled_up_for.clear();
+  After(5s, 1h);
+  EXPECT_TRUE(Written("big"));
 }
 
 TEST_F(ReservationDriverTest, CountsOnThePodsOwnDeadlines) {
@@ -304,8 +327,7 @@ TEST_F(ReservationDriverTest, TakesOverWhatAnotherReplicaHasWritten) {
   WatchCatchesUp();
   After(10min, 1h);
   ASSERT_EQ(Written("big")->places.front().node, "n1");
-  ReservationDriver next{{},    state, progress_of, times, api, events, [] { return true; },
-                         clock, log};
+  ReservationDriver next = MakeDriver([] { return true; });
   next.StartOver();
   ReportProgress(70min);  // n2 would be free two minutes sooner
   next.Step({});
@@ -370,10 +392,8 @@ TEST_F(ReservationDriverTest, WritesOnRefusedPodsHowLongOthersOfTheirWorkloadHav
 }
 
 TEST_F(ReservationDriverTest, AReplicaThatDidNotLeadHasLearntWhenItLeads) {
-  ReservationDriver next{{},    state, progress_of, times, api, events, [] { return true; },
-                         clock, log};
-  ReservationDriver fresh{{},    state, progress_of, times, api, events, [] { return true; },
-                          clock, log};
+  ReservationDriver next = MakeDriver([] { return true; });
+  ReservationDriver fresh = MakeDriver([] { return true; });
   After(10min, 10h);
   for (const char* const name : {"r0", "r1", "r2", "r3"}) {
     AddTraining(name, "n2", 1, "w-1");

@@ -1,0 +1,42 @@
+#pragma once
+
+// Keeps reserved nodes from scale-down (PlanNodeGuards() of engine/reservations/autoscaling.h), and
+// ends that when their reservation does. What a controller that ended has left on nodes, the next
+// leader removes.
+//
+// Threading: one owner; the watch writes nodes().
+// Failures: a write that fails is made again with the next step.
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <utility>
+
+#include "controller/cluster/keyed_store.h"
+#include "core/log.h"
+#include "engine/reservations/autoscaling.h"
+#include "kube/apis/node_guard_api.h"
+
+namespace synergy::controller {
+
+class NodeGuardKeeper {
+ public:
+  static constexpr size_t kMostWrites = 20;  // of a step
+
+  // All references outlive this. `may_act` is checked before each call.
+  NodeGuardKeeper(kube::NodeGuardApi& api, std::function<bool()> may_act, Logger& log)
+      : api_(api), may_act_(std::move(may_act)), log_(log) {}
+
+  KeyedStore<GuardedNode>& nodes() { return nodes_; }
+  // Call it every few seconds while the nodes can be seen.
+  void Step(std::span<const GpuReservation> reservations, const std::stop_token& stop);
+
+ private:
+  kube::NodeGuardApi& api_;
+  const std::function<bool()> may_act_;
+  Logger& log_;
+  KeyedStore<GuardedNode> nodes_;
+};
+
+}  // namespace synergy::controller

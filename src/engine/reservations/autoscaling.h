@@ -1,0 +1,74 @@
+#pragma once
+
+// Reservations beside an autoscaler of nodes. While it makes nodes for a job, the job needs no
+// reservation. And it keeps the nodes whose GPUs are reserved, which may be empty until the last of
+// them is free.
+//
+// Threading: pure.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "engine/reservations/gpu_reservations.h"
+
+namespace synergy {
+
+// The reasons of the events by which autoscalers report on a pod that they make a node for it:
+// cluster-autoscaler and Karpenter.
+inline constexpr std::array<std::string_view, 2> kScaleUpReasons = {"TriggeredScaleUp",
+                                                                    "Nominated"};
+
+// How long a node may take to come: both autoscalers give it up after that time by default
+// (--max-node-provision-time, and the registration of a NodeClaim).
+inline constexpr Duration kNodeProvision = std::chrono::minutes(15);
+
+// Returns whether the event reports a node that does not exist yet. Karpenter nominates pods to
+// existing nodes by an event of the same reason: "Pod should schedule on: nodeclaim/a, node/b".
+bool ReportsNewNode(std::string_view reason, std::string_view message);
+
+// Returns whether the node of an event at that time may still come.
+bool IsNodeComing(WallTime reported, WallTime now);
+
+// The annotations that keep a node from scale-down, of cluster-autoscaler and of Karpenter, with
+// the value "true".
+inline constexpr std::array<std::string_view, 2> kNodeGuards = {
+    "cluster-autoscaler.kubernetes.io/scale-down-disabled", "karpenter.sh/do-not-disrupt"};
+
+enum class NodeGuard : uint8_t {
+  kNone,
+  kOurs,    // written by Synergy
+  kOthers,  // written by another client, whatever its value
+};
+
+// A node's guards, by kNodeGuards.
+struct GuardedNode {
+  std::string name;
+  std::string resource_version;
+  std::array<NodeGuard, kNodeGuards.size()> guards{};
+
+  const std::string& Key() const { return name; }
+  bool operator==(const GuardedNode&) const = default;
+};
+
+// Guards to write on a node, and to remove from it.
+struct NodeGuardChange {
+  std::string node;
+  std::string resource_version;  // the node's, by which the change was planned
+  std::vector<std::string_view> added;
+  std::vector<std::string_view> removed;
+
+  bool operator==(const NodeGuardChange&) const = default;
+};
+
+// Returns the changes, by node, after which the nodes of reservations have all guards, and others
+// none of Synergy's. Guards of others stay as they are. `nodes`: all that are known.
+std::vector<NodeGuardChange> PlanNodeGuards(std::span<const GpuReservation> reservations,
+                                            std::span<const GuardedNode> nodes);
+
+}  // namespace synergy
