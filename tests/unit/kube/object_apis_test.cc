@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kube/apis/node_api.h"
+#include "kube/apis/node_guard_api.h"
 #include "kube/apis/profile_api.h"
 #include "kube/apis/retry_api.h"
 #include "kube/apis/round_api.h"
@@ -68,6 +69,16 @@ TEST_F(ObjectApisTest, ANodesLabelsAndAnnotationAreMergedAtOnce) {
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("nvidia.com/gpu.count":"1","nvidia.com/gpu.product":null)"));
   EXPECT_THAT(asked.body, HasSubstr(R"("synergy.io/gpu-inventory":"{}")"));
+}
+
+TEST_F(ObjectApisTest, ANodesGuardsAreMergedByTheFieldManagerThatMakesThemOurs) {
+  (void)MakeNodeGuardApi(*client_)->Write({"n1/..", "7", {kNodeGuards[1]}, {}}, {});
+  const FakeRequest asked = server_.requests().back();
+  EXPECT_EQ(asked.method, "PATCH");
+  EXPECT_EQ(asked.path, "/api/v1/nodes/n1%2F..?fieldManager=synergy");
+  EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(asked.body, HasSubstr(R"("resourceVersion":"7")"));
+  EXPECT_THAT(asked.body, HasSubstr(R"("karpenter.sh/do-not-disrupt":"true")"));
 }
 
 TEST_F(ObjectApisTest, AJobIsStoppedByItselfOrByItsWorkload) {
