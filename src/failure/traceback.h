@@ -33,8 +33,11 @@ class TracebackReader {
     // above exception") have the number of the first one.
     int chain = 0;
     // The exception did not end the program: it is of another thread, of a destructor or of an exit
-    // function, or a warning reports it.
+    // function.
     bool aside = false;
+    // The line before says that it was dealt with, or is a warning. If nothing comes after it, it
+    // ended the program all the same.
+    bool announced = false;
     // The exception was raised because of the one before it in the chain ("raise ... from").
     bool caused = false;
   };
@@ -52,6 +55,7 @@ class TracebackReader {
     bool linked = false;  // the next traceback is of the same chain
     bool caused = false;  // and was raised because of the exception before
     bool aside = false;   // the next exception is aside
+    bool announced = false;
     bool quiet = false;   // the line before is a warning
     Seen last;
   };
@@ -70,5 +74,7 @@ bool BeginsLikeException(std::string_view text);
 std::string_view LastErrorOf(std::string_view text);
 // Returns whether `text` says that an error was dealt with: "retrying", "falling back to".
 bool ReportsHandling(std::string_view text);
+// Returns whether `text` is called a warning.
+bool IsWarning(std::string_view text);
 
 }  // namespace synergy

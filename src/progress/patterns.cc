@@ -54,7 +54,7 @@ constexpr std::array kPatterns = {
     Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
             R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
     Pattern{"huggingface", kTraining,
-            "'epoch': ", R"(\{'.*'learning_rate': .*'epoch': '?(?P<epoch>[\d.]+))"},
+            "'epoch': ", R"(\{'(?:.*')?(?:learning_rate|loss)': .*'epoch': '?(?P<epoch>[\d.]+))"},
     // Before DeepSpeed, because Megatron-DeepSpeed prints both.
     Pattern{"megatron", kTraining, "elapsed time per iteration",
             R"(iteration +(?P<iteration>\d+)/ *(?P<total>\d+) \|)"
@@ -128,6 +128,30 @@ constexpr std::array kPatterns = {
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
     Pattern{"catboost", kTraining,
             ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    Pattern{"darknet", kTraining, " rate, ",
+            R"((?:^|\s)(?P<iteration>\d+): [-\d.e+]+, (?P<loss>[-\d.e+]+) avg(?: loss)?, )"
+            R"([\d.e+-]+ rate, (?P<seconds>[\d.]+) seconds, \d+ images)"},
+    Pattern{"kaldi", kTraining, "for minibatches ",
+            R"([Aa]verage objective function .* for minibatches \d+-(?P<iteration>\d+) is )"},
+    Pattern{"espnet", kEvaluation, "epoch:valid:", "epoch:valid:"},
+    Pattern{"espnet", kTraining, "epoch:train:",
+            R"((?P<epoch>\d+)epoch:train:\d+-(?P<iteration>\d+)batch: )"},
+    Pattern{"wenet", kEvaluation, "CV Batch ", R"(\bCV Batch \d+/\d+ )"},
+    Pattern{"wenet", kTraining, "TRAIN Batch ",
+            R"(\bTRAIN Batch (?P<epoch>\d+)/(?P<iteration>\d+) )"},
+    Pattern{"marian", kTraining, " : Up. ",
+            R"(\bEp\. (?P<epoch>[\d.]+) : Up\. (?P<iteration>\d+) :(?:.* Cost (?P<loss>[\d.]+))?)"},
+    Pattern{"stable-baselines3", kTraining, "total_timesteps",
+            R"(\|\s+(?:time/)?total_timesteps\s+\|\s+(?P<iteration>\d+)\s+\|)"},
+    Pattern{"candle", kTraining, " train loss: ",
+            R"((?:^|\s)(?P<iteration>\d+) train loss: +(?P<loss>[\d.]+) test acc: )"},
+    Pattern{"composer", kTraining, "[batch=",
+            R"((?:\[epoch=(?P<epoch>\d+)(?:/\d+)?\])?\[batch=(?P<iteration>\d+)(?:/(?P<total>\d+))?\]:)"},
+    Pattern{"dl4j", kTraining, "Score at iteration ",
+            R"(Score at iteration (?P<iteration>\d+) is (?P<loss>[-\d.E]+))"},
+    Pattern{"deepmd", kTraining, ": trn: ", R"(\bbatch +(?P<iteration>\d+): trn: )"},
+    Pattern{"darts", kTraining, "train ",
+            R"(\btrain (?P<iteration>\d+) (?P<loss>\d\.\d+e[-+]\d+) [\d.]+ [\d.]+$)"},
     // CLU, which Flax' examples use.
     Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
     Pattern{"timm", kTraining, "Train: ",
@@ -135,7 +159,7 @@ constexpr std::array kPatterns = {
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
     // The reference scripts, and the ImageNet example.
     Pattern{"torchvision", kTraining, "Epoch: [",
-            R"(Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
+            R"(Epoch: \[(?P<epoch>\d+)(?:/\d+)?\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)\]\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\s+)"
