@@ -74,9 +74,13 @@ bool IsQuoted(std::string_view text, size_t place) {
          before.find("\xe2\x80\x9c") != std::string_view::npos;
 }
 
+bool IsRuler(std::string_view text) {
+  return text.find_first_not_of("*=-_#~ ") == std::string_view::npos;
+}
+
 bool ReportsEnd(std::string_view text) {
   static const re2::RE2 end(
-      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|max_(?:epochs|steps)=\d+.* reached|successfully)",
+      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|\bepochs? (?:complete|completed|done|finished)\b|max_(?:epochs|steps)=\d+.* reached|successfully)",
       RuleOptions());
   return Finds(end, text);
 }
@@ -355,6 +359,7 @@ class Reading {
     // The message may be on the next line, as Rust's is.
     std::string_view message = LastErrorOf(text);
     if (message.empty() && announced_) message = text;
+    if (IsRuler(text)) return {};
     announced_ = text.ends_with(':') && (text.find("' panicked at ") != std::string_view::npos ||
                                          BeginsLikeException(text));
     RuleMatch match = MatchRule(message, true);
@@ -439,7 +444,8 @@ class Reading {
     for (const Candidate& one : candidates_) {
       if (one.raised || one.entry < from) continue;
       if (best == nullptr || one.strength() > best->strength() ||
-          (one.strength() == best->strength() && one.strength() == Strength::kSpecific)) {
+          (one.strength() == best->strength() && one.strength() == Strength::kSpecific &&
+           !Explains(*best, one))) {
         best = &one;
       }
     }

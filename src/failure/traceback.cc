@@ -71,7 +71,7 @@ std::string_view LastErrorOf(std::string_view text) {
 
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
-      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
+      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), handling);
 }

@@ -84,7 +84,7 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   const bool named =
       (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
       Any().Find(text, match);
-  if (!named && (!FindLoss(text) || (!Batch().Find(text, match) && !Unnamed().Find(text, match)))) {
+  if (!named && !Batch().Find(text, match) && !(FindLoss(text) && Unnamed().Find(text, match))) {
     return std::nullopt;
   }
   const std::string_view whole = match[Expression::kWhole];
@@ -94,19 +94,25 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   if (!Expression::Fill(match, line) || Other().Find(text, more)) return std::nullopt;
   const auto begin = static_cast<size_t>(whole.data() - text.data());
   const std::string_view before = text.substr(0, begin);
-  if (!json && KindOf(before.substr(0, kLongestBefore)) == LineKind::kEvaluation) {
+  const LineKind kind = json ? LineKind::kTraining : KindOf(before.substr(0, kLongestBefore));
+  if (kind == LineKind::kEvaluation) {
     line.kind = LineKind::kEvaluation;
     return line;
   }
   line.epoch = FindEpoch(text);
   const bool bounded = Total().Find(text, more);
-  if (!named && !line.total && !line.epoch) return std::nullopt;
-  if (!named && line.total && *line.iteration > *line.total) return std::nullopt;
+  if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
+  line.loss = FindLoss(text);
+  if (!named) {
+    if (!line.total && !line.epoch) return std::nullopt;
+    if (line.total && *line.iteration > *line.total) return std::nullopt;
+    // Only a validation's loss.
+    if (!line.loss && text.find("oss") != std::string_view::npos) return std::nullopt;
+  }
   if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !ReportsTraining(text)) {
     return std::nullopt;
   }
   if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);
-  line.loss = FindLoss(text);
   line.source = SourceOf(line.format, {}, -1);
   return line;
 }

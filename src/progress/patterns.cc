@@ -128,6 +128,18 @@ constexpr std::array kPatterns = {
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
     Pattern{"catboost", kTraining,
             ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    Pattern{"torchvision", kTraining, "Training  [",
+            R"(\bTraining  \[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
+            R"((?:.* time: (?P<seconds>[\d.]+))?)"},
+    Pattern{"nanogpt", kTraining, " train_time:",
+            R"(\bstep:(?P<iteration>\d+)/(?P<total>\d+) train_time:)"
+            R"((?:.* step_avg:(?P<milliseconds>[\d.]+)ms)?)"},
+    Pattern{"rl_games", kTraining, "fps step: ",
+            R"(fps step: .* epoch: (?P<iteration>\d+)(?:/(?P<total>\d+))?)"},
+    Pattern{"rsl_rl", kTraining, "Learning iteration ",
+            R"(Learning iteration (?P<iteration>\d+)/(?P<total>\d+))"},
+    Pattern{"coqui", kTraining, " -- GLOBAL_STEP: ",
+            R"( -- STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
     Pattern{"darknet", kTraining, " rate, ",
             R"((?:^|\s)(?P<iteration>\d+): [-\d.e+]+, (?P<loss>[-\d.e+]+) avg(?: loss)?, )"
             R"([\d.e+-]+ rate, (?P<seconds>[\d.]+) seconds, \d+ images)"},
