@@ -120,7 +120,7 @@ const LogFinding* BestOf(const std::vector<LogReading>& logs) {
       best = &*log.finding;
     }
   }
-  // What this one met may be the end of a process that no rule explains.
+  // Drops what may be the consequence of an end that no rule explains.
   const bool met = best != nullptr && strength(*best) <= Strength::kCascade;
   return met && HasUnexplained(logs) ? nullptr : best;
 }

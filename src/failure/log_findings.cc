@@ -109,7 +109,7 @@ struct Candidate {
   bool aside = false;
   bool announced = false;  // as one that was dealt with
   bool caused = false;     // by the exception before it in the chain
-  bool open = false;    // its message is on the lines that follow
+  bool open = false;       // its message is on the lines that follow
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -293,8 +293,8 @@ class Reading {
     several_ |= SpeaksOfSeveral(line.body);
     if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
     const RuleMatch match = MatchRule(line.body, raised.open || BeginsLikeException(line.body));
-    const Strength strength = match.rule == nullptr ? Strength::kNone
-                                                    : StrengthOf(match.rule->category);
+    const Strength strength =
+        match.rule == nullptr ? Strength::kNone : StrengthOf(match.rule->category);
     if (strength > Strength::kSignal && strength >= raised.strength() &&
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
       raised.match = match;

@@ -51,7 +51,9 @@ constexpr std::array kForms = {
     PrefixForm{
         Prefix::kLevel,
         R"((?:[\w.-]{1,80} - )?(?:\[[\w.:-]{1,80}\] ?)?[\[(]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL|SEVERE)\b(?: *\||[\])](?::| -)?|:[\w.]{1,80}:| *-|:)?(?:[ \t]|$))"},
-    PrefixForm{Prefix::kLevel, R"((?:\[[\w.]{1,60}\] )?\[(Fatal|Error|Warning|Info|fatal|error|warning|info) *\]:? )"},
+    PrefixForm{
+        Prefix::kLevel,
+        R"((?:\[[\w.]{1,60}\] )?\[(Fatal|Error|Warning|Info|fatal|error|warning|info) *\]:? )"},
     PrefixForm{Prefix::kLevel, R"((?:level=)(debug|info|warn|warning|error|fatal)\b ?)"},
     // [launch.py:321:sigkill_handler] , __main__:main:12 - , trainer.py:412 -- , tune.py:12:
     PrefixForm{Prefix::kPlace, R"(\[[\w./<>-]{1,120}:\d+(?::[\w<>.]{1,80})?\] ?(?:>> ?)?)"},

@@ -13,7 +13,7 @@ constexpr auto kType = Where::kType;
 constexpr Outcome kOnOtherMachines = {Cause::kEngine, Behaviour::kDeterministic,
                                       Advice::kRetryElsewhere};
 constexpr Outcome kArithmetic = {Cause::kEngine, Behaviour::kDeterministic, Advice::kFix};
-// Whatever the line names as its place.
+// Counts wherever the missing name was looked up.
 constexpr Outcome kByName = {Cause::kUser, Behaviour::kDeterministic, Advice::kFix};
 constexpr Outcome kByTheUser = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
@@ -57,7 +57,7 @@ constexpr std::array kRules = {
     LogRule{"cuda-oom-name", Category::kGpuOom, kLine, "ErrorMemoryAllocation"},
     LogRule{"cuda-malloc", Category::kGpuOom, kLine, "CUDA malloc", R"((?i)failed to CUDA malloc)"},
     LogRule{"cuda-malloc-failed", Category::kGpuOom, kLine, "",
-            R"(Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
+            R"(Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w*\(.*out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
     LogRule{"torch-oom", Category::kGpuOom, kException, "OutOfMemoryError",
             R"(^(?:torch\.(?:cuda\.)?|cupy\.[\w.]+|torch_npu\.[\w.]+)OutOfMemoryError)"},
     LogRule{
@@ -157,7 +157,7 @@ constexpr std::array kRules = {
         R"(ibv_(?:reg_mr|create_\w+)\w* .*Cannot allocate memory|(?:memlock|locked memory).*(?:limit|ulimit))"},
     LogRule{
         "enomem", Category::kHostOom, kLine, "",
-        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
+        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|cannot allocate vector of size|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
 
     // --- What the system's errors are called elsewhere (glibc, bash) ---
     LogRule{
@@ -211,7 +211,7 @@ constexpr std::array kRules = {
         kLine, "", R"(Error\(s\) in loading state_dict|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|loaded state dict (?:contains|has)|Key \S+ not found in checkpoint|[Mm]issing key in checkpoint state_dict)"},
     LogRule{
         "checkpoint-mismatch", Category::kCheckpointContent, kException, "heckpoint",
-        R"((?i)checkpoint.*(?:incomplete|is not complete|incompatible|do(?:es)? not match|do(?:es)?n't match|mismatch|different (?:number|world|dp|tp|architecture)|DP world size|trained with|missing (?:key|shard|param)|lacks|unexpected key|not compatible|no key|contains only|corrupt|invalid)|(?:mismatch|not compatible|incompatible|inconsistent|does not match|missing key|unexpected key|not equal).*checkpoint|CheckpointException)"},
+        R"((?i)checkpoint.*(?:incomplete|is not complete|incompatible|do(?:es)? not match|do(?:es)?n't match|mismatch|different (?:number|world|dp|tp|architecture)|DP world size|trained with|missing (?:key|shard|param)|lacks|unexpected key|not compatible|no key|contains only|has world size|corrupt|invalid)|(?:mismatch|not compatible|incompatible|inconsistent|does not match|missing key|unexpected key|not equal).*checkpoint|CheckpointException)"},
     LogRule{
         "checkpoint-key", Category::kCheckpointContent, kException, "KeyError",
         R"(^KeyError: '(?:\w*state_dict\w*|model_state|optimizer_state\w*|optimizer_states|lr_schedulers|global_step|hyper_parameters)')"},
@@ -227,7 +227,7 @@ constexpr std::array kRules = {
         kByName},
     LogRule{
         "object-missing", Category::kInputMissing, kLine, "",
-        R"(NoSuchKey|NoSuchBucket|The specified (?:key|bucket|blob|container) does not exist|404 Client Error|HTTP Error 404|\(404\)|404 Not Found|status(?:[ _]code)?:? ?404|BlobNotFound|No such object: |Path does not exist: |File does not exist: |Not found: gs://|Error executing an HTTP request: HTTP response code 404)"},
+        R"(NoSuchKey|NoSuchBucket|The specified (?:key|bucket|blob|container) does not exist|404 Client Error|HTTP Error 404|\(404\)|404 Not Found|returned error: 404|status(?:[ _]code)?:? ?404|BlobNotFound|No such object: |Path does not exist: |File does not exist: |Not found: gs://|Error executing an HTTP request: HTTP response code 404)"},
     LogRule{
         "data-set-missing", Category::kInputMissing, kException, "",
         R"((?i)dataset not found|found 0 (?:files|images|samples|videos)|Found no valid file|Couldn't find any class folder|data ?(?:set|dir|path|file|folder|root)\S* .*(?:does not exist|doesn't exist|not found|not exist|is missing|is not found)|(?:file|path|directory|folder)s? \S* ?(?:does not exist|doesn't exist|not found|is missing|could not be found)|(?:does not exist|doesn't exist|not found): /|cannot be found at|resource \S+ not found|could not find \S+ (?:file|directory|folder)\b|no (?:such )?(?:files?|data|images|samples|shards) (?:were )?(?:found|matching|exist))"},
@@ -236,10 +236,10 @@ constexpr std::array kRules = {
         R"(gated repo|Access to model \S+ is restricted|You (?:need|must) (?:to )?(?:have access|be authenticated|agree to share)|awaiting a review from the repo authors)"},
     LogRule{
         "http-refused", Category::kPermission, kLine, "",
-        R"(\b40[13] Client Error|HTTP Error 40[13]|\b(?:401|403) (?:Unauthorized|Forbidden)|status(?:[ _]code)?:? ?40[13]\b|\((?:403|401)\)|HTTP response code 40[13]|error code: 40[13]|rpc error: code = (?:PermissionDenied|Unauthenticated)|PERMISSION_DENIED: |UNAUTHENTICATED: )"},
+        R"(\b40[13] Client Error|HTTP Error 40[13]|\b(?:401|403) (?:Unauthorized|Forbidden)|status(?:[ _]code)?:? ?40[13]\b|\((?:403|401)\)|HTTP response code 40[13]|returned error: 40[13]|error code: 40[13]|rpc error: code = (?:PermissionDenied|Unauthenticated)|PERMISSION_DENIED: |UNAUTHENTICATED: )"},
     LogRule{
         "credentials", Category::kPermission, kLine, "",
-        R"(AccessDenied|Access Denied|[Aa]ccess (?:is |was )?denied|AccessControlException|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|NoCredentialsError|Unable to locate credentials|PartialCredentialsError|DefaultCredentialsError|Anonymous caller|does not have (?:storage|serviceusage|bigquery)\.\S+ access|[Ii]nvalid (?:user ?name or password|username or token|credentials|token|API key)|[Aa]uthentication (?:failed|required|error)|AuthenticationError|AuthorizationPermissionMismatch|AuthorizationFailure|api_key not configured|No API key configured|LocalTokenNotFoundError|token is required|Token is required|could not read Username|[Ll]ogin required|not authorized to perform)"},
+        R"(AccessDenied|Access Denied|[Aa]ccess (?:is |was )?denied|AccessControlException|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|NoCredentialsError|Unable to locate credentials|PartialCredentialsError|DefaultCredentialsError|Anonymous caller|does not have (?:storage|serviceusage|bigquery)\.\S+ access|[Ii]nvalid (?:user ?name or password|username or token|credentials|token|API key)|[Aa]uthentication (?:failed|required|error)|AuthenticationError|AuthorizationPermissionMismatch|AuthorizationFailure|api_key not configured|No API key configured|LocalTokenNotFoundError|token is required|Token is required|could not read Username|[Ll]ogin required|requested access to the resource is denied|not authorized to perform)"},
     LogRule{"permission-error", Category::kPermission, kException, "PermissionError"},
     LogRule{
         "permission-denied", Category::kPermission, kLine, "",
@@ -258,7 +258,7 @@ constexpr std::array kRules = {
     // --- Other processes and the network ---
     LogRule{
         "port-in-use", Category::kPort, kLine, "",
-        R"([Aa]ddress already in use|EADDRINUSE|\berrno: 98\b|\[Errno 98\]|Only one usage of each socket address|[Pp]ort \d+ (?:is )?(?:already )?(?:in use|occupied|being used|is not available|allocated)|port is already (?:in use|allocated)|server socket has failed to (?:listen|bind)|[Cc]annot (?:bind|listen) (?:to|on)|[Bb]inding port \d+ failed|[Ff]ailed to bind)"},
+        R"([Aa]ddress already in use|EADDRINUSE|\berrno: 98\b|\[Errno 98\]|Only one usage of each socket address|[Pp]ort \d+ (?:is )?(?:already )?(?:in use|occupied|being used|is not available|allocated)|port is already (?:in use|allocated)|server socket has failed to (?:listen|bind)|[Cc]annot (?:bind|listen) (?:to|on)|[Bb]inding port \d+ failed|[Ff]ailed to bind|[Ss]ocket \S+ already in use)"},
     LogRule{
         "collective-timeout", Category::kCollectiveTimeout, kLine, "",
         R"([Cc]ollective operation timeout|Some NCCL operations have failed or timed out|[Mm]onitored ?[Bb]arrier|Timed out waiting \d+ms for (?:recv|send)|watchdog got stuck|Application timeout caused pair closure|HOROVOD_STALL_SHUTDOWN|Stalled? (?:tensor|ranks?).*shut|[Bb]arrier timed out|exceeded\. Exiting to ensure a consistent program state|ran for \d+ milliseconds before timing out|(?:allreduce|all_reduce|all_gather|allgather|broadcast|reduce_scatter|barrier)\S* .*timed out|NCCL (?:operation|communicator|collective)s? .*time(?:d )?-?out|Timeout at NCCL work|Watchdog caught collective|BarrierTimeout|[Hh]eartbeat ?[Mm]onitor.*(?:timed out|stuck)|No heartbeat.*watchdog|Observed flight recorder dump signal .*timeout)"},
@@ -275,7 +275,7 @@ constexpr std::array kRules = {
         R"(RendezvousTimeoutError|RendezvousConnectionError|RendezvousClosedError|[Tt]imed out after \d+ seconds waiting for clients|\d+/\d+ clients joined|client socket has (?:timed out|failed to connect)|[Ss]ocket [Tt]imeout|DistNetworkError|wait timeout after \d+ms|[Rr]endezvous.*(?:timed out|timeout|failed)|[Tt]imed out.*rendezvous|TCPStore.*(?:timed out|timeout|failed)|DistStoreError)"},
     LogRule{
         "name-resolution", Category::kNetwork, kLine, "",
-        R"(Name or service not known|[Tt]emporary failure in name resolution|getaddrinfo|gaierror|[Nn]ame resolution|Could not resolve host|[Ff]ailed to resolve|DNS resolution failed|UnknownHostException|NoBrokersAvailable|nodename nor servname|no such host|\bEAI_AGAIN\b|NameResolutionError|IPv[46] network addresses of .* cannot be retrieved)"},
+        R"(Name or service not known|[Tt]emporary failure in name resolution|getaddrinfo|gaierror|[Nn]ame resolution|Could not resolve host|unable to resolve host|Temporary failure resolving|[Ff]ailed to resolve|DNS resolution failed|UnknownHostException|NoBrokersAvailable|nodename nor servname|no such host|\bEAI_AGAIN\b|NameResolutionError|IPv[46] network addresses of .* cannot be retrieved)"},
     LogRule{
         "connection", Category::kNetwork, kLine, "",
         R"([Cc]onnection refused|[Cc]onnection reset|[Nn]o route to host|[Nn]etwork is unreachable|[Hh]ost is unreachable|[Cc]onnection (?:was )?timed out|[Cc]onnection (?:was )?aborted|Max retries exceeded|Read timed out|[Cc]onnect(?:ion)? ?[Tt]ime(?:d )?out|ReadTimeout|RemoteDisconnected|\b429 (?:Client Error|Too Many)|Too Many Requests|HTTP Error 429|(?:502 Bad Gateway|504 Gateway|503 Service Unavailable|50[0234] (?:Server|Client) Error|HTTP Error 50\d)|failed to connect to all addresses|Could not connect to the endpoint|EndpointConnectionError|ConnectTimeoutError|ConnectionClosedError|ServerDisconnected|Run initialization has timed out|IncompleteRead|We couldn't connect to|Couldn't reach |Failed to establish a new connection|UNAVAILABLE: (?:.*connect|.*[Ss]ocket|.*reset|.*closed)|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|\[Errno (?:104|110|111|113|101)\]|URLError|SSLEOFError|Client network socket disconnected|Connection broken|[Cc]onnect(?:ion)? (?:to \S+ )?failed)"},
@@ -325,7 +325,7 @@ constexpr std::array kRules = {
         R"(modified by an inplace operation|does not require grad|backward through the graph a second time|Expected all tensors to be on the same device|Expected to have finished reduction in the prior iteration|Boolean value of Tensor|expected scalar type|(?:must|to) have the same dtype|should be the same$|requires grad\. Use tensor\.detach|grad can be implicitly created only|finished its bootstrapping phase|Cannot re-initialize CUDA in forked subprocess|Tracer(?:Array|Bool|Integer)ConversionError|ConcretizationTypeError|UnexpectedTracerError|leaf Variable that requires grad|not implemented for '|result type \w+ can't be cast|Index(?:Put)? .*same dtype|Expected object of (?:scalar type|device type)|Expected tensor for argument|Could not run '\S+' with arguments from|object has no attribute|takes \d+ positional arguments?|No active exception to reraise|dictionary changed size during iteration|cannot unpack|object '\S+' not found|could not find function|unbound local|Found dtype \w+ but expected \w+|expected \w+ (?:but|to have).*dtype|mark(?:ed)? a variable ready only once|Leaking|context has already been set|Can't (?:get|pickle) |cannot pickle)"},
     LogRule{
         "programming", Category::kProgramming, kType, "",
-        R"(^(?:NameError|UnboundLocalError|AttributeError|TypeError|NotImplementedError|RecursionError|OverflowError|ZeroDivisionError|[\w.]*TorchDynamo\w*|torch\._dynamo\.exc\.\w+|(?:[\w.]+\.)?(?:CompilationError|CompileException)|(?:[\w.]+\.)?BackendCompilerFailed|[\w.]*FrozenInstanceError|UndefVarError|MethodError|BoundsError|runtime error|index out of bounds|attempt to \w+ with overflow|java\.lang\.(?:NullPointer|ArrayIndexOutOfBounds|IndexOutOfBounds|ClassCast|Arithmetic)Exception)\b)"},
+        R"(^(?:NameError|UnboundLocalError|AttributeError|TypeError|NotImplementedError|RecursionError|OverflowError|ZeroDivisionError|[\w.]*TorchDynamo\w*|torch\._dynamo\.exc\.\w+|(?:[\w.]+\.)?(?:CompilationError|CompileException)|(?:[\w.]+\.)?BackendCompilerFailed|[\w.]*FrozenInstanceError|UndefVarError|MethodError|BoundsError|runtime error|assignment to entry in nil map|index out of bounds|attempt to \w+ with overflow|java\.lang\.(?:NullPointer|ArrayIndexOutOfBounds|IndexOutOfBounds|ClassCast|Arithmetic)Exception)\b)"},
     LogRule{
         "hydra", Category::kConfiguration, kLine, "",
         R"(^(?:Could not override '|Could not load '|Could not append to config|Key '\S+' (?:is not in struct|not in)|In '.*': Could not find '|Missing mandatory value: |Cannot find primary config|Primary config (?:module|directory) not found|You must specify '|Could not find '|Error merging ')|ConfigAttributeError|ConfigKeyError|MissingMandatoryValue|InterpolationKeyError|MissingConfigException|ConfigCompositionException|InstantiationException|ConfigTypeError|Unsupported interpolation type)"},

@@ -56,7 +56,7 @@ class TracebackReader {
     bool caused = false;  // and was raised because of the exception before
     bool aside = false;   // the next exception is aside
     bool announced = false;
-    bool quiet = false;   // the line before is a warning
+    bool quiet = false;  // the line before is a warning
     Seen last;
   };
 

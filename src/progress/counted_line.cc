@@ -19,10 +19,11 @@ constexpr size_t kLongestBefore = 256;
 // be part of a longer one ("max_steps", "eval/step").
 Expression Counted(std::string_view name) {
   return {
-      fmt::format(R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
-                  R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
-                  R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
-                  name),
+      fmt::format(
+          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
+          R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
+          R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
+          name),
       false, kCountedMemory};
 }
 
@@ -81,9 +82,8 @@ bool IsAlone(std::string_view before, std::string_view behind) {
 
 std::optional<ProgressLine> ReadCounted(std::string_view text) {
   Expression::Match match;
-  const bool named =
-      (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
-      Any().Find(text, match);
+  const bool named = (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
+                     Any().Find(text, match);
   if (!named && !Batch().Find(text, match) && !(FindLoss(text) && Unnamed().Find(text, match))) {
     return std::nullopt;
   }

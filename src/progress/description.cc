@@ -218,10 +218,9 @@ class Activities {
 
 bool IsMeasured(std::string_view part) {
   constexpr std::array<std::string_view, 26> kWords = {
-      "losses",   "lr",   "rate",    "grad", "gradnorm", "ppl",     "perplexity", "acc",
-      "accuracy", "mfu",  "entropy", "kl",   "reward",   "rewards", "wer",        "bleu",
-      "iou",      "miou", "mae",     "mse",  "rmse",     "bpb",     "epoch",
-      "return",   "returns", "cost"};
+      "losses", "lr",      "rate", "grad",   "gradnorm", "ppl",    "perplexity", "acc", "accuracy",
+      "mfu",    "entropy", "kl",   "reward", "rewards",  "wer",    "bleu",       "iou", "miou",
+      "mae",    "mse",     "rmse", "bpb",    "epoch",    "return", "returns",    "cost"};
   return part.ends_with("loss") || Among(part, kWords);
 }
 
@@ -245,9 +244,9 @@ Parts PartsOf(std::string_view name) {
 
 bool IsSpeed(std::string_view unit) {
   constexpr std::array<std::string_view, 18> kUnits = {
-      "it/s",       "s/it",       "iter/s", "steps/s", "step/s",   "s/step",
-      "ms/step",    "tokens/s",   "tok/s",  "img/s",   "images/s", "samples/s",
-      "tokens/sec", "steps/sec",  "tok/sec", "images/sec", "samples/sec", "s/batch"};
+      "it/s",       "s/it",      "iter/s",  "steps/s",    "step/s",      "s/step",
+      "ms/step",    "tokens/s",  "tok/s",   "img/s",      "images/s",    "samples/s",
+      "tokens/sec", "steps/sec", "tok/sec", "images/sec", "samples/sec", "s/batch"};
   const size_t digits = std::min(unit.find_first_not_of("0123456789."), unit.size());
   return Among(unit.substr(digits), kUnits);
 }
