@@ -98,31 +98,53 @@ struct LogsVerdict {
   bool finished = false;
 };
 
-LogsVerdict ByLogs(const FailureFacts& facts) {
-  std::optional<LogFinding> best;
-  bool finished = !facts.logs.empty();
-  const auto take = [&](const LogReading& reading) {
-    finished = finished && reading.finished;
-    if (!reading.finding) return;
-    const auto strength = [](const LogFinding& one) { return StrengthOf(one.rule->category); };
-    if (!best || strength(*reading.finding) > strength(*best) ||
-        (strength(*reading.finding) == strength(*best) && reading.finding->time && best->time &&
-         *reading.finding->time < *best->time)) {
-      best = reading.finding;
+// Returns whether `one` came first; without times, whether its rule says more.
+bool Precedes(const LogFinding& one, const LogFinding& other) {
+  return one.time && other.time ? *one.time < *other.time : one.rule < other.rule;
+}
+
+// Returns whether a process ended for a reason that no rule knows.
+bool HasUnexplained(const std::vector<LogReading>& logs) {
+  return std::any_of(logs.begin(), logs.end(),
+                     [](const LogReading& log) { return log.unexplained && !log.finding; });
+}
+
+// Returns the finding that says most about the cause; null if there is none.
+const LogFinding* BestOf(const std::vector<LogReading>& logs) {
+  const auto strength = [](const LogFinding& one) { return StrengthOf(one.rule->category); };
+  const LogFinding* best = nullptr;
+  for (const LogReading& log : logs) {
+    if (!log.finding) continue;
+    if (best == nullptr || strength(*log.finding) > strength(*best) ||
+        (strength(*log.finding) == strength(*best) && Precedes(*log.finding, *best))) {
+      best = &*log.finding;
     }
-  };
-  for (const LogReading& log : facts.logs) take(log);
-  if (!best && !facts.message.empty()) {
+  }
+  // Drops what may be the consequence of an end that no rule explains.
+  const bool met = best != nullptr && strength(*best) <= Strength::kCascade;
+  return met && HasUnexplained(logs) ? nullptr : best;
+}
+
+LogsVerdict ByLogs(const FailureFacts& facts) {
+  std::vector<LogReading> of_message;
+  const LogFinding* best = BestOf(facts.logs);
+  if (best == nullptr && !facts.message.empty()) {
     // The kubelet may copy the end of the log into the message.
     LogTail message(ContainerLog::Form::kPlain);
     message.Feed(facts.message);
     message.End();
-    take(ReadLog(message));
+    of_message.push_back(ReadLog(message));
+    best = BestOf(of_message);
   }
-  if (!best) return {std::nullopt, finished};
-  return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
-                  best->evidence},
-          false};
+  if (best != nullptr) {
+    return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
+                    best->evidence},
+            false};
+  }
+  const auto finished = [](const LogReading& log) { return log.finished; };
+  return {std::nullopt, !facts.logs.empty() &&
+                            std::all_of(facts.logs.begin(), facts.logs.end(), finished) &&
+                            std::all_of(of_message.begin(), of_message.end(), finished)};
 }
 
 std::optional<Verdict> ByExitCode(int code) {
@@ -137,7 +159,7 @@ std::optional<Verdict> ByExitCode(int code) {
 // Returns whether the path in the line belongs to another machine.
 bool IsRemotePath(std::string_view line) {
   static const re2::RE2 remote(
-      R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|is not a local folder|on the Hub|NoSuch(?:Key|Bucket))",
+      R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|NoSuch(?:Key|Bucket))",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), remote);
 }
@@ -156,7 +178,7 @@ Outcome Judge(const Verdict& verdict, const FailureFacts& facts) {
     outcome.behaviour = Behaviour::kUnknown;
     outcome.advice = Advice::kRetry;
   }
-  if (category == Category::kInputMissing && IsRemotePath(verdict.evidence)) {
+  if (category == Category::kInputMissing && !verdict.outcome && IsRemotePath(verdict.evidence)) {
     outcome.behaviour = Behaviour::kUnknown;
     outcome.advice = Advice::kRetry;
   }

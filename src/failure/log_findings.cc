@@ -42,10 +42,11 @@ bool Finds(const re2::RE2& expression, std::string_view text) {
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression);
 }
 
-// Returns whether a launcher raised the exception because of another one.
+// Returns whether a launcher raised the exception because of another one, or its text only points
+// at another one.
 bool IsWrapper(std::string_view text) {
   static const re2::RE2 wrapper(
-      R"(^(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|ProcessRaisedException|ProcessExitedException|TrainingFailedError|TuneError|JobSubmissionError|WorkerGroupError|ControllerError|SystemExit|ExecutionException|DatasetGenerationError|_RemoteTraceback|RemoteTraceback|FunctionExecutionFailed)\b|^(?:[\w.]+\.)?RayTaskError(?:\(\w+\))?: |: Caught \w+ in (?:DataLoader worker|replica|pin memory))",
+      R"(^(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|ProcessRaisedException|ProcessExitedException|TrainingFailedError|TuneError|JobSubmissionError|WorkerGroupError|ControllerError|SystemExit|ExecutionException|DatasetGenerationError|_RemoteTraceback|RemoteTraceback|FunctionExecutionFailed)\b|^(?:[\w.]+\.)?RayTaskError(?:\(\w+\))?: |: Caught \w+ in (?:DataLoader worker|replica|pin memory)|^[\w.]*(?:Error|Exception)\b.*(?:(?i)(?:root cause|(?:see|check|inspect|look at|refer to) .{0,40}\b(?:errors?|logs?|messages?|output|statements?|traces?|tracebacks?)\b.{0,30})(?:above|earlier|previous|for (?:a|the|more)|further up)|not the (?:actual|original|real) error))",
       RuleOptions());
   return Finds(wrapper, text);
 }
@@ -76,9 +77,13 @@ bool IsQuoted(std::string_view text, size_t place) {
          before.find("\xe2\x80\x9c") != std::string_view::npos;
 }
 
+bool IsRuler(std::string_view text) {
+  return text.find_first_not_of("*=-_#~ ") == std::string_view::npos;
+}
+
 bool ReportsEnd(std::string_view text) {
   static const re2::RE2 end(
-      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|max_(?:epochs|steps)=\d+.* reached|successfully)",
+      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|\bepochs? (?:complete|completed|done|finished)\b|max_(?:epochs|steps)=\d+.* reached|successfully)",
       RuleOptions());
   return Finds(end, text);
 }
@@ -105,8 +110,9 @@ struct Candidate {
   size_t lines = 0;  // lines of work before its end
   bool raised = false;
   bool aside = false;
-  bool caused = false;  // the exception before it in the chain caused it
-  bool open = false;    // the following lines contain its message
+  bool announced = false;  // the line before says that the program handled it
+  bool caused = false;     // the exception before it in the chain caused it
+  bool open = false;       // the following lines contain its message
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -117,6 +123,23 @@ struct Candidate {
   bool IsOfType() const { return match.rule != nullptr && match.rule->where == Where::kType; }
 };
 
+// Returns whether a line from the GPU or its driver shows why a call to it failed: calls fail
+// asynchronously, with whatever error they meet.
+bool Explains(const Candidate& line, const Candidate& raised) {
+  if (line.match.rule == nullptr || raised.match.rule == nullptr) return false;
+  const Category shown = raised.match.rule->category;
+  if (shown != Category::kCudaLibrary && shown != Category::kIllegalAccess) return false;
+  switch (line.match.rule->category) {
+    case Category::kDeviceAssert:
+    case Category::kGpuMemoryFault:
+    case Category::kGpuLost:
+    case Category::kNvlink:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Reading {
  public:
   explicit Reading(const LogTail& log) : log_(log) {
@@ -125,7 +148,9 @@ class Reading {
   }
 
   LogReading Conclude() {
-    std::erase_if(candidates_, [this](const Candidate& one) { return one.aside || WentOn(one); });
+    std::erase_if(candidates_, [this](const Candidate& one) {
+      return one.aside || (one.announced && lines_ > one.lines) || WentOn(one);
+    });
     LogReading reading;
     const Candidate* const raised = BestRaised();
     const Candidate* best = BestLine(0);
@@ -133,7 +158,8 @@ class Reading {
       reading.unexplained = true;
       best = BestLine(raised->entry - std::min(raised->entry, kNear));
       if (best != nullptr && best->strength() < Strength::kCascade) best = nullptr;
-    } else if (raised != nullptr && (best == nullptr || best->strength() <= raised->strength())) {
+    } else if (raised != nullptr && !(best != nullptr && Explains(*best, *raised)) &&
+               (best == nullptr || best->strength() <= raised->strength())) {
       best = raised;
     }
     if (best != nullptr && best->strength() > Strength::kNone) {
@@ -235,10 +261,11 @@ class Reading {
     const LogLine& line = entries_[at].line;
     std::string_view text = line.body;
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    if (!seen.aside) ended_ = false;
+    if (!seen.aside && !seen.announced) ended_ = false;
     if (IsWrapper(text)) {
       several_ |= text.find("ChildFailed") != std::string_view::npos;
       open_.erase(line.origin);
+      if (!seen.aside) AddSignal(at, text);
       return;
     }
     Candidate raised{.match = MatchRule(text, true),
@@ -248,6 +275,7 @@ class Reading {
                      .lines = lines_,
                      .raised = true,
                      .aside = seen.aside,
+                     .announced = seen.announced,
                      .caused = seen.caused,
                      .open = text.ends_with(':'),
                      .chain = seen.chain,
@@ -268,7 +296,9 @@ class Reading {
     several_ |= SpeaksOfSeveral(line.body);
     if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
     const RuleMatch match = MatchRule(line.body, raised.open || BeginsLikeException(line.body));
-    if (match.rule != nullptr && StrengthOf(match.rule->category) > Strength::kSignal &&
+    const Strength strength =
+        match.rule == nullptr ? Strength::kNone : StrengthOf(match.rule->category);
+    if (strength > Strength::kSignal && strength >= raised.strength() &&
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
       raised.match = match;
       raised.text = line.body;
@@ -301,31 +331,46 @@ class Reading {
         text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
     if (IsWrapper(trimmed)) {
       several_ = true;
+      AddSignal(at, trimmed);
       return;
     }
-    const RuleMatch match = MatchLine(trimmed);
-    if (match.rule == nullptr || ReportsHandling(trimmed)) return;
+    const RuleMatch match = MatchLine(trimmed, line.level == LogLevel::kError);
+    if (match.rule == nullptr || ReportsHandling(trimmed) || IsWarning(trimmed)) return;
+    AddLine(at, match, trimmed);
+  }
+
+  void AddLine(size_t at, const RuleMatch& match, std::string_view text) {
     candidates_.push_back({.match = match,
                            .entry = at,
                            .end = at,
                            .steps = steps_,
                            .lines = lines_,
-                           .origin = line.origin,
-                           .text = trimmed});
+                           .origin = entries_[at].line.origin,
+                           .text = text});
   }
 
-  // Returns the rule for a line that is not part of a traceback.
-  RuleMatch MatchLine(std::string_view text) {
-    // Rust prints the message on the line after the place.
+  // A launcher's exception may name the signal that ended a process.
+  void AddSignal(size_t at, std::string_view text) {
+    const RuleMatch match = MatchRule(text, false);
+    if (match.rule == nullptr) return;
+    const Strength strength = StrengthOf(match.rule->category);
+    if (strength == Strength::kSignal || strength == Strength::kCrash) AddLine(at, match, text);
+  }
+
+  // Returns the rule of a line that is no part of a traceback; `logged`: as an error.
+  RuleMatch MatchLine(std::string_view text, bool logged) {
+    // The message may be on the next line, as Rust's is.
     std::string_view message = LastErrorOf(text);
-    if (message.empty() && panicked_) message = text;
-    panicked_ = text.find("' panicked at ") != std::string_view::npos && text.ends_with(':');
+    if (message.empty() && announced_) message = text;
+    if (IsRuler(text)) return {};
+    announced_ = text.ends_with(':') && (text.find("' panicked at ") != std::string_view::npos ||
+                                         BeginsLikeException(text));
     RuleMatch match = MatchRule(message, true);
     if (match.rule != nullptr) {
       match.place += static_cast<size_t>(message.data() - text.data());
       return match;
     }
-    match = MatchRule(text, BeginsLikeException(text));
+    match = MatchRule(text, logged || BeginsLikeException(text));
     return match.rule != nullptr && IsQuoted(text, match.place) ? RuleMatch() : match;
   }
 
@@ -404,7 +449,8 @@ class Reading {
     for (const Candidate& one : candidates_) {
       if (one.raised || one.entry < from) continue;
       if (best == nullptr || one.strength() > best->strength() ||
-          (one.strength() == best->strength() && one.strength() == Strength::kSpecific)) {
+          (one.strength() == best->strength() && one.strength() == Strength::kSpecific &&
+           !Explains(*best, one))) {
         best = &one;
       }
     }
@@ -419,8 +465,8 @@ class Reading {
   std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
-  bool panicked_ = false;  // the next line is the message of a panic
-  bool trained_ = false;   // a line shows a loss after the start
+  bool announced_ = false;  // the next line is an exception's message
+  bool trained_ = false;    // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};

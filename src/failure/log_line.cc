@@ -19,12 +19,12 @@ struct PrefixForm {
 
 constexpr std::array kForms = {
     // One of these: 2026-11-21 07:05:03,250; 2026/11/21 07:05:03; 11/21/26 07:05:03; Nov 21
-    // 07:05:03; 07:05:03; [ 1234.567890] from the kernel.
+    // 07:05:03; 11-21 07:05:03; 07:05:03; [ 1234.567890] from the kernel.
     PrefixForm{
         Prefix::kTime,
         R"((?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d|\d\d/\d\d/(?:\d\d){1,2}(?:,)? \d\d:\d\d:\d\d)"
         R"(|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]* +)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +\d{1,2} \d\d:\d\d:\d\d(?: \d{4})?)"
-        R"(|\d\d:\d\d:\d\d)(?:[.,:]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| ?UTC)?[\])]?|\[ *\d+\.\d{6}\])(?::|,)?(?: [-|])?(?:[ \t]|$))"},
+        R"(|(?:\d\d-\d\d )?\d\d:\d\d:\d\d)(?:[.,:]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| ?UTC)?[\])]?|\[ *\d+\.\d{6}\])(?::|,)?(?: [-|])?(?:[ \t]|$))"},
     // glog, absl and PyTorch: [rank0]:[E1121 07:05:03.123 ProcessGroupNCCL.cpp:616] , W1121 ... 140
     // run.py:757]
     PrefixForm{
@@ -50,6 +50,9 @@ constexpr std::array kForms = {
     PrefixForm{
         Prefix::kLevel,
         R"((?:[\w.-]{1,80} - )?(?:\[[\w.:-]{1,80}\] ?)?[\[(]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL|SEVERE)\b(?: *\||[\])](?::| -)?|:[\w.]{1,80}:| *-|:)?(?:[ \t]|$))"},
+    PrefixForm{
+        Prefix::kLevel,
+        R"((?:\[[\w.]{1,60}\] )?\[(Fatal|Error|Warning|Info|fatal|error|warning|info) *\]:? )"},
     PrefixForm{Prefix::kLevel, R"((?:level=)(debug|info|warn|warning|error|fatal)\b ?)"},
     // [launch.py:321:sigkill_handler] , __main__:main:12 - , trainer.py:412 -- , tune.py:12:
     PrefixForm{Prefix::kPlace, R"(\[[\w./<>-]{1,120}:\d+(?::[\w<>.]{1,80})?\] ?(?:>> ?)?)"},

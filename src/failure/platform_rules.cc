@@ -51,6 +51,8 @@ constexpr std::array kReasons = {
     PlatformRule{
         "start-no-gpu", Category::kCudaInit, kNoStart,
         R"((?i)nvidia-container-cli|nvml error|unknown device|nvidia-container-runtime|unresolvable CDI device)"},
+    PlatformRule{"start-mount", Category::kConfiguration, kNoStart,
+                 R"((?i)error mounting|failed to mount)"},
     PlatformRule{
         "start-command", Category::kCommand, kNoStart,
         R"((?i)executable file not found|exec format error|no such file or directory|permission denied|is a directory|not a directory|exec:|chdir to cwd|no command specified)"},

@@ -71,9 +71,14 @@ std::string_view LastErrorOf(std::string_view text) {
 
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
-      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\b(?:instead|anyway)\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|^\w*Warning: |\bwarning:|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
+      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), handling);
+}
+
+bool IsWarning(std::string_view text) {
+  static const re2::RE2 warning(R"((?i)^\w*warning: |\bwarning:)", re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(Piece(text), warning);
 }
 
 TracebackReader::Seen TracebackReader::AddFrame(State& state, size_t indent) {
@@ -92,12 +97,14 @@ TracebackReader::Seen TracebackReader::AddException(State& state) {
   state.last = {.part = Part::kException,
                 .chain = chain,
                 .aside = state.aside,
+                .announced = state.announced,
                 .caused = state.linked && state.caused};
   state.indent = 0;
   state.after = true;
   state.messages = 0;
   state.linked = false;
   state.aside = false;
+  state.announced = false;
   return state.last;
 }
 
@@ -111,12 +118,12 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
   const std::string_view text = line.body;
   if (text.empty()) return {.part = state.indent > 0 ? Part::kFrame : Part::kOther};
   if (IsHeading(text)) {
-    state.aside |= state.quiet || line.level == LogLevel::kWarning;
+    state.announced |= state.quiet || line.level == LogLevel::kWarning;
     state.quiet = false;
     state.indent = 0;
     return AddFrame(state, 0);
   }
-  const bool quiet = (ReportsHandling(text) && !IsPythonWarning(text)) ||
+  const bool quiet = ((ReportsHandling(text) || IsWarning(text)) && !IsPythonWarning(text)) ||
                      (line.level == LogLevel::kWarning && text.back() == ':');
   if (LinksChain(text)) {
     state.linked = true;
@@ -148,6 +155,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     // Exceptions of several processes without prefixes may directly follow each other.
     if (BeginsLikeException(text) && state.messages == 0) {
       state.aside = state.last.aside;
+      state.announced = state.last.announced;
       return AddException(state);
     }
     if (++state.messages <= kMostMessages && line.level == LogLevel::kNone) {

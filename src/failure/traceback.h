@@ -33,8 +33,11 @@ class TracebackReader {
     // handling of the above exception") have the number of the first one.
     int chain = 0;
     // The exception did not end the program: it belongs to another thread, a destructor or an exit
-    // function, or a warning reports it.
+    // function.
     bool aside = false;
+    // The line before is a warning, or says that the program handled the exception. If no line
+    // follows, the exception ended the program all the same.
+    bool announced = false;
     // The previous exception in the chain caused this one ("raise ... from").
     bool caused = false;
   };
@@ -52,7 +55,8 @@ class TracebackReader {
     bool linked = false;  // the next traceback belongs to the same chain
     bool caused = false;  // and the previous exception caused it
     bool aside = false;   // the next exception is aside
-    bool quiet = false;   // the previous line is a warning
+    bool announced = false;
+    bool quiet = false;  // the previous line is a warning
     Seen last;
   };
 
@@ -70,5 +74,7 @@ bool BeginsLikeException(std::string_view text);
 std::string_view LastErrorOf(std::string_view text);
 // Returns whether `text` reports that an error was handled: "retrying", "falling back to".
 bool ReportsHandling(std::string_view text);
+// Returns whether `text` is called a warning.
+bool IsWarning(std::string_view text);
 
 }  // namespace synergy

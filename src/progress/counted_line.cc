@@ -19,10 +19,11 @@ constexpr size_t kLongestBefore = 256;
 // be part of a longer one ("max_steps", "eval/step").
 Expression Counted(std::string_view name) {
   return {
-      fmt::format(R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[(]?)re"
-                  R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
-                  R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
-                  name),
+      fmt::format(
+          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
+          R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
+          R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
+          name),
       false, kCountedMemory};
 }
 
@@ -32,7 +33,23 @@ const Expression& Global() {
   return expression;
 }
 const Expression& Any() {
-  static const Expression expression = Counted("(?:steps?|iter(?:ation)?s?)");
+  static const Expression expression =
+      Counted("(?:steps?|(?:training_)?iter(?:ation)?s?|num_updates)");
+  return expression;
+}
+// "batch" may also be a size, so it needs an epoch or a total beside it.
+const Expression& Batch() {
+  static const Expression expression = Counted("(?:mini-?)?batch(?:es)?");
+  return expression;
+}
+
+// Matches a count without a name, at the beginning or behind the epoch: "[100/1000] loss 2.3",
+// "Epoch 1 | 100/1000 | loss 2.3", "Epoch: [1][100/1000] Loss 2.3".
+const Expression& Unnamed() {
+  static const Expression expression(
+      R"re((?i)(?:^|[\])>:] |\bepoch *[:=#]? *\[?\d+(?:/\d+)?\]?[ ,:|-]*)\s*\[? *)re"
+      R"re((?P<iteration>\d+) */ *(?P<total>\d+)(?: *\]| *[,|:;]| +-|\s)(?:[^\d:]|\d[^\d:]|\d\d[^:]))re",
+      false, kCountedMemory);
   return expression;
 }
 
@@ -65,8 +82,9 @@ bool IsAlone(std::string_view before, std::string_view behind) {
 
 std::optional<ProgressLine> ReadCounted(std::string_view text) {
   Expression::Match match;
-  if (!(text.find("lobal") != std::string_view::npos && Global().Find(text, match)) &&
-      !Any().Find(text, match)) {
+  const bool named = (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
+                     Any().Find(text, match);
+  if (!named && !Batch().Find(text, match) && !(FindLoss(text) && Unnamed().Find(text, match))) {
     return std::nullopt;
   }
   const std::string_view whole = match[Expression::kWhole];
@@ -76,17 +94,25 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   if (!Expression::Fill(match, line) || Other().Find(text, more)) return std::nullopt;
   const auto begin = static_cast<size_t>(whole.data() - text.data());
   const std::string_view before = text.substr(0, begin);
-  if (!json && KindOf(before.substr(0, kLongestBefore)) == LineKind::kEvaluation) {
+  const LineKind kind = json ? LineKind::kTraining : KindOf(before.substr(0, kLongestBefore));
+  if (kind == LineKind::kEvaluation) {
     line.kind = LineKind::kEvaluation;
     return line;
   }
+  line.epoch = FindEpoch(text);
   const bool bounded = Total().Find(text, more);
+  if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
+  line.loss = FindLoss(text);
+  if (!named) {
+    if (!line.total && !line.epoch) return std::nullopt;
+    if (line.total && *line.iteration > *line.total) return std::nullopt;
+    // Only a validation's loss.
+    if (!line.loss && text.find("oss") != std::string_view::npos) return std::nullopt;
+  }
   if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !ReportsTraining(text)) {
     return std::nullopt;
   }
   if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);
-  line.epoch = FindEpoch(text);
-  line.loss = FindLoss(text);
   line.source = SourceOf(line.format, {}, -1);
   return line;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads lines that users print themselves, as text or as JSON: "step 100/1000 loss 2.3",
-// "Iteration: 100", {"global_step": 100, "max_steps": 1000, "loss": 2.3}. Private to this folder.
+// Reads lines that users print themselves, as text or as JSON: "step 100/1000 loss 2.3", "Iteration: 100",
+// "epoch 1 batch 100 loss 2.3", "[100/1000] loss 2.3", {"global_step": 100, "max_steps": 1000,
+// "loss": 2.3}. Private to this folder.
 //
 // Threading: pure.
 
@@ -14,7 +15,7 @@ namespace synergy {
 
 // Part of an expression; every counted line matches it.
 constexpr std::string_view kCountedWords =
-    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(])";
+    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\d */ *\d.*[lL]oss)";
 
 // Returns nullopt if `text` has no count, or no value that only a training prints: requests and
 // image builds ("Step 3/12 : RUN make") have none.

@@ -31,10 +31,10 @@ bool IsEvaluation(std::string_view word) {
 }
 
 bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 20> kWords = {
+  constexpr std::array<std::string_view, 21> kWords = {
       "map",    "filter", "tokenize", "download", "extract", "load",       "upload",
       "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
-      "export", "verify", "copy",     "cache",    "prompts", "requests"};
+      "export", "verify", "copy",     "cache",    "prompts", "requests",   "batches"};
   if (Among(word, kWords)) return true;
   // Words such as "Tokenizing" and "Extracting" are activities other than training.
   return word.size() > 4 && word.ends_with("ing") && word != "running" && word != "string" &&
@@ -220,10 +220,10 @@ class Activities {
 };
 
 bool IsMeasured(std::string_view part) {
-  constexpr std::array<std::string_view, 23> kWords = {
-      "losses",   "lr",   "rate",    "grad", "gradnorm", "ppl",     "perplexity", "acc",
-      "accuracy", "mfu",  "entropy", "kl",   "reward",   "rewards", "wer",        "bleu",
-      "iou",      "miou", "mae",     "mse",  "rmse",     "bpb",     "epoch"};
+  constexpr std::array<std::string_view, 26> kWords = {
+      "losses", "lr",      "rate", "grad",   "gradnorm", "ppl",    "perplexity", "acc", "accuracy",
+      "mfu",    "entropy", "kl",   "reward", "rewards",  "wer",    "bleu",       "iou", "miou",
+      "mae",    "mse",     "rmse", "bpb",    "epoch",    "return", "returns",    "cost"};
   return part.ends_with("loss") || Among(part, kWords);
 }
 
@@ -246,9 +246,10 @@ Parts PartsOf(std::string_view name) {
 }
 
 bool IsSpeed(std::string_view unit) {
-  constexpr std::array<std::string_view, 12> kUnits = {"it/s",   "s/it",   "iter/s",   "steps/s",
-                                                       "step/s", "s/step", "ms/step",  "tokens/s",
-                                                       "tok/s",  "img/s",  "images/s", "samples/s"};
+  constexpr std::array<std::string_view, 18> kUnits = {
+      "it/s",       "s/it",      "iter/s",  "steps/s",    "step/s",      "s/step",
+      "ms/step",    "tokens/s",  "tok/s",   "img/s",      "images/s",    "samples/s",
+      "tokens/sec", "steps/sec", "tok/sec", "images/sec", "samples/sec", "s/batch"};
   const size_t digits = std::min(unit.find_first_not_of("0123456789."), unit.size());
   return Among(unit.substr(digits), kUnits);
 }

@@ -55,7 +55,7 @@ constexpr std::array kPatterns = {
     Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
             R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
     Pattern{"huggingface", kTraining,
-            "'epoch': ", R"(\{'.*'learning_rate': .*'epoch': '?(?P<epoch>[\d.]+))"},
+            "'epoch': ", R"(\{'(?:.*')?(?:learning_rate|loss)': .*'epoch': '?(?P<epoch>[\d.]+))"},
     // Before DeepSpeed's pattern, because Megatron-DeepSpeed prints both.
     Pattern{"megatron", kTraining, "elapsed time per iteration",
             R"(iteration +(?P<iteration>\d+)/ *(?P<total>\d+) \|)"
@@ -129,6 +129,43 @@ constexpr std::array kPatterns = {
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
     Pattern{"catboost", kTraining,
             ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    Pattern{"torchvision", kTraining, "Training  [",
+            R"(\bTraining  \[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
+            R"((?:.* time: (?P<seconds>[\d.]+))?)"},
+    Pattern{"nanogpt", kTraining, " train_time:",
+            R"(\bstep:(?P<iteration>\d+)/(?P<total>\d+) train_time:)"
+            R"((?:.* step_avg:(?P<milliseconds>[\d.]+)ms)?)"},
+    Pattern{"rl_games", kTraining,
+            "fps step: ", R"(fps step: .* epoch: (?P<iteration>\d+)(?:/(?P<total>\d+))?)"},
+    Pattern{"rsl_rl", kTraining, "Learning iteration ",
+            R"(Learning iteration (?P<iteration>\d+)/(?P<total>\d+))"},
+    Pattern{"coqui", kTraining,
+            " -- GLOBAL_STEP: ", R"( -- STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
+    Pattern{"darknet", kTraining, " rate, ",
+            R"((?:^|\s)(?P<iteration>\d+): [-\d.e+]+, (?P<loss>[-\d.e+]+) avg(?: loss)?, )"
+            R"([\d.e+-]+ rate, (?P<seconds>[\d.]+) seconds, \d+ images)"},
+    Pattern{"kaldi", kTraining, "for minibatches ",
+            R"([Aa]verage objective function .* for minibatches \d+-(?P<iteration>\d+) is )"},
+    Pattern{"espnet", kEvaluation, "epoch:valid:", "epoch:valid:"},
+    Pattern{"espnet", kTraining,
+            "epoch:train:", R"((?P<epoch>\d+)epoch:train:\d+-(?P<iteration>\d+)batch: )"},
+    Pattern{"wenet", kEvaluation, "CV Batch ", R"(\bCV Batch \d+/\d+ )"},
+    Pattern{"wenet", kTraining, "TRAIN Batch ",
+            R"(\bTRAIN Batch (?P<epoch>\d+)/(?P<iteration>\d+) )"},
+    Pattern{"marian", kTraining, " : Up. ",
+            R"(\bEp\. (?P<epoch>[\d.]+) : Up\. (?P<iteration>\d+) :(?:.* Cost (?P<loss>[\d.]+))?)"},
+    Pattern{"stable-baselines3", kTraining, "total_timesteps",
+            R"(\|\s+(?:time/)?total_timesteps\s+\|\s+(?P<iteration>\d+)\s+\|)"},
+    Pattern{"candle", kTraining, " train loss: ",
+            R"((?:^|\s)(?P<iteration>\d+) train loss: +(?P<loss>[\d.]+) test acc: )"},
+    Pattern{
+        "composer", kTraining, "[batch=",
+        R"((?:\[epoch=(?P<epoch>\d+)(?:/\d+)?\])?\[batch=(?P<iteration>\d+)(?:/(?P<total>\d+))?\]:)"},
+    Pattern{"dl4j", kTraining, "Score at iteration ",
+            R"(Score at iteration (?P<iteration>\d+) is (?P<loss>[-\d.E]+))"},
+    Pattern{"deepmd", kTraining, ": trn: ", R"(\bbatch +(?P<iteration>\d+): trn: )"},
+    Pattern{"darts", kTraining, "train ",
+            R"(\btrain (?P<iteration>\d+) (?P<loss>\d\.\d+e[-+]\d+) [\d.]+ [\d.]+$)"},
     // CLU, which Flax's examples use.
     Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
     Pattern{"timm", kTraining, "Train: ",
@@ -136,7 +173,7 @@ constexpr std::array kPatterns = {
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
     // The reference scripts, and the ImageNet example.
     Pattern{"torchvision", kTraining, "Epoch: [",
-            R"(Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
+            R"(Epoch: \[(?P<epoch>\d+)(?:/\d+)?\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)\]\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\s+)"

@@ -367,6 +367,66 @@ TEST(Patterns, CountsPrintedByHand) {
   EXPECT_EQ(Describe("step 100/1000"), "steps training 100/1000 epoch - rate - loss -");
 }
 
+TEST(Patterns, BatchesAndUnnamedCounts) {
+  for (const std::string_view text :
+       {"Epoch 2 batch 100/600 loss 0.25", "Epoch 2 [100/600] loss 0.25",
+        "epoch 2 | 100/600 | train loss 0.25 | 0.2 s/batch",
+        "Epoch: [2][100/600] Loss 0.25 (0.3)"}) {
+    EXPECT_EQ(Describe(text), "steps training 100/600 epoch 2 rate - loss 0.25") << text;
+  }
+  EXPECT_EQ(Describe("[100/600] train loss 0.25"),
+            "steps training 100/600 epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("epoch=2 batch=100 loss=0.25"),
+            "steps training 100/- epoch 2 rate - loss 0.25");
+  EXPECT_EQ(Describe("Epoch[2] Batch [100] Speed: 600.1 samples/sec accuracy=0.3"),
+            "steps training 100/- epoch 2 rate - loss -");
+  for (const std::string_view text :
+       {"batch=64 lr=0.1", "[100/600] Building CXX object loss.cc", "11/29 10:11:02 loss 0.25",
+        "[600/100] loss 0.25", "Building index: step 30/100", "Epoch 2 [100/600] val loss 0.25"}) {
+    EXPECT_EQ(Describe(text), "nothing") << text;
+  }
+  EXPECT_EQ(Describe("Batches:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"), "other");
+}
+
+TEST(Patterns, OtherFrameworks) {
+  EXPECT_EQ(
+      Describe(" 100: 4.12, 5.01 avg loss, 0.001 rate, 0.50 seconds, 640 images, 3 hours left"),
+      "darknet training 100/- epoch - rate 2 loss 5.01");
+  EXPECT_EQ(
+      Describe("LOG (nnet3-train[5.5]:Print():t.cc:1) Average objective function for 'output' "
+               "for minibatches 0-99 is -3.1 over 51200 frames."),
+      "kaldi training 99/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("|    total_timesteps      | 2048    |"),
+            "stable-baselines3 training 2048/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("   3 train loss:  0.31 test acc: 90.12%"),
+            "candle training 3/- epoch - rate - loss 0.31");
+  EXPECT_EQ(Describe("{'loss': 0.69, 'rewards/chosen': 0.1, 'epoch': 0.3}"),
+            "huggingface training -/- epoch 0.3 rate - loss 0.69");
+  EXPECT_EQ(Describe("[2025-11-29 10:11:02] Ep. 1 : Up. 100 : Sen. 12,800 : Cost 8.12 : Time 1s"),
+            "marian training 100/- epoch 1 rate - loss 8.12");
+  EXPECT_EQ(Describe("INFO: 1epoch:train:81-100batch: iter_time=0.1, loss=12.1"),
+            "espnet training 100/- epoch 1 rate - loss 12.1");
+  EXPECT_EQ(Describe("DEBUG TRAIN Batch 0/100 loss 12.1 lr 0.0001 rank 0"),
+            "wenet training 100/- epoch 0 rate - loss 12.1");
+  EXPECT_EQ(Describe("DEBUG CV Batch 0/100 loss 12.1"), "evaluation");
+  EXPECT_EQ(Describe("[epoch=0][batch=100/1000]:"),
+            "composer training 100/1000 epoch 0 rate - loss -");
+  EXPECT_EQ(Describe("Score at iteration 100 is 0.31"),
+            "dl4j training 100/- epoch - rate - loss 0.31");
+  EXPECT_EQ(Describe("batch     100: trn: rmse = 1.2, lr = 1.0e-3"),
+            "deepmd training 100/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("train 100 1.231000e+00 53.12 87.31"),
+            "darts training 100/- epoch - rate - loss 1.231");
+  EXPECT_EQ(Describe("step:100/1750 train_time:12000ms step_avg:100.0ms"),
+            "nanogpt training 100/1750 epoch - rate 10 loss -");
+  EXPECT_EQ(Describe("fps step: 12000 fps total: 11000 epoch: 100/500 frames: 120000"),
+            "rl_games training 100/500 epoch - rate - loss -");
+  EXPECT_EQ(Describe("  Learning iteration 100/1500"),
+            "rsl_rl training 100/1500 epoch - rate - loss -");
+  EXPECT_EQ(Describe("--> TIME: 10:11:02 -- STEP: 100/120 -- GLOBAL_STEP: 900"),
+            "coqui training 100/120 epoch - rate - loss -");
+}
+
 TEST(Patterns, CountsInJson) {
   for (const std::string_view text :
        {R"({"step": 100, "loss": 0.25, "max_steps": 1000, "epoch": 1.5})",
