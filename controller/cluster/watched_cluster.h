@@ -44,6 +44,7 @@ class WatchedCluster {
   ClusterState& state() { return state_; }
   const ProfileStore& profiles() const { return profiles_; }
   const ClusterView& view() const { return view_; }
+  bool HasNamespace(const std::string& name) const { return namespaces_.Find(name) != nullptr; }
   FairShareCache& fair_shares() { return fair_shares_; }
   // Returns what admission asks about ResourceClaimTemplates; null unless dra.enabled.
   GpusOfTemplate gpus_of_template() const;

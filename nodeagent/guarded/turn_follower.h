@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -49,7 +50,7 @@ class TurnFollower {
 
   // References outlive the follower. `resource`: that of GPUs in turns. `enabled`: false: nothing
   // is suspended.
-  TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer,
+  TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer, PodActs& acts,
                std::string resource, bool enabled, const Clock& clock, Logger& log,
                metrics::NodeAgentMetrics& metrics);
 
@@ -99,6 +100,7 @@ class TurnFollower {
   const NodePods& pods_;
   const TurnSources sources_;
   TemporaryWriter& writer_;
+  PodActs& acts_;
   const std::string resource_;
   const bool enabled_;
   const Clock& clock_;

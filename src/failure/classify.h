@@ -41,8 +41,9 @@ struct FailureFacts {
 struct JobFailure {
   Category category = Category::kUnknown;
   Outcome outcome;
-  std::string rule;      // its name; empty for kUnknown
-  std::string evidence;  // the line that shows it (evidence.h); empty if there is none
+  std::string rule;             // its name; empty for kUnknown
+  std::string evidence;         // the line that shows it (evidence.h); empty if there is none
+  std::optional<Act> act = {};  // of Synergy, if one can have caused it
 };
 
 // Returns none if the job did not fail.

@@ -87,8 +87,8 @@ class ControllerMetrics {
   // Counts pods dropped from a node agent's report: "not_here", "not_managed".
   void CountProgressDropped(std::string_view reason, size_t pods);
 
-  // Counts a failed pod by its category (failure/category.h).
-  void CountFailure(std::string_view category);
+  // Counts a failed pod by its category (failure/category.h), with the GPU seconds of its run.
+  void CountFailure(std::string_view category, double gpu_seconds);
   // Counts failed pods that are not reported because too many of their namespace wait.
   void CountFailureDropped();
   // Counts what became of decisions to suspend a job: "suspended", "by_others" (it was suspended
