@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/state/pod_acts.h"
 #include "config/text_file.h"
 #include "controller/admission/admission_unit.h"
 #include "controller/admission/certificate_unit.h"
@@ -133,15 +134,17 @@ class RunningDaemon final : public Daemon {
                opened_.metrics->turns),
         queues_(config_, opened_.clients, reader_, cluster_, progress_.store(), *events_,
                 leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
-        preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, leadership_,
-                    clock, log, opened_.metrics->controller),
+        preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, acts_,
+                    leadership_, clock, log, opened_.metrics->controller),
         reservations_(
             config_, opened_.clients, reader_, cluster_,
             [this](const std::string& uid, Instant now) { return progress_.store().Of(uid, now); },
             *pod_api_, *events_, leadership_, clock, log),
         failures_(
-            config_, *opened_.clients.any, *opened_.clients.acting, reader_, cluster_.state(),
-            progress_.failures(), *events_, [this] { return leadership_.MayAct(); }, clock, log,
+            config_, *opened_.clients.any, *opened_.clients.acting, reader_,
+            FailureSources{progress_.failures(), cluster_.state(), acts_,
+                           [this](const std::string& name) { return cluster_.HasNamespace(name); }},
+            *events_, [this] { return leadership_.MayAct(); }, clock, log,
             opened_.metrics->controller),
         reporting_failures_(
             {.may_act = [this] { return leadership_.MayAct() && cluster_.Complete(); },
@@ -265,6 +268,7 @@ class RunningDaemon final : public Daemon {
   ProfilingUnit profiling_;
   TurnsUnit turns_;
   QueuesUnit queues_;
+  PodActs acts_;
   PreemptionUnit preemption_;
   ReservationsUnit reservations_;
   FailuresUnit failures_;

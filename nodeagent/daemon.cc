@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/state/pod_acts.h"
 #include "core/gpu_amount.h"
 #include "core/version.h"
 #include "daemon/probes.h"
@@ -32,6 +33,7 @@
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
 #include "nodeagent/gpus/gpu_facts.h"
+#include "nodeagent/gpus/gpu_owners.h"
 #include "nodeagent/gpus/xid_keeper.h"
 #include "nodeagent/guarded/cpu_quota.h"
 #include "nodeagent/guarded/freezer.h"
@@ -117,7 +119,7 @@ class RunningDaemon final : public Daemon {
         shrinker_(*groups_, *events_, clock, log, metrics_,
                   {{config.margin_percent, config.margin_most}, config.give_up_after}),
         writer_(*client_, clock, log, metrics_),
-        keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, clock, log, metrics_,
+        keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, acts_, clock, log, metrics_,
                 {.eviction_threshold = config.eviction_threshold}),
         data_(*groups_, MemoryHierarchy(config.cgroup_folder), config.kubelet_cgroup_root, "/proc"),
         progress_(node_pods_,
@@ -143,12 +145,13 @@ class RunningDaemon final : public Daemon {
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
                                         config.transient_unit_folder)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
-        prober_(node_pods_, *cpu_quotas_, writer, clock, log, *events_, metrics_),
+        prober_(node_pods_, *cpu_quotas_, writer, acts_, clock, log, *events_, metrics_),
         turns_(node_pods_,
                {freezers_.get(), [this] { return ProbedPods(); },
                 [this] { return pod_resources_.List(); }},
-               writer, TurnsResource(config.gpu_resource), config.turns, clock, log, metrics_),
-        failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, clock),
+               writer, acts_, TurnsResource(config.gpu_resource), config.turns, clock, log,
+               metrics_),
+        failures_(config.pod_log_folder, ProgressSources::UsedByThisThread, acts_, clock),
         stores_({&shrinker_, &node_pods_, &failures_, &xids_}),
         log_(log) {}
 
@@ -194,6 +197,7 @@ class RunningDaemon final : public Daemon {
           if (!ReadOwnPluginsBusy()) gpus_.Step(stop);
           ObserveXids();
           turns_.LookAtGpus();
+          NoteSharers();
         } while (clock_.SleepFor(GpuFacts::kInterval, stop));
       });
     }
@@ -306,6 +310,21 @@ class RunningDaemon final : public Daemon {
     if (const Result<NodeBusy> busy = ReadBusy()) xids_.Observe(busy->xids);
   }
 
+  // Notes which pods have GPUs that other pods have at the same time.
+  void NoteSharers() {
+    std::map<std::string, std::string> uids;  // by namespace/name
+    for (const PodPointer& pod : node_pods_.All()) {
+      if (pod->fungible && !pod->terminal) uids.emplace(pod->Key(), pod->uid);
+    }
+    if (uids.empty()) return;
+    const Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
+    if (!owners) return;
+    for (const std::string& key : PodsThatShareGpus(*owners, config_.gpu_resource)) {
+      if (const auto pod = uids.find(key); pod != uids.end())
+        acts_.Note(pod->second, "share", clock_.WallNow());
+    }
+  }
+
   NodeProgress ReadProgress() const {
     NodeProgress progress = progress_.Report(config_.node_name, prober_.Readings());
     const std::map<std::string, StorageUse> storage = storage_.Uses();
@@ -365,6 +384,7 @@ class RunningDaemon final : public Daemon {
   Shrinker shrinker_;
   ApiReadingWriter writer_;
   NodePods node_pods_;
+  PodActs acts_;
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;

@@ -45,6 +45,7 @@ Tree RecordTree(const FailureRecord& record) {
       {"cause", record.cause},
       {"behaviour", record.behaviour},
       {"advice", record.advice},
+      {"act", record.act},
       {"rule", record.rule},
       {"evidence", record.evidence},
       {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
@@ -158,8 +159,10 @@ std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime no
   std::string text = "Failed attempts:\n";
   for (const FailedAttempt& attempt : attempts) {
     const FailureRecord& first = attempt.pods.front();
-    text += fmt::format("  {}: {} (cause {}, {}, advice {}), {}\n", AgoText(first.at, now),
-                        first.category, first.cause, first.behaviour, first.advice, PodText(first));
+    const std::string act = first.act.empty() ? "" : ", which " + first.act;
+    text += fmt::format("  {}: {} (cause {}{}, {}, advice {}), {}\n", AgoText(first.at, now),
+                        first.category, first.cause, act, first.behaviour, first.advice,
+                        PodText(first));
     if (!first.evidence.empty()) text += fmt::format("    {}\n", first.evidence);
     for (size_t i = 1; i < attempt.pods.size() && i <= kMostOthers; ++i) {
       text += fmt::format("    then {}: {}\n", PodText(attempt.pods[i]), attempt.pods[i].category);

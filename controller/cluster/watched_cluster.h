@@ -45,6 +45,7 @@ class WatchedCluster {
   ClusterState& state() { return state_; }
   const ProfileStore& profiles() const { return profiles_; }
   const ClusterView& view() const { return view_; }
+  bool HasNamespace(const std::string& name) const { return namespaces_.Find(name) != nullptr; }
   FairShareCache& fair_shares() { return fair_shares_; }
   // Returns the function that counts the GPUs of ResourceClaimTemplates for admission; null unless
   // dra.enabled.

@@ -23,7 +23,7 @@ bool IsOfGonePod(const Error& error) {
 
 GangPreemptionDriver::GangPreemptionDriver(GangPreemptionSettings settings, ClusterState& state,
                                            kube::PodApi& pods, kube::EvictionApi& evictions,
-                                           kube::EventRecorder& events,
+                                           kube::EventRecorder& events, PodActs& acts,
                                            std::function<bool()> may_act, const Clock& clock,
                                            Logger& log, metrics::ControllerMetrics& metrics)
     : preemption_(std::move(settings)),
@@ -31,6 +31,7 @@ GangPreemptionDriver::GangPreemptionDriver(GangPreemptionSettings settings, Clus
       pods_(pods),
       evictions_(evictions),
       events_(events),
+      acts_(acts),
       may_act_(std::move(may_act)),
       clock_(clock),
       log_(log),
@@ -96,8 +97,10 @@ PreemptionResult GangPreemptionDriver::Do(const Gang& gang, const preemption_act
       result.refused.push_back(pod);
       continue;
     }
+    const WallTime asked = clock_.WallNow();
     const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
     if (evicted) {
+      acts_.Note(pod->uid, "preemption", asked);
       metrics_.CountEvictedForGang();
       Record(*pod, "Warning", "SynergyPreempted",
              fmt::format("evicted for gang {} with priority {}; this pod has priority {}",

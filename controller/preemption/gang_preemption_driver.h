@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cluster/state/cluster_state.h"
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/gangs/gang_preemption.h"
@@ -21,10 +22,10 @@ namespace synergy::controller {
 
 class GangPreemptionDriver {
  public:
-  // All references must outlive this object. The API server's answers are stored in `state`.
-  // `may_act` is checked before each call.
+  // All references must outlive this object. The API server's answers are stored in `state`, and
+  // evictions in `acts`. `may_act` is checked before each call.
   GangPreemptionDriver(GangPreemptionSettings settings, ClusterState& state, kube::PodApi& pods,
-                       kube::EvictionApi& evictions, kube::EventRecorder& events,
+                       kube::EvictionApi& evictions, kube::EventRecorder& events, PodActs& acts,
                        std::function<bool()> may_act, const Clock& clock, Logger& log,
                        metrics::ControllerMetrics& metrics);
 
@@ -56,6 +57,7 @@ class GangPreemptionDriver {
   kube::PodApi& pods_;
   kube::EvictionApi& evictions_;
   kube::EventRecorder& events_;
+  PodActs& acts_;
   const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;

@@ -21,13 +21,13 @@ GangPreemptionSettings ToPreemptionSettings(const config::ControllerConfig& conf
 
 PreemptionUnit::PreemptionUnit(const config::ControllerConfig& config, const ApiClients& clients,
                                const wire::ObjectReader& reader, WatchedCluster& cluster,
-                               kube::PodApi& pod_api, kube::EventRecorder& events,
+                               kube::PodApi& pod_api, kube::EventRecorder& events, PodActs& acts,
                                const Leadership& leadership, const Clock& clock, Logger& log,
                                metrics::ControllerMetrics& metrics)
     : enabled_(config.gang_preemption.enabled),
       eviction_api_(kube::MakeEvictionApi(*clients.acting)),
       preemption_(
-          ToPreemptionSettings(config), cluster.state(), pod_api, *eviction_api_, events,
+          ToPreemptionSettings(config), cluster.state(), pod_api, *eviction_api_, events, acts,
           [&leadership] { return leadership.MayAct(); }, clock, log, metrics),
       budget_store_(cluster.state()),
       budget_watches_(*clients.any, reader, config.staleness_limit, clock, log),

@@ -29,8 +29,8 @@ class PreemptionUnit {
   // All references must outlive this object.
   PreemptionUnit(const config::ControllerConfig& config, const ApiClients& clients,
                  const wire::ObjectReader& reader, WatchedCluster& cluster, kube::PodApi& pod_api,
-                 kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
-                 Logger& log, metrics::ControllerMetrics& metrics);
+                 kube::EventRecorder& events, PodActs& acts, const Leadership& leadership,
+                 const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
   // Does nothing without gangPreemption.enabled.
   void Start();

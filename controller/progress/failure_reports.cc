@@ -26,6 +26,9 @@ void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs
   std::erase_if(runs, [](const EndedRun& run) { return !CanExist(run) || run.run < 0; });
   std::erase_if(xids, [](const PodXid& xid) { return !CanExist(xid); });
   if (runs.size() > kMostOfNode) runs.resize(kMostOfNode);
+  for (EndedRun& run : runs) {
+    if (run.acts.size() > kMostActs) run.acts.resize(kMostActs);
+  }
   if (xids.size() > kMostOfNode) xids.resize(kMostOfNode);
   const std::lock_guard lock(mutex_);
   if (forgot_ == Instant::min() || now - forgot_ > kForgetReports) Forget(now);
@@ -36,13 +39,13 @@ void FailureReports::Observe(const std::string& node, std::vector<EndedRun> runs
   }
 }
 
-std::optional<LogEvidence> FailureReports::Of(const std::string& node, const std::string& uid,
-                                              const std::string& container, int32_t run) const {
+std::optional<EndedRun> FailureReports::Of(const std::string& node, const std::string& uid,
+                                           const std::string& container, int32_t run) const {
   const std::lock_guard lock(mutex_);
   const auto found = answers_.find(node);
   if (found == answers_.end()) return std::nullopt;
   for (const EndedRun& one : found->second.runs) {
-    if (one.uid == uid && one.container == container && one.run == run) return one.log;
+    if (one.uid == uid && one.container == container && one.run == run) return one;
   }
   return std::nullopt;
 }

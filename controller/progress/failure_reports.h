@@ -24,6 +24,7 @@ class FailureReports {
   static constexpr Duration kKept = std::chrono::minutes(15);
   // Agents report less than this; the rest of an answer is ignored.
   static constexpr size_t kMostOfNode = 256;
+  static constexpr size_t kMostActs = 16;  // of a run
 
   // `kept`: false if nothing reads the reports.
   explicit FailureReports(bool kept = true) : kept_(kept) {}
@@ -33,8 +34,8 @@ class FailureReports {
   void Observe(const std::string& node, std::vector<EndedRun> runs, Instant now,
                std::vector<PodXid> xids = {});
   // Returns what the agent of that node reports about the run.
-  std::optional<LogEvidence> Of(const std::string& node, const std::string& uid,
-                                const std::string& container, int32_t run) const;
+  std::optional<EndedRun> Of(const std::string& node, const std::string& uid,
+                             const std::string& container, int32_t run) const;
   // Returns the Xids that the agent of that node reports for the container's GPUs.
   std::vector<PodXid> XidsOf(const std::string& node, const std::string& uid,
                              const std::string& container) const;

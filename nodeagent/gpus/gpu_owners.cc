@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace synergy::nodeagent {
 namespace {
@@ -91,6 +92,21 @@ std::vector<OwnedGpu> MatchOwners(const std::vector<DeviceOwner>& owners,
   for (OwnedGpu& gpu : owned)
     if (gpu.device != nullptr && users[gpu.device] > 1) gpu.shared = true;
   return owned;
+}
+
+std::set<std::string> PodsThatShareGpus(const std::vector<DeviceOwner>& owners,
+                                        std::string_view gpu_resource) {
+  std::map<std::pair<std::string_view, std::string_view>, std::set<std::string>> pods;  // by device
+  for (const DeviceOwner& owner : owners) {
+    if (!owner.resource.starts_with(gpu_resource) && !IsGpu(owner, gpu_resource)) continue;
+    const DeviceName name = ParseId(owner.device);
+    pods[{name.name, name.instance}].insert(owner.pod_namespace + "/" + owner.pod);
+  }
+  std::set<std::string> sharers;
+  for (auto& [device, its_pods] : pods) {
+    if (its_pods.size() > 1) sharers.merge(its_pods);
+  }
+  return sharers;
 }
 
 std::vector<ContainerBusy> BusyOfContainers(const std::vector<OwnedGpu>& owned,

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,11 @@ struct OwnedGpu {
 std::vector<OwnedGpu> MatchOwners(const std::vector<DeviceOwner>& owners,
                                   const std::vector<DcgmDevice>& devices,
                                   std::string_view gpu_resource);
+
+// Returns the pods, as NAMESPACE/NAME, that have a GPU, or a MIG device, which other pods have,
+// too.
+std::set<std::string> PodsThatShareGpus(const std::vector<DeviceOwner>& owners,
+                                        std::string_view gpu_resource);
 
 // Returns the busy times of the containers. Omits a container if one of its GPUs is unknown or
 // shared, because the container's own use is then unknown. `meter` identifies devices by their

@@ -26,11 +26,13 @@ const wire::ResizeStatus::Container* ProbedContainer(const wire::ResizeStatus& p
 
 }  // namespace
 
-Prober::Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, const Clock& clock,
-               Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics)
+Prober::Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, PodActs& acts,
+               const Clock& clock, Logger& log, kube::EventRecorder& events,
+               metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
       quotas_(quotas),
       writer_(writer),
+      acts_(acts),
       clock_(clock),
       log_(log),
       events_(events),
@@ -103,6 +105,7 @@ bool Prober::IsInForce(const Running& running) {
 }
 
 void Prober::End(const Running& ended, std::string_view outcome) {
+  acts_.Note(ended.pod->uid, "probe", clock_.WallNow());
   // Check for changes since the last look.
   if (ended.reading.wiped || !IsInForce(ended)) outcome = "wiped";
   for (const PlannedQuota& planned : std::views::reverse(ended.plan)) {
@@ -128,6 +131,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   if (!plan) return Refuse(*pod, probe, plan.error().message);
   const Moment now = clock_.Present();
   const Duration time = std::min(probe.until - now.wall, kLongestWrite - kMargin);
+  acts_.Note(pod->uid, "probe", now.wall);
   for (size_t i = 0; i < plan->size(); ++i) {
     const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
     if (written) continue;

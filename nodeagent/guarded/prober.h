@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
@@ -36,8 +37,9 @@ namespace synergy::nodeagent {
 class Prober {
  public:
   // All references must outlive the prober.
-  Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, const Clock& clock,
-         Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
+  Prober(const NodePods& pods, CpuQuotas& quotas, TemporaryWriter& writer, PodActs& acts,
+         const Clock& clock, Logger& log, kube::EventRecorder& events,
+         metrics::NodeAgentMetrics& metrics);
 
   // Looks at the pods and at the quota once. Returns the delay until the next look.
   Duration Step();
@@ -71,6 +73,7 @@ class Prober {
   const NodePods& pods_;
   CpuQuotas& quotas_;
   TemporaryWriter& writer_;
+  PodActs& acts_;
   const Clock& clock_;
   Logger& log_;
   kube::EventRecorder& events_;

@@ -18,11 +18,12 @@ constexpr Duration kFreezeCheck = std::chrono::milliseconds(10);
 }  // namespace
 
 TurnFollower::TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer,
-                           std::string resource, bool enabled, const Clock& clock, Logger& log,
-                           metrics::NodeAgentMetrics& metrics)
+                           PodActs& acts, std::string resource, bool enabled, const Clock& clock,
+                           Logger& log, metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
       sources_(std::move(sources)),
       writer_(writer),
+      acts_(acts),
       resource_(std::move(resource)),
       enabled_(enabled),
       clock_(clock),
@@ -137,6 +138,7 @@ bool TurnFollower::Suspend(const std::string& uid, const Sharer& sharer, WallTim
   }
   log_.Debug("suspended", {{"pod", sharer.pod->Key()}, {"until", ToTimeText(until)}});
   suspended_[uid] = {sharer.container->id, plan->file, now.wall, now.now + longest};
+  acts_.Note(uid, "freeze", now.wall);
   return true;
 }
 
@@ -156,6 +158,7 @@ void TurnFollower::Resume(const std::string& uid) {
   metrics_.CountSuspended(time);
   time_suspended_[uid] += time;
   resumed_at_[uid] = now;
+  acts_.Note(uid, "freeze", now);
 }
 
 void TurnFollower::AwaitFrozen(const std::vector<std::string>& uids) {

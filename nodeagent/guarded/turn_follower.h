@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -50,7 +51,7 @@ class TurnFollower {
 
   // References must outlive the follower. `resource`: the resource for GPUs in turns. `enabled`: if
   // false, nothing is suspended.
-  TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer,
+  TurnFollower(const NodePods& pods, TurnSources sources, TemporaryWriter& writer, PodActs& acts,
                std::string resource, bool enabled, const Clock& clock, Logger& log,
                metrics::NodeAgentMetrics& metrics);
 
@@ -100,6 +101,7 @@ class TurnFollower {
   const NodePods& pods_;
   const TurnSources sources_;
   TemporaryWriter& writer_;
+  PodActs& acts_;
   const std::string resource_;
   const bool enabled_;
   const Clock& clock_;

@@ -53,12 +53,13 @@ struct CacheKeeper::Look {
 };
 
 CacheKeeper::CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node,
-                         ReadingWriter& writer, const Clock& clock, Logger& log,
+                         ReadingWriter& writer, PodActs& acts, const Clock& clock, Logger& log,
                          metrics::NodeAgentMetrics& metrics, CacheRules rules)
     : pods_(pods),
       groups_(groups),
       read_node_(std::move(read_node)),
       writer_(writer),
+      acts_(acts),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -171,6 +172,7 @@ bool CacheKeeper::Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount,
   }
   kept.pace.Dropped(dropped, all, clock_.Now());
   metrics_.CountDrop(dropped);
+  if (dropped > Bytes(0)) acts_.Note(pod.uid, "cache", clock_.WallNow());
   return dropped > Bytes(0);
 }
 

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "metrics/node_agent_metrics.h"
@@ -39,7 +40,7 @@ class CacheKeeper {
 
   // All references must outlive the keeper.
   CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer,
-              const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
+              PodActs& acts, const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
               CacheRules rules);
   ~CacheKeeper();
 
@@ -65,6 +66,7 @@ class CacheKeeper {
   MemoryGroups& groups_;
   const ReadNode read_node_;
   ReadingWriter& writer_;
+  PodActs& acts_;
   const Clock& clock_;
   Logger& log_;
   metrics::NodeAgentMetrics& metrics_;

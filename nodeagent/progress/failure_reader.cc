@@ -67,8 +67,11 @@ Result<LogEvidence> ReadLogEnd(const std::string& file) {
 }
 
 FailureReader::FailureReader(std::string log_folder, std::function<Duration()> cpu_time,
-                             const Clock& clock)
-    : log_folder_(std::move(log_folder)), cpu_time_(std::move(cpu_time)), clock_(clock) {}
+                             const PodActs& acts, const Clock& clock)
+    : log_folder_(std::move(log_folder)),
+      cpu_time_(std::move(cpu_time)),
+      acts_(acts),
+      clock_(clock) {}
 
 void FailureReader::Replace(std::vector<wire::ResizeStatus> all) {
   const std::lock_guard lock(mutex_);
@@ -121,7 +124,8 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
   const std::filesystem::path folder = std::filesystem::path(log_folder_) /
                                        fmt::format("{}_{}_{}", pod.pod_namespace, pod.name, uid) /
                                        pod.container;
-  waiting.push_back({{uid, pod.container, run, {}}, pod.pod_namespace, folder.string(), now, now});
+  waiting.push_back(
+      {{uid, pod.container, run, {}, acts_.Of(uid)}, pod.pod_namespace, folder.string(), now, now});
 }
 
 std::optional<FailureReader::Ended> FailureReader::TakeDue() {

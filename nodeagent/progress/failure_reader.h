@@ -27,6 +27,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cluster/state/pod_acts.h"
 #include "core/clock.h"
 #include "core/result.h"
 #include "kube/reflector.h"
@@ -50,8 +51,9 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   static constexpr Duration kXidDelay = std::chrono::seconds(2);
 
   // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: returns the CPU time that
-  // the calling thread has used. `clock` must outlive this object.
-  FailureReader(std::string log_folder, std::function<Duration()> cpu_time, const Clock& clock);
+  // the calling thread has used. `acts`: those of this agent. References must outlive this object.
+  FailureReader(std::string log_folder, std::function<Duration()> cpu_time, const PodActs& acts,
+                const Clock& clock);
 
   void Replace(std::vector<wire::ResizeStatus> all) override;
   void Upsert(wire::ResizeStatus pod) override;
@@ -92,6 +94,7 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
 
   const std::string log_folder_;
   const std::function<Duration()> cpu_time_;
+  const PodActs& acts_;
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, Watched> watched_;            // by uid

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/gpu_amount.h"
 #include "core/units.h"
 
 namespace synergy {
@@ -63,8 +64,10 @@ struct EndedPod {
   std::string container;  // the one with its GPUs, from the webhook's annotation; may be empty
   std::string workload;   // the webhook's annotation for pods of one template; may be empty
   Gpus gpus;
+  Slices slices;                   // of GPUs that it shares with other pods
+  int64_t slices_per_gpu = 0;      // of its node; 0: unknown
   std::optional<bool> shared_gpu;  // other pods may use the same one; absent: unknown
-  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs
+  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs or slices
   bool failed = false;             // the whole pod failed; otherwise only containers were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
@@ -78,6 +81,7 @@ struct EndedPod {
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
   std::optional<WallTime> memory_changed;
+  bool limit_chosen = false;  // by Synergy: its memory limit, which its author did not write
 };
 
 // The words come from failure/category.h.
@@ -96,6 +100,7 @@ struct FailureRecord {
   std::string cause;
   std::string behaviour;
   std::string advice;
+  std::string act;  // of Synergy, if that can have caused it: "evicted it"
   std::string rule;
   std::string evidence;
   std::optional<int32_t> exit_code;

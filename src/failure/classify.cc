@@ -170,8 +170,10 @@ int64_t IterationsOf(const FailureFacts& facts) {
   return facts.iterations.value_or(most);
 }
 
-Outcome Judge(const Verdict& verdict, const FailureFacts& facts) {
-  Outcome outcome = verdict.outcome.value_or(EntryOf(verdict.category).outcome);
+JobFailure Judge(const Verdict& verdict, const FailureFacts& facts) {
+  JobFailure failure{verdict.category, verdict.outcome.value_or(EntryOf(verdict.category).outcome),
+                     verdict.rule, verdict.evidence};
+  Outcome& outcome = failure.outcome;
   const Category category = verdict.category;
   if ((category == Category::kProgramming || category == Category::kConfiguration) &&
       IterationsOf(facts) > 0) {
@@ -184,21 +186,21 @@ Outcome Judge(const Verdict& verdict, const FailureFacts& facts) {
   }
   const bool shared =
       facts.shared_gpu && (category == Category::kGpuOom || category == Category::kIllegalAccess);
-  const bool own =
-      IsOwnDoing({.category = category,
-                  .evidence = verdict.evidence,
-                  .for_memory = verdict.evidence.find("memory") != std::string::npos,
-                  .device_lost = !facts.xids.empty(),
-                  .by_signal = facts.exit_code == kSignals + 9 || facts.exit_code == kSignals + 15},
-                 facts.acts);
-  if (!shared && !own) return outcome;
+  failure.act =
+      ActBehind({.category = category,
+                 .evidence = verdict.evidence,
+                 .for_memory = verdict.evidence.find("memory") != std::string::npos,
+                 .device_lost = !facts.xids.empty(),
+                 .by_signal = facts.exit_code == kSignals + 9 || facts.exit_code == kSignals + 15},
+                facts.acts);
+  if (!shared && !failure.act) return failure;
   outcome.cause = Cause::kSynergy;
   outcome.behaviour = Behaviour::kTransient;
   const bool beside = category == Category::kGpuOom || category == Category::kCudaLibrary ||
                       category == Category::kDeviceAssert || category == Category::kIllegalAccess;
   if (beside) outcome.advice = Advice::kRetryElsewhere;
   if (category == Category::kCudaInit) outcome.advice = Advice::kRetry;
-  return outcome;
+  return failure;
 }
 
 }  // namespace
@@ -222,7 +224,7 @@ std::optional<JobFailure> Classify(const FailureFacts& facts) {
   if (!verdict) verdict = ByExitCode(code);
   if (!verdict && !facts.exit_code && logs.finished) return std::nullopt;
   if (!verdict) return JobFailure{};
-  return JobFailure{verdict->category, Judge(*verdict, facts), verdict->rule, verdict->evidence};
+  return Judge(*verdict, facts);
 }
 
 }  // namespace synergy

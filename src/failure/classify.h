@@ -41,8 +41,9 @@ struct FailureFacts {
 struct JobFailure {
   Category category = Category::kUnknown;
   Outcome outcome;
-  std::string rule;      // name of the rule; empty for kUnknown
-  std::string evidence;  // the line that shows it (evidence.h); may be empty
+  std::string rule;             // name of the rule; empty for kUnknown
+  std::string evidence;         // the line that shows it (evidence.h); may be empty
+  std::optional<Act> act = {};  // of Synergy, if one can have caused it
 };
 
 // Returns nullopt if the job did not fail.

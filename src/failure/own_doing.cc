@@ -81,9 +81,29 @@ const std::vector<ActName>& ActNames() {
   return names;
 }
 
-bool IsOwnDoing(const OwnDoingQuery& query, const std::vector<OwnAct>& acts) {
-  return std::any_of(acts.begin(), acts.end(),
-                     [&](const OwnAct& act) { return CanCause(act, query); });
+std::optional<Act> ActBehind(const OwnDoingQuery& query, const std::vector<OwnAct>& acts) {
+  for (const OwnAct& act : acts) {
+    if (CanCause(act, query)) return act.act;
+  }
+  return std::nullopt;
+}
+
+std::string_view Describe(Act act) {
+  switch (act) {
+    case Act::kFreeze:
+      return "suspended it for turns on its GPU";
+    case Act::kMemory:
+      return "changed its memory or dropped its page cache";
+    case Act::kLimit:
+      return "chose its memory limit";
+    case Act::kCpu:
+      return "changed its CPU";
+    case Act::kShare:
+      return "put another pod on its GPU";
+    case Act::kTakeAway:
+      return "evicted it";
+  }
+  return "";
 }
 
 }  // namespace synergy

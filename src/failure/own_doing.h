@@ -4,6 +4,7 @@
 //
 // Threading: pure.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,10 @@ struct OwnDoingQuery {
   bool by_signal = false;    // its exit code was 137 or 143
 };
 
-// Returns whether one of `acts` can have caused the failure.
-bool IsOwnDoing(const OwnDoingQuery& query, const std::vector<OwnAct>& acts);
+// Returns the kind of the first of `acts` that can have caused the failure; none if no act can.
+std::optional<Act> ActBehind(const OwnDoingQuery& query, const std::vector<OwnAct>& acts);
+
+// "evicted it": what Synergy did to the pod.
+std::string_view Describe(Act act);
 
 }  // namespace synergy

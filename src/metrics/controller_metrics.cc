@@ -105,6 +105,9 @@ class ControllerMetrics::Impl {
                    "Pods in node agents' answers that were rejected, by reason.");
   Counters& failures =
       MakeCounters(registry, "synergy_failures_total", "Failures of managed pods, by category.");
+  Counters& failed_gpu_seconds =
+      MakeCounters(registry, "synergy_failed_gpu_seconds_total",
+                   "GPU seconds of runs of managed pods that failed, by category.");
   prometheus::Counter& failures_dropped =
       MakeCounters(registry, "synergy_controller_failures_dropped_total",
                    "Failed pods that were not reported: too many of their namespace waited.")
@@ -177,8 +180,9 @@ void ControllerMetrics::CountProgressDropped(std::string_view reason, size_t pod
   Count(impl_->progress_dropped, "reason", reason, static_cast<double>(pods));
 }
 
-void ControllerMetrics::CountFailure(std::string_view category) {
+void ControllerMetrics::CountFailure(std::string_view category, double gpu_seconds) {
   Count(impl_->failures, "category", category);
+  Count(impl_->failed_gpu_seconds, "category", category, gpu_seconds);
 }
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {

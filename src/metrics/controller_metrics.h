@@ -86,9 +86,9 @@ class ControllerMetrics {
   // Counts pods dropped from a node agent's report: "not_here", "not_managed".
   void CountProgressDropped(std::string_view reason, size_t pods);
 
-  // Counts a failed pod by its category (failure/category.h).
-  void CountFailure(std::string_view category);
-  // Counts failed pods that are not reported because too many from their namespace are waiting.
+  // Counts a failed pod by its category (failure/category.h), with the GPU seconds of its run.
+  void CountFailure(std::string_view category, double gpu_seconds);
+  // Counts failed pods that are not reported because too many of their namespace wait.
   void CountFailureDropped();
   // Counts the results of decisions to suspend a job: "suspended", "by_others" (it was already
   // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/clock.h"
+#include "profile/pod_act.h"
 
 namespace synergy {
 
@@ -31,6 +33,7 @@ struct EndedRun {
   std::string container;
   int32_t run = 0;  // how often the container had been restarted before
   LogEvidence log;
+  std::vector<PodAct> acts = {};  // of its agent on the pod, before this end
 
   bool operator==(const EndedRun&) const = default;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads lines that users print themselves, as text or as JSON: "step 100/1000 loss 2.3", "Iteration: 100",
-// "epoch 1 batch 100 loss 2.3", "[100/1000] loss 2.3", {"global_step": 100, "max_steps": 1000,
-// "loss": 2.3}. Private to this folder.
+// Reads lines that users print themselves, as text or as JSON: "step 100/1000 loss 2.3",
+// "Iteration: 100", "epoch 1 batch 100 loss 2.3", "[100/1000] loss 2.3", {"global_step": 100,
+// "max_steps": 1000, "loss": 2.3}. Private to this folder.
 //
 // Threading: pure.
 

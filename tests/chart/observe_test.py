@@ -137,7 +137,7 @@ class DashboardTest(unittest.TestCase):
                 self.assertFalse("{{" in legend and "or vector" in expression)
                 self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|"
                                  r"\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|"
-                                 r"cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
+                                 r"category|cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
 
 
 class AlertTest(unittest.TestCase):

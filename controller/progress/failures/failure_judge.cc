@@ -16,10 +16,13 @@
 namespace synergy::controller {
 namespace {
 
-// An Xid may be dated too early by an exporter's interval, and too late by a second, because the
-// kubelet's times are whole seconds.
+// An Xid may be dated too early by an exporter's interval.
 constexpr Duration kXidEarly = std::chrono::seconds(30);
-constexpr Duration kXidLate = std::chrono::seconds(1);
+// An agent's reports may be dated after the end by a second, because the kubelet's times are whole
+// seconds.
+constexpr Duration kLate = std::chrono::seconds(1);
+// Agents check every few seconds which pods share GPUs.
+constexpr Duration kShareSeen = std::chrono::seconds(30);
 
 LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
@@ -36,11 +39,24 @@ void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFac
   if (at && *at <= end) facts.acts.push_back({act, end - *at});
 }
 
+// Adds acts of programs, by their names. Leaves out those before the run and after its end, and
+// sharing that was over.
+void AddActs(const std::vector<PodAct>& acts, WallTime started, WallTime ended,
+             FailureFacts& facts) {
+  for (const PodAct& done : acts) {
+    const auto known = std::find_if(ActNames().begin(), ActNames().end(),
+                                    [&](const ActName& name) { return name.name == done.act; });
+    if (known == ActNames().end() || done.at < started || done.at > ended + kLate) continue;
+    if (known->act == Act::kShare && ended - done.at > kShareSeen) continue;
+    facts.acts.push_back({known->act, std::max(ended - done.at, WallTime::duration::zero())});
+  }
+}
+
 // Omits Xids of earlier runs of the container, and those that its end may have caused.
 void AddXids(const std::vector<PodXid>& xids, WallTime started, WallTime ended,
              FailureFacts& facts) {
   for (const PodXid& seen : xids) {
-    if (seen.at < started - kXidEarly || seen.at > ended + kXidLate) continue;
+    if (seen.at < started - kXidEarly || seen.at > ended + kLate) continue;
     facts.xids.push_back({seen.xid, std::max(ended - seen.at, WallTime::duration::zero())});
   }
 }
@@ -83,7 +99,7 @@ WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now) {
 
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
                                           const LogEvidence* log, WallTime now,
-                                          const std::vector<PodXid>& xids) {
+                                          const SeenOfRun& seen) {
   const WallTime at = TimeOf(pod, end, now);
   FailureFacts facts;
   facts.shared_gpu = pod.shared_gpu.value_or(false);
@@ -101,8 +117,11 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   }
   AddAct(Act::kCpu, pod.cpu_changed, at, facts);
   AddAct(Act::kMemory, pod.memory_changed, at, facts);
+  if (pod.limit_chosen) facts.acts.push_back({Act::kLimit, {}});
   if (log != nullptr) facts.logs.push_back(ReadingOf(*log));
-  AddXids(xids, end == nullptr ? WallTime{} : end->started, at, facts);
+  const WallTime started = end == nullptr ? WallTime{} : end->started;
+  AddActs(seen.acts, started, at, facts);
+  AddXids(seen.xids, started, at, facts);
   const std::optional<JobFailure> failure = Classify(facts);
   if (!failure) return std::nullopt;
   // Deleting a pod kills it.
@@ -123,25 +142,31 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                        .cause = std::string(ToString(failure->outcome.cause)),
                        .behaviour = std::string(ToString(failure->outcome.behaviour)),
                        .advice = std::string(ToString(failure->outcome.advice)),
+                       .act = failure->act ? std::string(Describe(*failure->act)) : "",
                        .rule = failure->rule,
                        .evidence = failure->evidence,
                        .exit_code = facts.exit_code,
                        .reason = Evidence(facts.reason),
                        .attempt = at,
                        .workload = pod.workload,
-                       .shared_gpu = pod.shared_gpu.value_or(true),
+                       .shared_gpu = pod.slices > Slices(0) || pod.shared_gpu.value_or(true),
                        .created = pod.created};
-  // The deletion may be the cause of everything that a process reports afterwards.
-  if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end) {
+  // The deletion may be the cause of everything that a process reports afterwards. An eviction by
+  // Synergy is a deletion.
+  if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end && failure->act != Act::kTakeAway) {
     record.cause = ToString(Cause::kUnknown);
     record.behaviour = ToString(Behaviour::kUnknown);
+    record.act.clear();
   }
   if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
   record.started = end->started;
   record.image_id = end->image_id;
   if (end->started != WallTime{} && at > end->started) {
-    record.gpu_seconds = static_cast<double>(pod.gpus.count()) * Seconds(at - end->started).count();
+    auto gpus = static_cast<double>(pod.gpus.count());
+    if (pod.slices_per_gpu > 0)
+      gpus += static_cast<double>(pod.slices.count()) / static_cast<double>(pod.slices_per_gpu);
+    record.gpu_seconds = gpus * Seconds(at - end->started).count();
   }
   return record;
 }
@@ -179,9 +204,10 @@ bool IsRetry(const PodRun& later, const PodRun& earlier) {
 
 std::string DescribeFailure(const FailureRecord& record) {
   const Category category = CategoryNamed(record.category).value_or(Category::kUnknown);
+  const std::string act = record.act.empty() ? "" : ", which " + record.act;
   std::string text =
-      fmt::format("{}: {} (cause {}, {}, advice {})", record.category, EntryOf(category).meaning,
-                  record.cause, record.behaviour, record.advice);
+      fmt::format("{}: {} (cause {}{}, {}, advice {})", record.category, EntryOf(category).meaning,
+                  record.cause, act, record.behaviour, record.advice);
   if (!record.evidence.empty()) text += ": " + record.evidence;
   return text;
 }

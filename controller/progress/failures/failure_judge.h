@@ -14,6 +14,7 @@
 #include "cluster/pod_failure.h"
 #include "core/clock.h"
 #include "profile/log_evidence.h"
+#include "profile/pod_act.h"
 #include "profile/pod_xid.h"
 
 namespace synergy::controller {
@@ -26,12 +27,17 @@ const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int
 // Returns when the pod ended according to its status; `now` if the status does not tell.
 WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
+// Facts about a run from its node's agent and from this program, beside its log.
+struct SeenOfRun {
+  std::vector<PodXid> xids;  // of the container's GPUs
+  std::vector<PodAct> acts;  // of Synergy, on the pod
+};
+
 // Returns nullopt if the pod did not fail: it completed, or was deleted without a further reason.
-// The record's owner is the pod's own. `end` and `log` may be null. `xids`: the Xids of the
-// container's GPUs.
+// The record's owner is the pod's own. `end` and `log` may be null.
 std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEnd* end,
                                           const LogEvidence* log, WallTime now,
-                                          const std::vector<PodXid>& xids = {});
+                                          const SeenOfRun& seen = {});
 
 // Marks the records as those of one attempt. The record with the strongest evidence (StrengthOf)
 // leads it, or the earliest among equals. REQUIRES: there is at least one record.

@@ -33,16 +33,23 @@ bool HasSharedGpus(const NodeDetail& node) {
                      [](const std::string& product) { return product.ends_with("-SHARED"); });
 }
 
+// Adds what matters of the pod's node.
+void AddNode(const NodeDetail& node, EndedPod& pod) {
+  pod.slices_per_gpu = node.gpu_kinds.slices_per_gpu;
+  // The agent reports which pods share the GPUs of slices.
+  if (pod.slices == Slices(0)) pod.shared_gpu = HasSharedGpus(node);
+}
+
 }  // namespace
 
-FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureReports& reports,
-                             const ClusterState& state, RetryKeeper* retries,
+FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureSources sources, RetryKeeper* retries,
                              kube::EventRecorder& events, std::function<bool()> may_act,
                              Duration patience, const Clock& clock, Logger& log,
                              metrics::ControllerMetrics& metrics)
     : api_(api),
-      reports_(reports),
-      state_(state),
+      sources_(std::move(sources)),
+      reports_(sources_.reports),
+      state_(sources_.state),
       retries_(retries),
       events_(events),
       may_act_(std::move(may_act)),
@@ -149,6 +156,7 @@ void FailureKeeper::StartOver() {
   loaded_ = false;
   listing_.Succeed();
   writes_.clear();
+  removals_.clear();
   asked_.clear();
   unread_.clear();
 }
@@ -168,6 +176,7 @@ void FailureKeeper::Step(const std::stop_token& stop) {
   suspects_.Look(histories_, *state_.Snapshot(), clock_.WallNow());
   WriteDue(stop);
   if (retries_ != nullptr) ActOnRetries(stop);
+  RemoveGone(stop);
 }
 
 bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
@@ -367,14 +376,14 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   for (const Waiting& one : attempt) {
     if (IsRecorded(any.pod_namespace, KeyOf(one))) continue;
     const ContainerEnd* const end = one.end ? &*one.end : nullptr;
-    std::optional<LogEvidence> log;
-    if (end != nullptr) log = reports_.Of(one.pod.node, one.pod.uid, end->container, end->run);
+    std::optional<EndedRun> run;
+    if (end != nullptr) run = reports_.Of(one.pod.node, one.pod.uid, end->container, end->run);
     EndedPod pod = one.pod;
-    if (const auto node = cluster->Find(pod.node))
-      pod.shared_gpu = HasSharedGpus(*cluster->node(*node).detail);
+    if (const auto node = cluster->Find(pod.node)) AddNode(*cluster->node(*node).detail, pod);
     const std::string& container = end != nullptr ? end->container : pod.container;
-    auto record = JudgeFailure(pod, end, log ? &*log : nullptr, now,
-                               reports_.XidsOf(pod.node, pod.uid, container));
+    SeenOfRun seen{reports_.XidsOf(pod.node, pod.uid, container), sources_.acts.Of(pod.uid)};
+    if (run) seen.acts.insert(seen.acts.end(), run->acts.begin(), run->acts.end());
+    auto record = JudgeFailure(pod, end, run ? &run->log : nullptr, now, seen);
     if (record) records.push_back(*std::move(record));
   }
   if (records.empty()) return true;
@@ -387,7 +396,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   for (FailureRecord& record : records) {
     record.owner = owner;
     record.queue = queue;
-    metrics_.CountFailure(record.category);
+    metrics_.CountFailure(record.category, record.gpu_seconds);
     if (!record.leads && ++events > kMostPodEvents) continue;
     events_.Record({any.pod_namespace, record.pod, record.uid, "Warning", "SynergyFailure",
                     DescribeFailure(record)});
@@ -418,6 +427,7 @@ void FailureKeeper::ActOnRetries(const std::stop_token& stop) {
   for (const std::string& name : retries_->Due()) {
     if (stop.stop_requested() || !may_act_()) return;
     FailureHistory& history = histories_[name];
+    history.of_namespace = name;
     // A retry may begin while this waits.
     if (retries_->Step(history, !unwritten_.contains(name), stop))
       unwritten_.emplace(name, clock_.Now());
@@ -469,6 +479,34 @@ Result<> FailureKeeper::Write(FailureHistory& history, const std::stop_token& st
   // The ConfigMap was deleted.
   if (written.error().code == ErrorCode::kNotFound) history.resource_version.clear();
   return Fail(written.error());
+}
+
+void FailureKeeper::RemoveGone(const std::stop_token& stop) {
+  const Instant now = clock_.Now();
+  const WallTime latest = clock_.WallNow() - kGone;
+  for (auto& [name, history] : histories_) {
+    const bool recent = !history.records.empty() && history.records.back().at > latest;
+    if (recent || unwritten_.contains(name) || sources_.has_namespace(name)) continue;
+    Retry& retry = removals_[name];
+    if (!retry.IsDue(now)) continue;
+    if (stop.stop_requested() || !may_act_()) return;
+    const Result<> removed = api_.RemoveHistory(history, stop);
+    if (!removed && removed.error().code != ErrorCode::kNotFound) {
+      if (removed.error().code == ErrorCode::kConflict) {
+        if (const auto read = api_.ReadHistory(name, stop))
+          history.resource_version = read->resource_version;
+      }
+      if (retry.Fail(removed.error(), now)) {
+        log_.Warn("cannot remove the records of a namespace that is gone",
+                  {{"namespace", name}, {"error", removed.error().message}});
+      }
+      return;
+    }
+    removals_.erase(name);
+    written_.erase(name);
+    histories_.erase(name);
+    return;
+  }
 }
 
 }  // namespace synergy::controller

@@ -18,7 +18,8 @@
 // Bounds: pods that ended more than an hour ago do not count. Per namespace, kMostWaiting pods
 // wait, kMostReported runs are remembered as reported, and kMostAttempts attempts are reported per
 // step. A ConfigMap is written at most every kWriteInterval, and kMostWrites of them per step. Per
-// node, kMostReadsOfNode pods are read per step.
+// node, kMostReadsOfNode pods are read per step. When a namespace is gone and its last record is
+// kGone old, its ConfigMap is removed, at most one per step.
 //
 // Threading: the watch's thread calls Replace, Upsert and Remove; one other thread calls the rest.
 // Failures: a failed call is repeated in a later step, with backoff if it was refused. A conflict
@@ -41,6 +42,7 @@
 
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
+#include "cluster/state/pod_acts.h"
 #include "controller/progress/failure_reports.h"
 #include "controller/progress/failures/failure_judge.h"
 #include "controller/progress/failures/retry_keeper.h"
@@ -56,6 +58,14 @@
 
 namespace synergy::controller {
 
+// Where the keeper takes facts from.
+struct FailureSources {
+  FailureReports& reports;
+  const ClusterState& state;
+  const PodActs& acts;                                    // of this program
+  std::function<bool(const std::string&)> has_namespace;  // according to the API server
+};
+
 class FailureKeeper final : public kube::ObjectStore<EndedPod> {
  public:
   static constexpr Duration kOldest = std::chrono::hours(1);
@@ -65,16 +75,17 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   static constexpr size_t kMostReadsOfNode = 2;
   static constexpr Duration kWriteInterval = std::chrono::seconds(5);
   static constexpr size_t kMostWrites = 5;
+  // The watch of namespaces may lag, and the decision about a retry may still be open.
+  static constexpr Duration kGone = 2 * RetryKeeper::kLatest;
   // How long to wait for further members of an attempt, and for the last member.
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kMostSettle = std::chrono::seconds(60);
 
   // `patience`: how long to wait for an agent's report. `retries`: null if retries are off. All
   // references must outlive this object.
-  FailureKeeper(kube::FailureApi& api, FailureReports& reports, const ClusterState& state,
-                RetryKeeper* retries, kube::EventRecorder& events, std::function<bool()> may_act,
-                Duration patience, const Clock& clock, Logger& log,
-                metrics::ControllerMetrics& metrics);
+  FailureKeeper(kube::FailureApi& api, FailureSources sources, RetryKeeper* retries,
+                kube::EventRecorder& events, std::function<bool()> may_act, Duration patience,
+                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
   void Replace(std::vector<EndedPod> all) override;
   void Upsert(EndedPod pod) override;
@@ -146,9 +157,12 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   ObjectOwner OutermostOwner(const EndedPod& pod, std::string& queue, const std::stop_token& stop);
   void WriteDue(const std::stop_token& stop);
   Result<> Write(FailureHistory& history, const std::stop_token& stop);
+  // Removes the records of namespaces that are gone.
+  void RemoveGone(const std::stop_token& stop);
   void ActOnRetries(const std::stop_token& stop);
 
   kube::FailureApi& api_;
+  const FailureSources sources_;
   FailureReports& reports_;
   const ClusterState& state_;
   RetryKeeper* const retries_;
@@ -171,6 +185,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   std::map<std::string, Instant> unwritten_;  // namespaces, and the earliest time to write them
   std::map<std::string, Instant> written_;    // namespaces, and when they were last written
   std::map<std::string, Retry> writes_;       // namespaces whose last write failed
+  std::map<std::string, Retry> removals_;     // namespaces whose records could not be removed
   std::map<RunKey, Instant> asked_;           // runs whose pods were read
   std::map<RunKey, Retry> unread_;            // runs whose pods could not be read
   std::string served_;                        // the namespace served last

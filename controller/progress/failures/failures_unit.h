@@ -11,9 +11,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "cluster/state/cluster_state.h"
 #include "config/controller_config.h"
-#include "controller/progress/failure_reports.h"
 #include "controller/progress/failures/failure_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -34,9 +32,9 @@ class FailuresUnit {
   // `acting`: writes only while this process leads; `may_act` returns whether it does. All
   // references must outlive this object.
   FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
-               kube::ApiClient& acting, const wire::ObjectReader& reader, const ClusterState& state,
-               FailureReports& reports, kube::EventRecorder& events, std::function<bool()> may_act,
-               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+               kube::ApiClient& acting, const wire::ObjectReader& reader, FailureSources sources,
+               kube::EventRecorder& events, std::function<bool()> may_act, const Clock& clock,
+               Logger& log, metrics::ControllerMetrics& metrics);
 
   void Start();
   void Stop() { watches_.Stop(); }

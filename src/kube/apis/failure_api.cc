@@ -48,6 +48,13 @@ class HttpFailureApi final : public FailureApi {
     return wire::ReadFailureHistory(*answer);
   }
 
+  Result<> RemoveHistory(const FailureHistory& history, std::stop_token stop) override {
+    const Result<std::string> answer = writing_.Delete(
+        PathOf(history.of_namespace), wire::WriteFailureHistoryDeletion(history), std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return {};
+  }
+
   Result<EndedPod> ReadPod(const std::string& pod_namespace, const std::string& name,
                            std::stop_token stop) override {
     const Result<std::string> answer = reading_.Get(PodPath(pod_namespace, name), std::move(stop));

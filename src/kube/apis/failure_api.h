@@ -31,6 +31,8 @@ class FailureApi {
   // resource version.
   virtual Result<FailureHistory> WriteHistory(const FailureHistory& history,
                                               std::stop_token stop) = 0;
+  // Deletes the ConfigMap. kConflict if it has changed.
+  virtual Result<> RemoveHistory(const FailureHistory& history, std::stop_token stop) = 0;
   virtual Result<EndedPod> ReadPod(const std::string& pod_namespace, const std::string& name,
                                    std::stop_token stop) = 0;
   // Reads a Job, a JobSet or a RayCluster.

@@ -11,6 +11,7 @@
 #include "core/wall_time.h"
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
 #include "wire/objects/container_end.h"
 #include "wire/objects/kind.h"
 #include "wire/objects/object_readers.h"
@@ -27,8 +28,8 @@ void Members(auto& each, Like<ObjectOwner> auto& owner) {
 
 void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
-         advice, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started, workload,
-         image_id, iterations, shared_gpu, created, to_suspend, suspended] = record;
+         advice, act, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started,
+         workload, image_id, iterations, shared_gpu, created, to_suspend, suspended] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -43,6 +44,7 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("cause", cause);
   each("behaviour", behaviour);
   each("advice", advice);
+  each("act", act);
   each("rule", rule);
   each("evidence", evidence);
   each("exitCode", exit_code);
@@ -188,9 +190,11 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   pod.pod_namespace = ReadName(fields, metadata["namespace"], kLongestLabel);
   pod.name = ReadName(fields, metadata["name"], kLongestObjectName);
   FieldReader lenient(object);
-  pod.gpus =
-      ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource).main.gpus;
-  pod.managed = pod.gpus > Gpus(0) && IsManaged(spec, rules.claims);
+  const Resources requests =
+      ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource);
+  pod.gpus = requests.main.gpus;
+  pod.slices = SlicesOf(requests.other, rules.gpu_resource);
+  pod.managed = (pod.gpus > Gpus(0) || pod.slices > Slices(0)) && IsManaged(spec, rules.claims);
   if (!pod.managed) return pod;
   pod.node = ReadName(fields, spec["nodeName"], kLongestObjectName);
   pod.owner = ReadController(fields, metadata);
@@ -217,6 +221,9 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   ReadEnds(fields, status["initContainerStatuses"], pod.ends);
   const auto managed =
       ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
+  pod.limit_chosen = managed && managed->enforcement == Enforcement::kStrict &&
+                     !annotations[annotations::kOriginal].absent() && managed->memory_limit &&
+                     !managed->written.memory_limit;
   if (managed && managed->change) {
     const ChangeRecord& change = *managed->change;
     if (change.kind != ChangeKind::kAllocated && change.from.cpu != change.to.cpu)
@@ -345,6 +352,12 @@ std::string WriteNewFailureHistory(const FailureHistory& history) {
 
 std::string WriteFailureHistoryPatch(const FailureHistory& history) {
   return DataPatch(history.resource_version, DataOf(history));
+}
+
+std::string WriteFailureHistoryDeletion(const FailureHistory& history) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"resourceVersion":{}}}}})",
+      Quoted(history.resource_version));
 }
 
 Result<FailureHistory> ReadFailureHistory(std::string_view text) {

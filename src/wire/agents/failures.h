@@ -39,6 +39,8 @@ std::string FailureHistoryName(std::string_view of_namespace);
 // causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewFailureHistory(const FailureHistory& history);
 std::string WriteFailureHistoryPatch(const FailureHistory& history);
+// The body of the DELETE; a conflict if the ConfigMap has changed since it was read.
+std::string WriteFailureHistoryDeletion(const FailureHistory& history);
 Result<FailureHistory> ReadFailureHistory(std::string_view text);
 
 inline constexpr std::string_view kAvoidedNodesName = "synergy-elsewhere";

@@ -103,12 +103,19 @@ void Members(auto& each, Like<LogEvidence> auto& log) {
   each("sinceIteration", since_iteration);
 }
 
+void Members(auto& each, Like<PodAct> auto& act) {
+  auto& [name, at] = act;
+  each("act", name);
+  each("at", at);
+}
+
 void Members(auto& each, Like<EndedRun> auto& run) {
-  auto& [uid, container, number, log] = run;
+  auto& [uid, container, number, log, acts] = run;
   each("uid", uid);
   each("container", container);
   each("run", number);
   each("log", log);
+  each("acts", acts);
 }
 
 void Members(auto& each, Like<PodXid> auto& seen) {

@@ -102,9 +102,16 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.cluster.create(job("meanwhile", "sleep 5; echo \"SyntaxError: invalid syntax\"; exit 1"))
         wait_for("it to run", lambda: self.cluster.get("job", "meanwhile").get("status", {}).get("ready"))
         self.cluster.script("stop", "synergy-controller", "KILL")
+        gone = {"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "synergy-failures-gone", "namespace": "synergy-system",
+                             "labels": {"synergy.io/failures": "true"}},
+                "data": {"namespace": "gone", "failures.json": '{"failures": []}'}}
+        self.cluster.create(gone)
         wait_for("it to fail", lambda: self.cluster.get("job", "meanwhile").get("status", {}).get("failed"))
         self.cluster.script("start", "synergy-controller")
         records = self.await_records(**{"import": 2, "meanwhile": 1})
+        wait_for("the records of a namespace that is gone to be removed", lambda: gone["metadata"]["name"] not in [
+            item["metadata"]["name"] for item in self.cluster.get("configmaps", namespace="synergy-system")["items"]])
         categories = {"gpu-oom": "gpu-oom", "import": "import", "host-oom": "host-oom", "silent": "command",
                       "restarting": "import", "meanwhile": "syntax"}
         self.assertNotIn("done", records)

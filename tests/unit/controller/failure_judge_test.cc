@@ -74,7 +74,8 @@ TEST(FailureJudge, AnXidOfTheRunsGpusGoesBeforeTheLog) {
   const WallTime end = pod.ends.front().finished;
   const LogEvidence timeout{.rule = "collective-timeout", .evidence = "Watchdog caught timeout"};
   const auto category = [&](int32_t xid, WallTime at) {
-    return JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {{"u1", "train", xid, at}})->category;
+    return JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {.xids = {{"u1", "train", xid, at}}})
+        ->category;
   };
   EXPECT_EQ(category(79, end - seconds(20)), "gpu-lost");
   EXPECT_EQ(category(79, end), "gpu-lost");
@@ -83,7 +84,7 @@ TEST(FailureJudge, AnXidOfTheRunsGpusGoesBeforeTheLog) {
       << "of an earlier run";
   EXPECT_EQ(category(45, end), "collective-timeout") << "no rule has it";
   const auto record =
-      JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {{"u1", "train", 79, end}});
+      JudgeFailure(pod, EndOf(pod), &timeout, kJudgedAt, {.xids = {{"u1", "train", 79, end}}});
   EXPECT_EQ(record->cause, "infrastructure");
   EXPECT_EQ(record->advice, "retry-elsewhere");
   EXPECT_EQ(record->evidence, "Xid 79");
@@ -118,6 +119,82 @@ TEST(FailureJudge, SynergysChangesCountWithinTheirTime) {
   EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
   pod.memory_changed = kJudgedAt;  // after the end
   EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
+}
+
+TEST(FailureJudge, ActsOnTheNodeCountForWhatTheyCanCause) {
+  const LogEvidence peer{.rule = "peer-lost", .evidence = "Connection closed by peer"};
+  const LogEvidence oom{.rule = "cuda-out-of-memory", .evidence = "CUDA out of memory"};
+  const EndedPod pod = EndedWith(1);
+  const WallTime end = pod.ends.front().finished;
+  const auto judge = [&](const LogEvidence& log, const std::string& act, WallTime at) {
+    return *JudgeFailure(pod, EndOf(pod), &log, kJudgedAt, {.acts = {{act, at}}});
+  };
+  const FailureRecord frozen = judge(peer, "freeze", end - seconds(40));
+  EXPECT_EQ(frozen.cause, "synergy");
+  EXPECT_THAT(DescribeFailure(frozen), HasSubstr("cause synergy, which suspended it for turns"));
+  EXPECT_EQ(judge(peer, "freeze", end - minutes(3)).cause, "infrastructure");
+  EXPECT_EQ(judge(peer, "freeze", end + seconds(1)).cause, "synergy") << "ends are whole seconds";
+  EXPECT_EQ(judge(peer, "freeze", end + seconds(2)).cause, "infrastructure") << "after the end";
+  EXPECT_EQ(judge(peer, "cache", end - seconds(40)).act, "") << "cannot be the cause";
+  EXPECT_EQ(judge(peer, "of-another-version", end).act, "");
+  EXPECT_EQ(judge(oom, "share", end - seconds(5)).cause, "synergy");
+  EXPECT_EQ(judge(oom, "share", end - seconds(31)).cause, "user") << "it was alone again";
+  EXPECT_EQ(judge(oom, "freeze", end - seconds(5)).cause, "user");
+  // An act on an earlier run of the container.
+  const LogEvidence timeout{.rule = "collective-timeout", .evidence = "timeout"};
+  EXPECT_EQ(judge(timeout, "probe", pod.ends.front().started - seconds(1)).act, "");
+  EndedPod soon = pod;
+  soon.ends[0].started = end - minutes(1);
+  EXPECT_EQ(
+      JudgeFailure(soon, EndOf(soon), &timeout, kJudgedAt, {.acts = {{"probe", end - minutes(2)}}})
+          ->act,
+      "");
+  EXPECT_EQ(
+      JudgeFailure(soon, EndOf(soon), &timeout, kJudgedAt, {.acts = {{"probe", end - seconds(50)}}})
+          ->act,
+      "changed its CPU");
+}
+
+TEST(FailureJudge, AnEvictionForAGangIsSynergysOwnThoughThePodIsDeleted) {
+  EndedPod pod = EndedWith(143);
+  pod.deleting = true;
+  pod.conditions = {"DisruptionTarget/EvictionByEvictionAPI"};
+  const WallTime end = pod.ends.front().finished;
+  pod.asked_to_end = end - seconds(10);
+  const auto judge = [&](const SeenOfRun& seen, const LogEvidence* log = nullptr) {
+    return *JudgeFailure(pod, EndOf(pod), log, kJudgedAt, seen);
+  };
+  EXPECT_EQ(judge({}).cause, "unknown");
+  const SeenOfRun evicted{.acts = {{"preemption", end - seconds(11)}}};
+  EXPECT_EQ(judge(evicted).category, "evicted");
+  EXPECT_EQ(judge(evicted).cause, "synergy");
+  EXPECT_EQ(judge(evicted).behaviour, "transient");
+  EXPECT_EQ(judge(evicted).act, "evicted it");
+  // Errors of its processes meanwhile are neither the user's nor Synergy's mistake.
+  pod.conditions.clear();
+  const LogEvidence missing{.rule = "module-not-found", .evidence = "ModuleNotFoundError"};
+  EXPECT_EQ(judge(evicted, &missing).cause, "unknown");
+  EXPECT_EQ(judge({.acts = {{"freeze", end - seconds(11)}}}, &missing).act, "");
+}
+
+TEST(FailureJudge, AMemoryLimitThatSynergyChoseIsItsOwnDoing) {
+  EndedPod pod = EndedWith(137, "OOMKilled");
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "user");
+  pod.limit_chosen = true;
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->cause, "synergy");
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->advice, "retry-larger");
+}
+
+TEST(FailureJudge, SlicesCountAsPartsOfAGpuThatOthersMayHaveHad) {
+  EndedPod pod = EndedWith(1);
+  pod.gpus = Gpus(0);
+  pod.slices = Slices(2);
+  pod.shared_gpu = false;
+  EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->gpu_seconds, 0) << "unknown";
+  pod.slices_per_gpu = 8;
+  const auto record = JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt);
+  EXPECT_NEAR(record->gpu_seconds, (3600 - 5) / 4.0, 1e-3);
+  EXPECT_TRUE(record->shared_gpu);
 }
 
 TEST(FailureJudge, ErrorsOfADeletedPodAreNoMistakeOfTheUser) {

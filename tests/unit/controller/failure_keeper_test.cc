@@ -62,6 +62,16 @@ class FakeFailureApi final : public kube::FailureApi {
     ++writes;
     return stored;
   }
+  Result<> RemoveHistory(const FailureHistory& history, std::stop_token) override {
+    ++removals;
+    if (denied.contains(history.of_namespace)) return Fail(ErrorCode::kDenied, "no right");
+    const auto found = histories.find(history.of_namespace);
+    if (found == histories.end()) return Fail(ErrorCode::kNotFound, "none");
+    if (found->second.resource_version != history.resource_version)
+      return Fail(ErrorCode::kConflict, "changed");
+    histories.erase(found);
+    return {};
+  }
   Result<EndedPod> ReadPod(const std::string&, const std::string& name, std::stop_token) override {
     ++reads[name];
     if (denied.contains(name)) return Fail(ErrorCode::kDenied, "no right");
@@ -83,6 +93,7 @@ class FakeFailureApi final : public kube::FailureApi {
   int version = 0;
   int lists = 0;
   int writes = 0;
+  int removals = 0;
   std::map<std::string, int> tries;  // of writes, by namespace
   std::map<std::string, int> reads;  // of pods, by name
   std::function<void()> on_owner;
@@ -142,9 +153,13 @@ class FailureKeeperTest : public ::testing::Test {
     pod.failed = false;
     api.pods[name] = pod;
   }
+  FailureSources Sources() {
+    return {reports, state, acts,
+            [this](const std::string& name) { return !gone_namespaces.contains(name); }};
+  }
   void Begin() {
     keeper = std::make_unique<FailureKeeper>(
-        api, reports, state, nullptr, events, [this] { return leads; }, seconds(25), clock, log,
+        api, Sources(), nullptr, events, [this] { return leads; }, seconds(25), clock, log,
         metrics);
   }
 
@@ -156,10 +171,11 @@ class FailureKeeperTest : public ::testing::Test {
   testing::RecordedEvents events;
   FakeFailureApi api;
   FailureReports reports;
+  PodActs acts;
+  std::set<std::string> gone_namespaces;
   bool leads = true;
   std::unique_ptr<FailureKeeper> keeper = std::make_unique<FailureKeeper>(
-      api, reports, state, nullptr, events, [this] { return leads; }, seconds(25), clock, log,
-      metrics);
+      api, Sources(), nullptr, events, [this] { return leads; }, seconds(25), clock, log, metrics);
 };
 
 TEST_F(FailureKeeperTest, AFailureIsAnEventOnPodAndOwnerAMetricAndARecord) {
@@ -180,6 +196,55 @@ TEST_F(FailureKeeperTest, AFailureIsAnEventOnPodAndOwnerAMetricAndARecord) {
   EXPECT_EQ(api.writes, 1);
 }
 
+TEST_F(FailureKeeperTest, ActsOfAgentsAndOfThisProgramAreJoined) {
+  reports.Observe("n1",
+                  {{"uid-a",
+                    "train",
+                    0,
+                    {.rule = "peer-lost", .evidence = "line"},
+                    {{"freeze", clock.WallNow() - seconds(30)}}}},
+                  clock.Now());
+  keeper->Upsert(Failed("a", 1));
+  EndedPod evicted = Failed("b", 143);
+  evicted.owner = {};
+  evicted.conditions = {"DisruptionTarget/EvictionByEvictionAPI"};
+  acts.Note("uid-b", "preemption", clock.WallNow() - seconds(20));
+  keeper->Upsert(evicted);
+  Steps(seconds(40));
+  std::map<std::string, std::string> by_pod;
+  for (const FailureRecord& record : api.histories["team"].records)
+    by_pod[record.pod] = record.cause + ": " + record.act;
+  EXPECT_EQ(by_pod["a"], "synergy: suspended it for turns on its GPU");
+  EXPECT_EQ(by_pod["b"], "synergy: evicted it");
+}
+
+TEST_F(FailureKeeperTest, RecordsOfANamespaceThatIsGoneAreRemoved) {
+  keeper->Upsert(Failed("a"));
+  keeper->Upsert(Failed("b", 139, "other"));
+  Steps(seconds(40));
+  ASSERT_THAT(api.histories, SizeIs(2));
+  gone_namespaces = {"team"};
+  Steps(seconds(30));
+  EXPECT_THAT(api.histories, SizeIs(2)) << "the watch of namespaces may lag";
+  clock.Advance(FailureKeeper::kGone);
+  api.denied = {"team"};
+  Steps(seconds(60));
+  EXPECT_THAT(api.histories, SizeIs(2));
+  EXPECT_LE(api.removals, 6) << "with backoff";
+  api.denied.clear();
+  Steps(minutes(5));
+  EXPECT_THAT(api.histories, SizeIs(1));
+  EXPECT_TRUE(api.histories.contains("other"));
+  // Another client has changed it.
+  gone_namespaces = {"team", "other"};
+  api.histories["other"].resource_version = "999";
+  Steps(minutes(1));
+  EXPECT_THAT(api.histories, IsEmpty());
+  const int removals = api.removals;
+  Steps(minutes(10));
+  EXPECT_EQ(api.removals, removals);
+}
+
 TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
   FakeRetryApi retry_api;
   retry_api.jobs["bert"] = {.kind = "Job", .name = "bert", .uid = "uid-bert"};
@@ -189,8 +254,7 @@ TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
   };
   RetryKeeper retries(retry_api, false, events, [this] { return leads; }, clock, log, metrics);
   keeper = std::make_unique<FailureKeeper>(
-      api, reports, state, &retries, events, [this] { return leads; }, seconds(25), clock, log,
-      metrics);
+      api, Sources(), &retries, events, [this] { return leads; }, seconds(25), clock, log, metrics);
   for (const char* const name : {"a", "b"}) {
     EXPECT_THAT(retry_api.stopped, IsEmpty());
     EndedPod pod = Failed(name, 1);

@@ -43,6 +43,14 @@ TEST(FailureReports, XidsAreThoseOfTheContainerByTheAgentOfItsNode) {
   EXPECT_THAT(reports.XidsOf("n1", "u", "train"), ::testing::IsEmpty());
 }
 
+TEST(FailureReports, ActsOfARunAreBounded) {
+  EndedRun run{"u", "train", 0, {}};
+  run.acts.assign(1000, {"freeze", WallTime(std::chrono::hours(9))});
+  FailureReports reports;
+  reports.Observe("n1", {run}, kAnswered);
+  EXPECT_EQ(reports.Of("n1", "u", "train", 0)->acts.size(), FailureReports::kMostActs);
+}
+
 TEST(FailureReports, NodesThatAreGoneAreForgottenThoughNothingReads) {
   const std::vector<EndedRun> runs = {{"u", "train", 0, {}}};
   FailureReports reports;

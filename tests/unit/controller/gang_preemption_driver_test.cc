@@ -116,14 +116,17 @@ class GangPreemptionDriverTest : public ::testing::Test {
   FakeEvictions evictions;
   synergy::testing::RecordedEvents events;
   bool acts = true;
-  GangPreemptionDriver preemption{{},    state, api,    evictions, events, [this] { return acts; },
-                                  clock, log,   metrics};
+  PodActs done;
+  GangPreemptionDriver preemption{
+      {}, state, api, evictions, events, done, [this] { return acts; }, clock, log, metrics};
 };
 
 TEST_F(GangPreemptionDriverTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBound) {
   After(1min);
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"))
       << "the gang with the lowest priority goes whole, and one more";
+  for (const std::string& name : evictions.evicted)
+    EXPECT_EQ(done.Of(api.pod(name).uid).size(), 1) << name;
   for (const char* name : {"m-0", "m-1", "m-2"}) EXPECT_TRUE(HasPlace(name)) << name;
   EXPECT_THAT(events.reasons(), Contains("SynergyPreempting m-1"));
   EXPECT_THAT(events.reasons(), Contains("SynergyPreempted v-0"));

@@ -59,7 +59,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
 }
 
 inline void RecordSamples(metrics::ControllerMetrics& metrics) {
-  metrics.CountFailure("import");
+  metrics.CountFailure("import", 30);
   metrics.CountPodReview("managed", std::chrono::microseconds(300));
   metrics.CountJobReview("sized");
   metrics.CountProfileReview("invalid");

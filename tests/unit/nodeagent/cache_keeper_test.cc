@@ -114,8 +114,10 @@ class CacheKeeperTest : public ::testing::Test {
   RecordedReadings readings;
   NodeMemory node{GiB(64), GiB(40), GiB(40)};
   NodePods pods;
-  CacheKeeper keeper{
-      pods, groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log, metrics, {}};
+  PodActs acts;
+  CacheKeeper keeper{pods,     groups,  [this] { return Result<NodeMemory>(node); },
+                     readings, acts,    clock,
+                     log,      metrics, {}};
 };
 
 TEST_F(CacheKeeperTest, KeepsTheCacheToTheShareAndLeavesAnonymousMemory) {
@@ -126,6 +128,7 @@ TEST_F(CacheKeeperTest, KeepsTheCacheToTheShareAndLeavesAnonymousMemory) {
   EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
   EXPECT_GE(container.anonymous + container.cache, GiB(8));
   EXPECT_THAT(metrics.Render(), HasSubstr("synergy_node_agent_cache_dropped_bytes_total 1"));
+  EXPECT_EQ(acts.Of("uid-a").size(), 1U);
 }
 
 TEST_F(CacheKeeperTest, TakesNoMoreWhenAShareGrows) {
@@ -145,6 +148,7 @@ TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
   pods.Replace({pod});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
+  EXPECT_TRUE(acts.Of("uid-a").empty());
   EXPECT_THAT(readings.memory, IsEmpty());
   EXPECT_EQ(keeper.kept_pods(), 0u);
 }
@@ -221,8 +225,8 @@ TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(4);
-  CacheKeeper other(pods, groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log,
-                    metrics, {});
+  CacheKeeper other(pods, groups, [this] { return Result<NodeMemory>(node); }, readings, acts,
+                    clock, log, metrics, {});
   for (int i = 0; i < 200; ++i) clock.Advance(other.Step({}));
   EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
   EXPECT_EQ(container.anonymous, GiB(5));

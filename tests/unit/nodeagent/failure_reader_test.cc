@@ -72,7 +72,8 @@ class FailureReaderTest : public ::testing::Test {
   testing::TemporaryFolder folder;
   Duration used{};
   Duration dearness{};
-  FailureReader reader{folder.Path(""), [this] { return used += dearness; }, clock};
+  PodActs acts;
+  FailureReader reader{folder.Path(""), [this] { return used += dearness; }, acts, clock};
 };
 
 TEST_F(FailureReaderTest, APodThatEndsIsReportedByTheLineThatShowsIt) {
@@ -89,6 +90,19 @@ TEST_F(FailureReaderTest, APodThatEndsIsReportedByTheLineThatShowsIt) {
   EXPECT_LE(run.log.evidence.size(), 240);
   EXPECT_THAT(run.log.evidence, HasSubstr("CUDA out of memory"));
   EXPECT_THAT(run.log.evidence, Not(HasSubstr("abcdef0123456789")));
+}
+
+TEST_F(FailureReaderTest, AnEndIsReportedWithTheActsBeforeIt) {
+  Print("a", kOutOfMemory);
+  reader.Replace({Pod("a")});
+  const PodAct freeze{"freeze", clock.WallNow()};
+  acts.Note("uid-a", freeze.act, freeze.at);
+  acts.Note("uid-b", "share", freeze.at);
+  reader.Remove(Pod("a"));
+  acts.Note("uid-a", "freeze", freeze.at + seconds(1));
+  ReadAll();
+  ASSERT_THAT(Rules(), SizeIs(1));
+  EXPECT_THAT(reader.Report().front().acts, ElementsAre(freeze));
 }
 
 TEST_F(FailureReaderTest, ARestartedContainersLastRunIsReportedOnce) {

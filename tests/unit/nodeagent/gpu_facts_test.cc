@@ -21,6 +21,7 @@ using nodeagent::ExporterRules;
 using nodeagent::GpuFacts;
 using nodeagent::MatchOwners;
 using nodeagent::NodePods;
+using nodeagent::PodsThatShareGpus;
 using nodeagent::ReadDcgmPage;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
@@ -110,6 +111,17 @@ std::vector<std::string> Match(const std::vector<DeviceOwner>& owners, const std
   for (const auto& gpu : MatchOwners(owners, *devices, kGpuResource))
     found.push_back((gpu.device == nullptr ? "?" : gpu.device->Key()) + (gpu.shared ? "*" : ""));
   return found;
+}
+
+TEST(GpuOwnersTest, PodsThatShareAGpuAreFound) {
+  EXPECT_THAT(
+      PodsThatShareGpus({Owner("a", "GPU-0::0", "nvidia.com/gpu.shared"),
+                         Owner("a", "GPU-0::1", "nvidia.com/gpu.shared"),
+                         Owner("b", "GPU-1::0", "nvidia.com/gpu.turns"),
+                         Owner("c", "GPU-1::3", "nvidia.com/gpu.turns"), Owner("d", "GPU-2"),
+                         Owner("d", "mlx5_0", "rdma/hca"), Owner("e", "mlx5_0", "rdma/hca")},
+                        kGpuResource),
+      ElementsAre("team/b", "team/c"));
 }
 
 TEST(GpuOwnersTest, EachDevicePluginsIdsAreFound) {

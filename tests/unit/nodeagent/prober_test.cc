@@ -96,7 +96,8 @@ class ProberTest : public ::testing::Test {
   testing::RecordedEvents events;
   FakeQuotas quotas;
   NodePods pods;
-  Prober prober{pods, quotas, quotas, clock, log, events, metrics};
+  PodActs acts;
+  Prober prober{pods, quotas, quotas, acts, clock, log, events, metrics};
 };
 
 TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
@@ -110,6 +111,7 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
               ElementsAre(Pair("uid-a", ProbeReading{MilliCpu(75), since, false})));
   ASSERT_THAT(events.lines(), SizeIs(1));
   EXPECT_EQ(events.all[0].reason, "SynergyProbed");
+  EXPECT_THAT(acts.Of("uid-a"), ElementsAre(PodAct{"probe", since}));
   EXPECT_EQ(events.all[0].pod_uid, "uid-a");
   EXPECT_THAT(events.all[0].message,
               HasSubstr("at most 75m of CPU until 2026-01-02T00:00:01.500000Z"));
@@ -306,7 +308,7 @@ TEST_F(ProberTest, RefusesImpossibleProbes) {
 
 TEST_F(ProberTest, DoesNotRestartAProbeOfAnEarlierAgent) {
   NodePods found;
-  Prober next(found, quotas, quotas, clock, log, events, metrics);
+  Prober next(found, quotas, quotas, acts, clock, log, events, metrics);
   next.Step();
   found.Replace({Pod("a", Probe())});
   next.Step();
@@ -320,7 +322,7 @@ TEST_F(ProberTest, DoesNotRestartAProbeOfAnEarlierAgent) {
 
 TEST_F(ProberTest, StartsAProbeThatFollowsTheFirstList) {
   NodePods found;
-  Prober next(found, quotas, quotas, clock, log, events, metrics);
+  Prober next(found, quotas, quotas, acts, clock, log, events, metrics);
   found.Replace({Pod("a", Probe())});
   found.Upsert(Pod("a", Probe(seconds(40))));
   next.Step();

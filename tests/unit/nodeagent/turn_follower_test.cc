@@ -101,6 +101,7 @@ class TurnFollowerTest : public ::testing::Test {
   FakeFreezers freezers{clock};
   std::set<std::string> probed;
   NodePods pods;
+  PodActs acts;
   const TurnSources sources{&freezers, [this] { return probed; },
                             [] {
                               return std::vector<DeviceOwner>{
@@ -108,7 +109,7 @@ class TurnFollowerTest : public ::testing::Test {
                                   {kTurnsOfGpus, "GPU-1::0", "team", "a", "train"},
                                   {"nvidia.com/gpu", "GPU-3", "team", "b", "train"}};
                             }};
-  TurnFollower follower{pods, sources, freezers, kTurnsOfGpus, true, clock, log, metrics};
+  TurnFollower follower{pods, sources, freezers, acts, kTurnsOfGpus, true, clock, log, metrics};
 };
 
 TEST_F(TurnFollowerTest, SuspendsOneBeforeItResumesTheOther) {
@@ -117,6 +118,8 @@ TEST_F(TurnFollowerTest, SuspendsOneBeforeItResumesTheOther) {
   EXPECT_EQ(freezers.longest["b"], seconds(62));
   StepRenewed(seconds(60));
   EXPECT_THAT(freezers.order, ElementsAre("suspend b", "suspend a", "resume b"));
+  EXPECT_THAT(acts.Of("a"), ElementsAre(PodAct{"freeze", epoch + seconds(60)}));
+  EXPECT_THAT(acts.Of("b"), ElementsAre(PodAct{"freeze", epoch + seconds(60)})) << "resumed";
   StepRenewed(seconds(60));
   EXPECT_THAT(freezers.frozen, ElementsAre("b"));
   ExpectMetric("suspended_seconds_total 120");
@@ -194,7 +197,7 @@ TEST_F(TurnFollowerTest, RefusesPodsThatASuspensionWouldHurt) {
 }
 
 TEST_F(TurnFollowerTest, NothingIsSuspendedWhereThatIsOff) {
-  TurnFollower off{pods, sources, freezers, kTurnsOfGpus, false, clock, log, metrics};
+  TurnFollower off{pods, sources, freezers, acts, kTurnsOfGpus, false, clock, log, metrics};
   off.Renew();
   off.Step();
   EXPECT_THAT(freezers.frozen, IsEmpty());

@@ -74,6 +74,36 @@ TEST(EndedPods, AreRead) {
   EXPECT_EQ(pod.ends[0].finished - pod.ends[0].started, std::chrono::hours(1));
 }
 
+TEST(EndedPods, AMemoryLimitIsSynergysIfItsAuthorWroteNone) {
+  const auto is_chosen = [](const std::string& original, const std::string& enforcement) {
+    std::string text = Managed(fmt::format(R"(, "annotations": {{"synergy.io/container": "train", {}
+            "synergy.io/floor": "{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}", "synergy.io/demand": "{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}",
+            "synergy.io/fair-share": "{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}", "synergy.io/enforcement": "{}"}})",
+                                           original, enforcement),
+                               R"("phase": "Failed")");
+    const std::string requests = R"("requests": {"nvidia.com/gpu": "2"})";
+    text.replace(text.find(requests), requests.size(),
+                 requests + R"(, "limits": {"nvidia.com/gpu": "2", "memory": "8Gi"})");
+    return ReadPod(text).limit_chosen;
+  };
+  EXPECT_TRUE(is_chosen(R"("synergy.io/original": "{}",)", "strict"));
+  EXPECT_FALSE(
+      is_chosen(R"("synergy.io/original": "{\"limits\":{\"memory\":\"8Gi\"}}",)", "strict"));
+  EXPECT_FALSE(is_chosen(R"("synergy.io/original": "{}",)", "shared"));
+  EXPECT_FALSE(is_chosen("", "strict")) << "the webhook has not seen it";
+}
+
+TEST(EndedPods, APodWithSlicesOrTurnsIsManaged) {
+  for (const char* const resource : {"nvidia.com/gpu.shared", "nvidia.com/gpu.turns"}) {
+    std::string text = Managed("", R"("phase": "Failed")");
+    text.replace(text.find("nvidia.com/gpu"), 14, resource);
+    const EndedPod pod = ReadPod(text);
+    EXPECT_TRUE(pod.managed) << resource;
+    EXPECT_EQ(pod.gpus, Gpus(0));
+    EXPECT_EQ(pod.slices, Slices(2));
+  }
+}
+
 // containerd on a busy machine: the container ended before the call that started it was over.
 TEST(EndedPods, ARunStartsNoLaterThanItEnds) {
   const EndedPod pod = ReadPod(Managed("", R"("phase": "Failed", "containerStatuses": [

@@ -41,6 +41,7 @@ NodeProgress SampleProgress() {
   silent.name = "train-1";
   silent.estimate = BusyEstimate{12.5, 0.83, WallTime(seconds(1700000000))};
   EndedRun ended{"5-6", "train", 2, {}};
+  ended.acts = {{"freeze", WallTime(std::chrono::hours(9))}};
   ended.log = {.rule = "cuda-out-of-memory",
                .evidence = "CUDA out of memory",
                .time = WallTime(seconds(1700000000)),

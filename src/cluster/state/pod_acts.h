@@ -1,0 +1,33 @@
+#pragma once
+
+// Keeps when a program of Synergy last did something to each pod, for the failures that may follow.
+//
+// Threading: from any thread. Memory: kMost acts; beyond that the oldest goes.
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "profile/pod_act.h"
+
+namespace synergy {
+
+class PodActs {
+ public:
+  static constexpr size_t kMost = 1024;
+
+  void Note(const std::string& uid, std::string_view act, WallTime at);
+  // Returns the acts on the pod, one of each name.
+  std::vector<PodAct> Of(const std::string& uid) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, WallTime> latest_;  // by uid and act
+};
+
+}  // namespace synergy
