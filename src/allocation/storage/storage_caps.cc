@@ -153,15 +153,26 @@ void StorageCaps::SetCaps(const std::string& name, Disk& disk, const Look& look,
   const bool had_caps = HasCaps(name);
   if (!more && !had_caps) return;
   if (now - disk.changed < kShortestChange) return;
+  const auto to_cap = [&](const Look::Reader& reader) {
+    return more && reader.Waits() && reader.read > (1 + kHeadroom) * reader.part;
+  };
+  double capped_parts = 0;
   for (const Look::Reader& reader : look.readers) {
-    const double rate = kHeadroom * reader.part;
+    if (reader.cap || to_cap(reader)) capped_parts += reader.part;
+  }
+  const double other_parts = look.bandwidth - capped_parts;
+  const double headroom =
+      capped_parts > 0 ? kHeadroom * std::clamp(other_parts / capped_parts, 0.0, 1.0) : 0;
+  for (const Look::Reader& reader : look.readers) {
+    const double rate = (1 + headroom) * reader.part;
     const auto capped = caps_.find(reader.uid);
     if (reader.cap) {
       if (capped == caps_.end()) continue;  // just dropped
-      if (std::abs(rate - capped->second.rate) < kHysteresis * capped->second.rate) continue;
+      const bool alike = std::abs(rate - capped->second.rate) < kHysteresis * capped->second.rate;
+      if (alike && capped->second.rate >= reader.part) continue;
       capped->second.rate = rate;
       disk.changed = now;
-    } else if (more && reader.Waits() && reader.read > rate) {
+    } else if (to_cap(reader)) {
       caps_[reader.uid] = {name, rate, waiter->first, now};
       disk.changed = now;
     }

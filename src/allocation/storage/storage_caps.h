@@ -56,10 +56,11 @@ class StorageCaps {
   static constexpr Duration kTrial = std::chrono::minutes(1);
   // Looks are ten seconds apart, give or take a few milliseconds.
   static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
-  // A cap is the part times this factor: enough to use a disk that delivers more than its known
-  // bandwidth, and little enough to cost the suffering pods almost nothing.
-  static constexpr double kHeadroom = 1.05;
-  // A cap in force stays if the new one differs by less than this.
+  // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth:
+  // each by at most this fraction, and together by at most this fraction of the other pods' parts,
+  // which is what it costs those.
+  static constexpr double kHeadroom = 0.05;
+  // A cap in force stays if it is at least the part, and the new one differs by less than this.
   static constexpr double kHysteresis = 0.03;
 
   // Takes the reads of the node's pods in the look that ends now, by uid, and the uids of all

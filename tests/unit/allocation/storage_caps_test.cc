@@ -257,7 +257,7 @@ class RandomCappedDisk {
 };
 
 TEST(StorageCapsPropertyTest, NoPodIsCappedBelowAnEqualPartAndAllCapsFitTheDisk) {
-  constexpr double kMost = StorageCaps::kHeadroom * (1 + StorageCaps::kHysteresis);
+  constexpr double kMost = (1 + StorageCaps::kHeadroom) * (1 + StorageCaps::kHysteresis);
   int capped = 0;
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Histories(200); ++seed) {
     SCOPED_TRACE(seed);
