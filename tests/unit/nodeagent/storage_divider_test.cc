@@ -115,10 +115,10 @@ class StorageDividerTest : public ::testing::Test {
 TEST_F(StorageDividerTest, TheHogsContainerIsCappedAndItsPodHasAnEvent) {
   Cap();
   EXPECT_THAT(writer_.texts,
-              ElementsAre(Pair(Group("hog", "hog") + "/io.max", "254:16 rbps=27720000")));
+              ElementsAre(Pair(Group("hog", "hog") + "/io.max", "254:16 rbps=27352000")));
   EXPECT_EQ(writer_.longest, StorageDivider::kLongest);
   EXPECT_THAT(events_.lines(),
-              ElementsAre("SynergyStorageCap hog: May read 27.7 MB/s from disk vdb, because "
+              ElementsAre("SynergyStorageCap hog: May read 27.4 MB/s from disk vdb, because "
                           "team/modest waits for it 56 % of the time"));
   ASSERT_THAT(divider_.in_force(), SizeIs(1));
   EXPECT_EQ(divider_.in_force().at("uidhog").disk, "vdb");
