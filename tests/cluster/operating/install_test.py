@@ -110,6 +110,7 @@ NOT_SEEN = {
         ("", "configmaps", "create"): "the record of the first pod of a namespace that fails",
         ("", "configmaps", "get"): "such a record that another controller has written meanwhile",
         ("", "configmaps", "patch"): "the record of another pod that fails",
+        ("", "configmaps", "delete"): "the records of a namespace that is gone",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
         ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
         ("synergy.io", "trainingprofiles", "delete"): "what was measured of one that nobody has run for a month",
