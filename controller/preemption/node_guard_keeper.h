@@ -1,8 +1,7 @@
 #pragma once
 
 // Keeps reserved nodes from scale-down (PlanNodeGuards() of engine/reservations/autoscaling.h), and
-// ends that when their reservation does. What a controller that ended has left on nodes, the next
-// leader removes.
+// ends that when their reservation ends. A new leader removes what an earlier one left on nodes.
 //
 // Threading: one owner; the watch writes nodes().
 // Failures: a write that fails is made again with the next step.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The pods for which an autoscaler makes nodes, by its events of one reason
+// Keeps the pods for which an autoscaler makes nodes, according to its events of one reason
 // (engine/reservations/autoscaling.h). Tenants may forge events about pods of their namespaces,
 // with any UID: so only events of a pod's own namespace count for it, and of each namespace at most
 // kMostOfNamespace pods are kept.

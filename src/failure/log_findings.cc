@@ -349,7 +349,7 @@ class Reading {
                            .text = text});
   }
 
-  // A launcher's exception may name the signal that ended a process.
+  // Adds the signal that ended a process, if a launcher's exception names it.
   void AddSignal(size_t at, std::string_view text) {
     const RuleMatch match = MatchRule(text, false);
     if (match.rule == nullptr) return;
@@ -357,9 +357,9 @@ class Reading {
     if (strength == Strength::kSignal || strength == Strength::kCrash) AddLine(at, match, text);
   }
 
-  // Returns the rule of a line that is no part of a traceback; `logged`: as an error.
+  // Returns the rule for a line that is not part of a traceback. `logged`: its level is error.
   RuleMatch MatchLine(std::string_view text, bool logged) {
-    // The message may be on the next line, as Rust's is.
+    // Rust, for example, prints the message on the next line.
     std::string_view message = LastErrorOf(text);
     if (message.empty() && announced_) message = text;
     if (IsRuler(text)) return {};

@@ -47,7 +47,7 @@ struct OwnDoingQuery {
 // Returns the kind of the first of `acts` that can have caused the failure; none if no act can.
 std::optional<Act> ActBehind(const OwnDoingQuery& query, const std::vector<OwnAct>& acts);
 
-// "evicted it": what Synergy did to the pod.
+// Returns what Synergy did to the pod, for the end of a sentence: "evicted it".
 std::string_view Describe(Act act);
 
 }  // namespace synergy

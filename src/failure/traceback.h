@@ -74,7 +74,7 @@ bool BeginsLikeException(std::string_view text);
 std::string_view LastErrorOf(std::string_view text);
 // Returns whether `text` reports that an error was handled: "retrying", "falling back to".
 bool ReportsHandling(std::string_view text);
-// Returns whether `text` is called a warning.
+// Returns whether `text` calls itself a warning.
 bool IsWarning(std::string_view text);
 
 }  // namespace synergy

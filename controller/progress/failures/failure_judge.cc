@@ -39,8 +39,8 @@ void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFac
   if (at && *at <= end) facts.acts.push_back({act, end - *at});
 }
 
-// Adds acts of programs, by their names. Leaves out those before the run and after its end, and
-// sharing that was over.
+// Adds Synergy's acts by their names. Omits acts before the run or after its end, and sharing that
+// had ended before.
 void AddActs(const std::vector<PodAct>& acts, WallTime started, WallTime ended,
              FailureFacts& facts) {
   for (const PodAct& done : acts) {

@@ -27,10 +27,10 @@ const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int
 // Returns when the pod ended according to its status; `now` if the status does not tell.
 WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
-// Facts about a run from its node's agent and from this program, beside its log.
+// Facts about a run that its log does not contain, from its node's agent and from this program.
 struct SeenOfRun {
   std::vector<PodXid> xids;  // of the container's GPUs
-  std::vector<PodAct> acts;  // of Synergy, on the pod
+  std::vector<PodAct> acts;  // what Synergy did to the pod
 };
 
 // Returns nullopt if the pod did not fail: it completed, or was deleted without a further reason.

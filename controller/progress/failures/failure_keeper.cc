@@ -33,7 +33,7 @@ bool HasSharedGpus(const NodeDetail& node) {
                      [](const std::string& product) { return product.ends_with("-SHARED"); });
 }
 
-// Adds what matters of the pod's node.
+// Adds facts about the pod's node.
 void AddNode(const NodeDetail& node, EndedPod& pod) {
   pod.slices_per_gpu = node.gpu_kinds.slices_per_gpu;
   // The agent reports which pods share the GPUs of slices.

@@ -58,7 +58,7 @@
 
 namespace synergy::controller {
 
-// Where the keeper takes facts from.
+// The sources of the keeper's facts.
 struct FailureSources {
   FailureReports& reports;
   const ClusterState& state;

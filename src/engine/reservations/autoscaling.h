@@ -1,8 +1,8 @@
 #pragma once
 
-// Reservations beside an autoscaler of nodes. While it makes nodes for a job, the job needs no
-// reservation. And it keeps the nodes whose GPUs are reserved, which may be empty until the last of
-// them is free.
+// Decides about reservations in clusters with an autoscaler of nodes. A job needs no reservation
+// while the autoscaler makes nodes for it. The autoscaler must not remove nodes with reserved GPUs,
+// which may be empty until the last of these GPUs is free.
 //
 // Threading: pure.
 
@@ -19,8 +19,8 @@
 
 namespace synergy {
 
-// The reasons of the events by which autoscalers report on a pod that they make a node for it:
-// cluster-autoscaler and Karpenter.
+// The reasons of the events with which cluster-autoscaler and Karpenter report that they make a
+// node for a pod.
 inline constexpr std::array<std::string_view, 2> kScaleUpReasons = {"TriggeredScaleUp",
                                                                     "Nominated"};
 
