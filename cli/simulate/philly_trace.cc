@@ -55,7 +55,8 @@ class PhillyReader {
 
   // Returns nullopt if the time is missing, or is rejected.
   std::optional<Seconds> TimeOf(json::Value value) {
-    if (value.absent() || IsUninformative(value.text())) return std::nullopt;
+    const bool has_text = value.IsString() || value.IsNumber();
+    if (value.absent() || (has_text && IsUninformative(value.text()))) return std::nullopt;
     const std::optional<Seconds> time = ReadTimeText(value.text());
     if (!time) Reject(value, "write a time as 2017-10-09 07:00:46, or null");
     return time;

@@ -77,6 +77,14 @@ bool IsQuoted(std::string_view text, size_t place) {
          before.find("\xe2\x80\x9c") != std::string_view::npos;
 }
 
+// Returns whether pip only reports that packages do not fit together, and has installed them.
+bool IsReportOfPip(std::string_view text) {
+  static const re2::RE2 report(
+      R"(^[\w.\[\]-]+ \S+ (?:requires|has requirement) .*, (?:but you(?: will|'ll)? have .* which is incompatible|which is not installed)\.?$)",
+      RuleOptions());
+  return Finds(report, text);
+}
+
 bool IsRuler(std::string_view text) {
   return text.find_first_not_of("*=-_#~ ") == std::string_view::npos;
 }
@@ -128,7 +136,10 @@ struct Candidate {
 bool Explains(const Candidate& line, const Candidate& raised) {
   if (line.match.rule == nullptr || raised.match.rule == nullptr) return false;
   const Category shown = raised.match.rule->category;
-  if (shown != Category::kCudaLibrary && shown != Category::kIllegalAccess) return false;
+  if (shown != Category::kCudaLibrary && shown != Category::kIllegalAccess &&
+      shown != Category::kCudaInit) {
+    return false;
+  }
   switch (line.match.rule->category) {
     case Category::kDeviceAssert:
     case Category::kGpuMemoryFault:
@@ -335,7 +346,10 @@ class Reading {
       return;
     }
     const RuleMatch match = MatchLine(trimmed, line.level == LogLevel::kError);
-    if (match.rule == nullptr || ReportsHandling(trimmed) || IsWarning(trimmed)) return;
+    if (match.rule == nullptr || ReportsHandling(trimmed) || IsWarning(trimmed) ||
+        IsReportOfPip(trimmed)) {
+      return;
+    }
     AddLine(at, match, trimmed);
   }
 
