@@ -77,6 +77,15 @@ bool IsQuoted(std::string_view text, size_t place) {
          before.find("\xe2\x80\x9c") != std::string_view::npos;
 }
 
+// Returns whether a launcher reports that a process has ended with an error of its own, and so ends
+// the others.
+bool ReportsExit(std::string_view text) {
+  static const re2::RE2 exit(
+      R"((?i)\b(?:task|rank|process|worker)s? [\d\w ,-]*:? ?(?:has |have )?exited with (?:(?:exit )?code|status|a non-?zero exit code)(?: |: ?)(?:[1-9]\d?|1[01]\d|12[0-5]|255)\b)",
+      RuleOptions());
+  return Finds(exit, text);
+}
+
 // Returns whether pip only reports that packages do not fit together, and has installed them.
 bool IsReportOfPip(std::string_view text) {
   static const re2::RE2 report(
@@ -85,13 +94,18 @@ bool IsReportOfPip(std::string_view text) {
   return Finds(report, text);
 }
 
+// Returns whether the exception's line only names the call in which it was raised, as in Keras.
+bool IsOfCall(std::string_view text) {
+  return text.find("Exception encountered when calling ") != std::string_view::npos;
+}
+
 bool IsRuler(std::string_view text) {
   return text.find_first_not_of("*=-_#~ ") == std::string_view::npos;
 }
 
 bool ReportsEnd(std::string_view text) {
   static const re2::RE2 end(
-      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|\bepochs? (?:complete|completed|done|finished)\b|max_(?:epochs|steps)=\d+.* reached|successfully)",
+      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *train_runtime +=|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|\bepochs? (?:complete|completed|done|finished)\b|max_(?:epochs|steps)=\d+.* reached|successfully)",
       RuleOptions());
   return Finds(end, text);
 }
@@ -288,7 +302,7 @@ class Reading {
                      .aside = seen.aside,
                      .announced = seen.announced,
                      .caused = seen.caused,
-                     .open = text.ends_with(':'),
+                     .open = text.ends_with(':') || IsOfCall(text),
                      .chain = seen.chain,
                      .origin = line.origin,
                      .text = text};
@@ -345,11 +359,13 @@ class Reading {
       AddSignal(at, trimmed);
       return;
     }
+    ended_others_ |= ReportsExit(trimmed);
     const RuleMatch match = MatchLine(trimmed, line.level == LogLevel::kError);
     if (match.rule == nullptr || ReportsHandling(trimmed) || IsWarning(trimmed) ||
         IsReportOfPip(trimmed)) {
       return;
     }
+    if (ended_others_ && StrengthOf(match.rule->category) == Strength::kSignal) return;
     AddLine(at, match, trimmed);
   }
 
@@ -479,8 +495,9 @@ class Reading {
   std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
-  bool announced_ = false;  // the next line is an exception's message
-  bool trained_ = false;    // a line shows a loss after the start
+  bool announced_ = false;     // the next line is an exception's message
+  bool ended_others_ = false;  // a launcher ends the processes that are left
+  bool trained_ = false;       // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};

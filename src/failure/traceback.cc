@@ -71,9 +71,13 @@ std::string_view LastErrorOf(std::string_view text) {
 
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
-      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bcontinu(?:e|ing)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
+      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bhandled\b|\bcontinuing\b|(?:\b(?:will|we|and|then|so)|[,;:.]|^) continue\b|^continue\b|\bcontinue (?:with|without|training|anyway|from|on)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
       re2::RE2::Latin1);
-  return re2::RE2::PartialMatch(Piece(text), handling);
+  static const re2::RE2 advice(
+      R"((?i)\byou (?:can|may|could|should|might) (?:\w+ ){0,8}(?:fall|fallback|ignore|skip|disable|continue|retry|use|try)\b)",
+      re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(Piece(text), handling) &&
+         !re2::RE2::PartialMatch(Piece(text), advice);
 }
 
 bool IsWarning(std::string_view text) {
@@ -102,6 +106,7 @@ TracebackReader::Seen TracebackReader::AddException(State& state) {
   state.indent = 0;
   state.after = true;
   state.messages = 0;
+  state.quotes = false;
   state.linked = false;
   state.aside = false;
   state.announced = false;
@@ -140,7 +145,8 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
   }
   if (const size_t indent = FrameIndent(text); indent > 1) {
     // An error in a TensorFlow graph prints frames in its message.
-    if (state.after && indent > 2 && state.messages < kMostMessages) return {.part = Part::kFrame};
+    if (state.after && (indent > 2 || state.quotes) && state.messages < kMostMessages)
+      return {.part = Part::kFrame};
     return AddFrame(state, indent);
   }
   if (state.indent > 0) {
@@ -159,6 +165,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
       return AddException(state);
     }
     if (++state.messages <= kMostMessages && line.level == LogLevel::kNone) {
+      state.quotes |= text.ends_with("(most recent call last):");
       return {.part = Part::kMessage, .chain = state.last.chain, .aside = state.last.aside};
     }
     state.after = false;

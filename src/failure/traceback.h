@@ -52,6 +52,7 @@ class TracebackReader {
     int strays = 0;       // lines of other processes within it
     bool after = false;   // after an exception's line
     int messages = 0;     // lines of its message
+    bool quotes = false;  // its message contains frames
     bool linked = false;  // the next traceback belongs to the same chain
     bool caused = false;  // and the previous exception caused it
     bool aside = false;   // the next exception is aside
