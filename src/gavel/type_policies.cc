@@ -27,7 +27,7 @@ constexpr std::array kTypePolicies = {
                    {.program = "max_min_fairness_water_filling"},
                    {.program = "max_min_fairness_water_filling_perf"}},
     TypePolicyName{"gavel-ftf",
-                   "least worst finish time relative to that on an equal part of the cluster",
+                   "lowest worst-case finish time, relative to an equal part of the cluster",
                    {.program = "finish_time_fairness"},
                    {.program = "finish_time_fairness_perf"}},
     TypePolicyName{"gavel-makespan",

@@ -23,7 +23,7 @@ constexpr std::array kPolicies = {
                [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
     PolicyName{"las", "least GPU-time so far", false, "",
                [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
-    PolicyName{"ftf", "worst finish time relative to that on a cluster of its own", true,
+    PolicyName{"ftf", "the job that finishes latest, compared with a cluster of its own", true,
                kRemaining, [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
     PolicyName{"2d-las", "queues by GPU-time so far, each in order of entry", false,
                "queueLimits, promote",
@@ -31,7 +31,7 @@ constexpr std::array kPolicies = {
                  return std::make_unique<QueuedLas>(options.queues);
                }},
     PolicyName{"2d-gittins",
-               "the queues of 2d-las; in each, the job likeliest to end soon (Gittins index)",
+               "the queues of 2d-las; in each, the job most likely to end soon (Gittins index)",
                false, "queueLimits, promote, sizeHistory",
                [](const PolicyOptions& options) -> Made {
                  return std::make_unique<QueuedGittins>(options.queues, options.sizes);
