@@ -299,7 +299,7 @@ class UiTest(unittest.TestCase):
         self.assertIn("12.3/s, 99 %, 10m ago",
                       self.browser.run("return document.getElementById('details-facts').textContent"))
 
-    def test_pods_that_share_gpus_are_shown_and_who_is_suspended(self):
+    def test_pods_that_share_gpus_are_shown_and_which_are_suspended(self):
         shared = node("n1")
         for amounts in shared["status"].values():
             amounts.update({"nvidia.com/gpu": "0", "nvidia.com/gpu.turns": "4"})
@@ -311,7 +311,8 @@ class UiTest(unittest.TestCase):
                              progress("second", 370, turn={**turn, "suspended": True})]
         self.browser.open(self.ui.url)
         self.unfold()
-        suspended = "return [...document.querySelectorAll('button.pod.suspended .name')].map((name) => name.textContent)"
+        suspended = """return [...document.querySelectorAll("button.pod.suspended .name")].map((name) =>
+            name.textContent)"""
         self.wait_for(suspended, ["second"])
         self.assertRegex(self.label("button.pod[data-pod='uid-second']"), "^second 1 turn, no profile; suspended;")
         self.assertEqual(self.browser.run("""return [...document.querySelectorAll(".node p:not([hidden])")].map((row) =>
