@@ -81,7 +81,7 @@ def odd_trainers_of(state, instance, names):
     for each in rounds:
         for name, facts in each["facts"].items():
             wrong = "; ".join(odd_trainers.faults(kinds[name], facts))
-            met[f"{name} ({kinds[name].what}): {wrong or 'as it should be'}"] = not wrong
+            met[f"{name} ({kinds[name].what}): {wrong or 'as expected'}"] = not wrong
         for name, remarks in each["explained"].items():
             met[f"{name}: explain says that it has its fair share"] = any("fair share" in remark for remark in remarks)
     below = max(each["below_floor"] for each in rounds)
