@@ -319,7 +319,8 @@ class NodeAgentTest(unittest.TestCase):
         self.assertEqual(self.quota("probed"), -1)
 
         self.agent.start()
-        self.assertEqual(self.quota("probed"), -1, "an agent does not resume a probe that its predecessor may have died of")
+        self.assertEqual(self.quota("probed"), -1,
+                         "an agent does not resume a probe that its predecessor may have died of")
         # On a fast machine this probe begins in the same second as the last one, but differs from
         # it.
         begin(60)
