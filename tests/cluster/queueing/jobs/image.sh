@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes a container image with Debian's Open MPI and PyPI's Ray, synergy.test/jobs:1, and prints the
-# name of its archive, for scripts/cluster.sh load-image. Makes it once for each version of the
-# recipe. Needs root, downloads 200 MB and takes a few minutes.
+# Makes a container image with Debian's Open MPI and PyPI's Ray, synergy.test/jobs:1, once for each recipe, and prints the name
+# of its archive, for scripts/cluster.sh load-image. It needs root, downloads 200 MB and takes a few minutes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/lib/image.sh
@@ -9,8 +8,7 @@ source "$here/../../../../scripts/lib/image.sh"
 
 PACKAGES=openmpi-bin,openssh-server,python3,python3-mpi4py,wget
 
-# MPI operator's own image has these settings: workers get new addresses each time, and keys from a
-# Secret.
+# As MPI operator's own image has it: workers have new addresses each time, and keys of a Secret.
 configure_ssh() {
   mkdir -p run/sshd
   printf '%s\n' 'StrictHostKeyChecking no' 'UserKnownHostsFile /dev/null' 'LogLevel ERROR' >etc/ssh/ssh_config.d/jobs.conf
