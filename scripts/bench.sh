@@ -266,7 +266,7 @@ run_replay() {
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller synergy) >&2
   state=$(mktemp -d --tmpdir synergy-replay.XXXXXX)
-  # Its files explain a difference.
+  # The cluster's files can explain a difference.
   say "the test cluster's files are in $state"
   SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/replay_bench.py \
     --programs "$repository/build/release/bin" --state "$state" "$@"
@@ -314,7 +314,7 @@ build_rounds() {
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
 }
 
-# run_rounds objective|round|rounds|reservations|simulate OPTIONS...
+# run_rounds objective|round|rounds|reservations|simulate OPTIONS...: runs one of these benchmarks.
 run_rounds() {
   local what=$1 arguments=()
   shift

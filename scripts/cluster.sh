@@ -51,7 +51,7 @@ Options of up:
 TEXT
 }
 
-# A cluster on this machine needs no proxy, but curl and the Kubernetes programs would use it.
+# A cluster on this machine needs no proxy, but curl and the Kubernetes programs would use one.
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

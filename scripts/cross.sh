@@ -29,7 +29,7 @@ source "$here/lib/architecture.sh"
 # shellcheck source=lib/sysroot.sh
 source "$here/lib/sysroot.sh"
 
-# Folders of tests/unit and research/tests whose tests need no socket and start no program.
+# Folders of tests/unit and research/tests in which tests need no socket and start no program.
 TESTED=(core inventory profile progress solver cluster admission policy allocation engine sim baseline simulators json wire)
 
 tests=OFF
@@ -47,9 +47,9 @@ command -v "$machine-linux-gnu-g++" >/dev/null || die "$machine-linux-gnu-g++ is
 set_up_sysroot "$architecture"
 cd "$REPOSITORY"
 build=build/$architecture
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
-# A fresh configuration, because CMake would remember libraries that have been replaced.
+# The configuration is fresh, because CMake would remember libraries that have been replaced.
 cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests -DSYNERGY_RESEARCH=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
   -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")" >/dev/null
 cmake --build "$build" --target programs

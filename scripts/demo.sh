@@ -66,7 +66,7 @@ finish() {
   exit "$status"
 }
 
-# prepare WHAT SET_UP_OPTION TARGET...: sets up and builds the needs of a part.
+# prepare WHAT SET_UP_OPTION TARGET...: sets up and builds what a part needs.
 prepare() {
   ((setup)) || return 0
   say "Getting ready for $1: packages, then the build"
@@ -84,7 +84,7 @@ show_paper() {
   say "100 jobs on 4 servers, over time, proportional shares beside Synergy: open $page in a browser"
 }
 
-# The program that measures the trainers brings their cluster up and takes it down.
+# The program that measures the trainers starts their cluster and ends it.
 show_trainers() {
   say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, not there (four minutes)"
   SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer \
@@ -105,12 +105,12 @@ show_trace() {
     "$root/tests/cluster/run.sh" benches/demo_trace.py --folder "$STATE" --nodes "$nodes" "${more[@]}"
 }
 
-# Checked now, not after the first part.
+# Check this now, not after the first part.
 if ((setup)) && [[ $part != paper && -z ${SYNERGY_KUBE_BIN-} ]]; then check_go "$root/tests/go.mod"; fi
 
 mkdir -p "$STATE"
 trap finish EXIT INT TERM
-# Leftovers of an earlier --keep.
+# Remove what an earlier --keep has left.
 stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
 

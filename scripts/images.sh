@@ -51,7 +51,7 @@ source "$here/lib/architecture.sh"
 source "$here/lib/emulation.sh"
 
 TARGETS=(extender controller deviceplugin nodeagent cli)
-# No registry can have a name in .test.
+# No registry can have a name in .test, so these names cannot be pulled.
 ARCHIVE_REGISTRY=synergy.test
 
 given=() source=0 output=$REPOSITORY/build/images.tar
@@ -84,7 +84,7 @@ default_programs() { # ARCHITECTURE
 
 cure="a build makes those for $own in build/release/bin, scripts/cross.sh those for $other in build/$other/bin"
 
-# find_programs: finds the folder with the programs of each architecture.
+# find_programs: finds the folder with the programs for each architecture.
 declare -A programs=()
 find_programs() {
   local folder architecture missing program found
@@ -114,14 +114,14 @@ for name in buildah debootstrap jq; do
   command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh --no-cluster"
 done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
-# The program that scripts/setup.sh built; without it, nodes pull the official image.
+# The program that scripts/setup.sh has built. Without it, nodes pull the official image.
 scheduler=''
 if [[ -z $registry$layouts ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
   scheduler=$(kube_folder)/kube-scheduler
   [[ -x $scheduler ]] || scheduler=''
 fi
 
-# An existing archive of the same contents is kept.
+# Keep an existing archive with the same contents.
 recipe=
 if [[ -z $registry$layouts ]] && ((!source)); then
   recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh,scripts/image-files.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
@@ -135,19 +135,21 @@ work=$CACHE/images
 mkdir -p "$work"
 exec 7<"$work"
 flock --nonblock 7 || { say "another images.sh is running; waiting for it"; flock 7; }
-# A store of its own leaves the machine's containers alone.
+# A separate store leaves the machine's own containers unchanged.
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" >"$work/storage.conf"
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
-# Options that give an image its date; the base's is always the same, because it outlives a release.
+# These options give an image its date. The base always has the same date, because it is used for
+# several releases.
 date_options=()
 [[ -z ${SOURCE_DATE_EPOCH-} ]] ||
   date_options=(--timestamp "$SOURCE_DATE_EPOCH" --build-arg "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH")
 
 base_of() { printf 'localhost/debian:bookworm-with-licences-%s\n' "$1"; }
 
-# update_base SYSTEM: installs the fixes since the last point release, as Debian's own image has them. They come from the mirror of
-# debootstrap; one without them is good enough for a test, and not for a release.
+# update_base SYSTEM: installs the fixes since the last point release, as Debian's own image does.
+# They come from debootstrap's mirror. Without fixes, a base is good enough for a test, but not for
+# a release.
 update_base() {
   local sources=$1/etc/apt/sources.list mirror
   mirror=$(awk '$1 == "deb" { print $2; exit }' "$sources")
@@ -159,8 +161,8 @@ update_base() {
   cp "$work/sources.list" "$sources"
 }
 
-# make_base ARCHITECTURE: makes the base image like Debian's slim one: the essential packages and
-# apt, without documentation.
+# make_base ARCHITECTURE: makes the base image, which is like Debian's slim one: the essential
+# packages and apt, without documentation.
 make_base() {
   local base container system=$work/system
   base=$(base_of "$1")
@@ -170,9 +172,9 @@ make_base() {
   debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
   update_base "$system"
   rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{man,info,locale,lintian}/*
-  # The licences stay.
+  # Keep the licences.
   find "$system/usr/share/doc" -type f ! -name copyright -delete
-  # Files that name the machine, and the day on which accounts got no password, would differ each time.
+  # Files that name the machine, and dates of passwords, would differ each time.
   rm -f "$system"/etc/{hostname,resolv.conf,machine-id} "$system"/etc/*-
   sed -i -E 's/^(([^:]*:){2})[0-9]+:/\10:/' "$system/etc/shadow"
   container=$(buildah from scratch)
@@ -185,24 +187,25 @@ make_base() {
 
 image_of() { printf 'localhost/synergy/%s:%s-%s\n' "$1" "$version" "$2"; } # TARGET ARCHITECTURE
 
-# build ARCHITECTURE CONTEXT [OPTIONS]
+# build ARCHITECTURE CONTEXT [OPTIONS]: builds all images for one architecture.
 build() {
   local architecture=$1 context=$2 target
   shift 2
-  # The libraries are installed once: their image outlives drop_old_layers.
+  # The libraries are installed only once, because drop_old_layers keeps their image.
   for target in libraries "${TARGETS[@]}"; do
-    # Docker's format has HEALTHCHECK.
+    # Only Docker's format has HEALTHCHECK.
     buildah bud --quiet --layers --pull-never --format docker "${date_options[@]}" --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
       --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
       --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
   done
 }
 
-# drop_old_layers: removes what no image of the store's names needs, such as the layers of earlier programs. A build that was
-# killed leaves its container, which would keep its layers: the lock says that no build runs now.
+# drop_old_layers: removes layers that no named image of the store needs, such as those of earlier
+# programs. A killed build leaves a container that would keep its layers; the lock ensures that no
+# build is running.
 drop_old_layers() {
   buildah rm --all >/dev/null
-  # By force, because rm passes over a container whose making was cut off.
+  # --force, because otherwise rm skips a container whose creation was interrupted.
   buildah rmi --prune --force >/dev/null
 }
 
@@ -215,8 +218,8 @@ build_scheduler() {
   rm -r "$context"
 }
 
-# write_archive: writes all images into one OCI archive, which holds shared layers once, with the
-# names where containerd looks.
+# write_archive: writes all images into one OCI archive, which contains shared layers once, under
+# the names by which containerd finds them.
 write_archive() {
   local layout=$work/layout target
   rm -rf "$layout"
@@ -237,12 +240,13 @@ write_archive() {
   rm -r "$layout"
 }
 
-# settle_layout LAYOUT: makes its index the list itself, not one that names it, so that its digest is
-# the image's; and drops the history's comments, which name images of this machine's store.
+# settle_layout LAYOUT: replaces the layout's index with the list that it names, so that its digest
+# is the image's. Removes the history's comments, which name images of this machine's store.
 settle_layout() (
   cd "$1"
   blob() { printf 'blobs/sha256/%s\n' "${1#sha256:}"; }
-  # replace DIGEST FILTER [ARGUMENT...]: puts another blob in its place; prints what names that one.
+  # replace DIGEST FILTER [ARGUMENT...]: replaces a blob with the filter's output; prints a
+  # descriptor of the new one.
   replace() {
     jq --compact-output --join-output "${@:3}" "$2" "$(blob "$1")" >new
     rm "$(blob "$1")"
@@ -261,7 +265,7 @@ settle_layout() (
   done
 )
 
-# write_lists: makes each image a list over the architectures, and pushes it under its name in the
+# write_lists: makes each image a list over the architectures. Pushes the list under its name in the
 # registry, or writes its layout.
 write_lists() {
   local target list architecture
@@ -279,7 +283,7 @@ write_lists() {
       say "wrote $layouts/$target (${architectures[*]})"
       continue
     fi
-    # The list has the format of its images.
+    # The list has the same format as its images.
     buildah manifest push --quiet --all --rm --format v2s2 --tls-verify="$tls" \
       "$list" "docker://$registry/synergy/$target:$version" >/dev/null
     say "pushed $registry/synergy/$target:$version (${architectures[*]})"
@@ -292,7 +296,7 @@ for architecture in "${architectures[@]}"; do
   make_base "$architecture"
 done
 if ((source)); then
-  # An unpacked archive has no commit.
+  # A source tree without git has no commit.
   revision=
   if [[ -e $REPOSITORY/.git ]]; then revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD); fi
   for architecture in "${architectures[@]}"; do

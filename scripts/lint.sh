@@ -35,7 +35,7 @@ for argument in "$@"; do
   esac
 done
 
-# Prints the files of these patterns: tracked ones and new ones that are not ignored.
+# Prints the files that match these patterns: tracked files, and new files that are not ignored.
 files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
 check_shell() { files '*.sh' | xargs -0 shellcheck; }
@@ -63,7 +63,7 @@ if ((fix)); then
 fi
 
 failed=()
-# check NAME COMMAND...
+# check NAME COMMAND...: runs a check, and records it if it fails.
 check() {
   local name=$1
   shift

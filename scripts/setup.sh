@@ -57,7 +57,7 @@ done
 if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}" "${more[@]}"
   if ((with_all)); then
-    # Mostly downloads, which leave the cores to the builds.
+    # This is mostly downloads, which leave the cores to the builds.
     set_up_v2_node &
     v2_node=$!
   fi

@@ -54,7 +54,7 @@ if [[ $architecture != "$(image_architecture)" ]]; then
 fi
 make_archives "$architecture"
 cd "$REPOSITORY"
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 cmake --fresh --no-warn-unused-cli --preset release -B "$build" -DSYNERGY_TESTS=OFF -DSYNERGY_RESEARCH=OFF "${toolchain[@]}" \
   -DSYNERGY_ARCHIVES="$(archives_folder "$architecture")" >/dev/null

@@ -74,10 +74,10 @@ while (($#)); do
   shift
 done
 
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
-# build PRESET [TARGET [OPTION...]]
+# build PRESET [TARGET [OPTION...]]: configures and builds.
 build() {
   mkdir -p "build/$1/.cmake/api/v1/query" && touch "build/$1/.cmake/api/v1/query/codemodel-v2" &&
     cmake --preset "$1" "${@:3}" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
@@ -89,8 +89,8 @@ run_tests() {
     --no-tests=ignore "${@:2}"
 }
 
-# Runs the cluster tests on each older Kubernetes, whose programs it builds. It runs all versions,
-# whatever fails.
+# Runs the cluster tests on each older Kubernetes, whose programs it builds. Continues with the next
+# version after a failure.
 test_versions() {
   local folder status=0
   for folder in tests/versions/*; do
@@ -110,7 +110,7 @@ test_cross() {
   build release programs && scripts/cross.sh --tests && ctest --preset release -C cross -L cross
 }
 
-# Runs with more generated inputs, and restores the gate's number afterwards.
+# Runs tests with more generated inputs, and restores the gate's number afterwards.
 test_long() {
   local status=0
   build release all -DSYNERGY_PROPERTY_PARAMS="seed=20260104 max_success=3000" &&
@@ -119,9 +119,9 @@ test_long() {
   return $status
 }
 
-# With the flags of scripts/lib/build.sh, so that the parts of Kubernetes that both need are
-# compiled once. go vet checks all of Kubernetes to report on our few packages, so it is in the long
-# tier.
+# Uses the flags of scripts/lib/build.sh, so that the parts of Kubernetes that both need are
+# compiled only once. go vet checks all of Kubernetes to report on our few packages, so it is in the
+# long tier.
 go_tests() { (cd tests && GOFLAGS='-trimpath -gcflags=all=-dwarf=false' go "$@" ./...); }
 
 run_part() {
@@ -140,7 +140,7 @@ run_part() {
 }
 
 failed=()
-# part NAME COMMAND...
+# part NAME COMMAND...: runs a part of the gate, and records it if it fails.
 part() {
   local started=$SECONDS name=$1
   say "== $name"
@@ -159,7 +159,7 @@ run_gate() {
   part "what ran beside them" finish_beside "$log"
 }
 
-# of_names NAME...: prints the pattern of these tests.
+# of_names NAME...: prints a pattern that matches exactly these tests.
 of_names() { (IFS='|' && printf '^(%s)$' "$*"); }
 
 run_affected() {
@@ -167,7 +167,7 @@ run_affected() {
   part lint run_part lint
   part build build release
   for preset in release asan tsan; do
-    # The program of a unit test is known once its build folder is configured.
+    # CMake knows the program of a unit test only when its build folder is configured.
     [[ $preset == release ]] || build "$preset" help >/dev/null || return
     mapfile -t names < <(python3 tests/affected.py --build "build/$preset" "${paths[@]}")
     say "$preset: ${#names[@]} tests can see this change"
