@@ -5,12 +5,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/cross.sh [--tests]
 
-Builds the programs for the other architecture than this machine's, of amd64 and arm64, into build/ARCHITECTURE/bin, where
-scripts/images.sh looks for them. The compiler runs here, so it takes no longer than a build for this machine; the libraries of
-the other architecture are Debian's, unpacked in ${XDG_CACHE_HOME:-~/.cache}/synergy. scripts/setup.sh --cross installs what it
-needs.
+Builds the programs for the architecture that this machine does not have, of amd64 and arm64, into build/ARCHITECTURE/bin,
+where scripts/images.sh finds them. The compiler is not emulated, so this takes no longer than a build for this machine. The
+libraries of the other architecture are Debian's, unpacked in ${XDG_CACHE_HOME:-~/.cache}/synergy. scripts/setup.sh --cross
+installs what this script needs.
 
-  --tests      build and run the unit tests of what decides as well, emulated
+  --tests      also build the unit tests of the pure half, and run them emulated
   -h, --help   this text
 TEXT
 }

@@ -8,31 +8,34 @@ usage: scripts/images.sh [--programs FOLDER | --source] [--output ARCHIVE]
        scripts/images.sh --source [--arch LIST] --push REGISTRY [--plain-http]
        scripts/images.sh [--programs FOLDER]... [--arch LIST] --layouts FOLDER
 
-Builds the images of the Dockerfile without a daemon (buildah), as root. Either into one archive that `scripts/cluster.sh
-load-image` and `ctr images import` take, for this machine's architecture:
+Builds the images of the Dockerfile as root, without a daemon (buildah). It writes them in one of three forms.
+
+1. An archive for this machine's architecture, which `scripts/cluster.sh load-image` and `ctr images import` can read:
 
   synergy.test/synergy/{extender,controller,deviceplugin,nodeagent,cli}:VERSION
-  registry.k8s.io/kube-scheduler:VERSION   the kube-scheduler that scripts/setup.sh has built, if it has, under the official
-                                           image's name
+  registry.k8s.io/kube-scheduler:VERSION   the kube-scheduler that scripts/setup.sh has built, if any, under the name of the
+                                           official image
 
-or to a registry of yours, as manifest lists over the architectures: REGISTRY/synergy/{extender,...}:VERSION. `sudo buildah login
-REGISTRY` comes before, if it asks who you are. Or into OCI layouts FOLDER/{extender,...}, each an index over the architectures.
+2. Manifest lists over the architectures in your registry: REGISTRY/synergy/{extender,...}:VERSION. Run `sudo buildah login
+REGISTRY` before, if the registry needs a login.
+
+3. OCI layouts FOLDER/{extender,...}, each an index over the architectures.
 
 With SOURCE_DATE_EPOCH, the images have that date, and the same programs and packages make the same bytes.
 
-Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap, once, and kept in
+The base, debian:bookworm-slim, cannot be pulled everywhere. So debootstrap makes it once, in
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
 
-  --programs FOLDER   put in the programs of FOLDER, which tell their architecture; once for each architecture. Default:
-                      build/release/bin for this machine's, and for the other one build/ARCHITECTURE/bin (scripts/cross.sh)
-  --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores, and
-                      hours for another architecture than this machine's, whose compiler is emulated
+  --programs FOLDER   take the programs from FOLDER; they show their architecture. Once for each architecture. Default:
+                      build/release/bin for this machine's, and build/ARCHITECTURE/bin (scripts/cross.sh) for the other one
+  --source            build the programs inside the image, as `docker build` does. This takes about 12 minutes on two cores,
+                      and hours for an architecture that this machine does not have, because its compiler is emulated
   --output ARCHIVE    default: build/images.tar
   --push REGISTRY     push the images instead
   --layouts FOLDER    write the images as layouts instead
-  --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Debian's packages of another one are
-                      installed emulated; where the kernel has no interpreter for its programs, it has QEMU as long as this
-                      runs (scripts/setup.sh --cross)
+  --arch LIST         amd64, arm64, or both separated by a comma; default: this machine's. Debian's packages of the other one
+                      are installed in emulation; if the kernel has no interpreter for its programs, this script installs
+                      QEMU's while it runs (scripts/setup.sh --cross)
   --plain-http        the registry speaks HTTP
   -h, --help          this text
 TEXT

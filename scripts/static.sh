@@ -5,10 +5,10 @@ usage() {
   cat <<'TEXT'
 usage: scripts/static.sh [--arch ARCHITECTURE]
 
-Builds the command line as one program that needs no libraries, into build/static-ARCHITECTURE/bin/synergy, and removes its
-symbols. scripts/setup.sh --release installs what it needs, and with --cross what it needs for the other architecture.
+Builds the command line as one program that needs no libraries, build/static-ARCHITECTURE/bin/synergy, without symbols.
+scripts/setup.sh --release installs what this script needs; for the other architecture, add --cross.
 
-  --arch ARCHITECTURE   amd64 or arm64; this machine's if not given
+  --arch ARCHITECTURE   amd64 or arm64; default: this machine's
   -h, --help            this text
 TEXT
 }

@@ -93,7 +93,7 @@ def rows(lines, tree, path=()):
         elif isinstance(value, dict) and value:
             yield from rows(lines, value, here)
         else:
-            raise SystemExit(f"values.yaml: nothing says what {'.'.join(here)} is")
+            raise SystemExit(f"values.yaml: no comment describes {'.'.join(here)}")
 
 
 def describe(lines, path):
@@ -130,7 +130,7 @@ def main():
              if str(file.relative_to(ROOT)) not in files]
     if sys.argv[3:] == ["--check"]:
         for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:
-            print(f"{name}: not as charts/synergy makes it; scripts/chart.sh writes it", file=sys.stderr)
+            print(f"{name}: differs from what scripts/chart.sh would write", file=sys.stderr)
         sys.exit(1 if stale or extra else 0)
     for file in extra:
         file.unlink()

@@ -13,7 +13,7 @@ cluster_up() {
   if [[ -e $STATE/settings ]]; then
     [[ $wanted == "$(<"$STATE/settings")" ]] || die "a cluster with other options is up: scripts/cluster.sh down ends it"
     # shellcheck disable=SC2046 # one word for each component
-    fail_if_dead $(components) || die "the cluster is not whole: restart what died, or take it down"
+    fail_if_dead $(components) || die "a component of the cluster is dead: restart it, or run scripts/cluster.sh down"
     say "the cluster is up already"
     return
   fi
