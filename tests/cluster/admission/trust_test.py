@@ -1,4 +1,4 @@
-"""Which accounts may write what Synergy's programs act on: admission policies, claims of pods,
+"""Tests which accounts may write what Synergy's programs act on: admission policies, claims of pods,
 profiles and rights, on a real API server."""
 
 import base64

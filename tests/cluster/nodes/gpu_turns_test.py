@@ -235,7 +235,7 @@ class GpuTurnsTest(unittest.TestCase):
         self.agent.start()
         file = self.suspend_second()
         self.controller.leads.clear()
-        # That is before the first pod's turn ends, 105 s after it began.
+        # The limit is before the end of the first pod's turn, 105 s after it began.
         wait_for("the second to run", lambda: file.read_text(encoding="utf-8").strip() == "THAWED", 80)
         self.assertEqual(self.agent.end(), 0)
         self.assert_unharmed()

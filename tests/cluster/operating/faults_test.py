@@ -1,4 +1,4 @@
-"""What happens to pods while parts of the cluster fail, on a real control plane."""
+"""Tests what happens to pods while parts of the cluster fail, on a real control plane."""
 
 import os
 import signal

@@ -22,7 +22,7 @@ class BestFitModel:
                                               for r in (GPU, "cpu", "memory")]
                       for n in nodes if GPU in n["status"]["allocatable"]}
         self.free = {name: list(size) for name, size in self.nodes.items()}
-        # What would be free if each pod had its demand; nodes are ranked by that.
+        # The amounts that would be free if each pod had its demand; nodes are ranked by them.
         self.unclaimed = {name: list(size) for name, size in self.nodes.items()}
         self.largest = [max(size[d] for size in self.nodes.values()) for d in range(3)]
         self.least = [float("inf")] * 2

@@ -1,4 +1,4 @@
-"""What every cluster test uses: a running cluster of scripts/cluster.sh, its pods, and an extender
+"""Used by every cluster test: a running cluster of scripts/cluster.sh, its pods, and an extender
 beside it.
 
 The test's environment names two folders: the cluster's state (SYNERGY_TEST_STATE), which includes
