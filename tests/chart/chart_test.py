@@ -323,7 +323,7 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(kinds({"crds": {"keep": False}}), dict.fromkeys(names, {}))
         self.assertEqual(kinds({"crds": {"enabled": False}}), {})
         self.assertEqual(kinds({"extender": {"shadow": True}}), {}, "a second release, which reads neither")
-        self.assertEqual(list(helm.CHART.glob("crds/*")), [], "Helm never upgrades what is there")
+        self.assertEqual(list(helm.CHART.glob("crds/*")), [], "Helm never upgrades objects in crds/")
 
     def test_no_object_is_of_a_kind_that_the_release_installs(self):
         """Helm looks up the kinds of all objects before it creates the first object."""
@@ -1221,7 +1221,7 @@ class CertificateTest(unittest.TestCase):
                               "ours-synergy-controller-progress")["automountServiceAccountToken"])
         bound = [subject["name"] for item in objects if item["kind"].endswith("RoleBinding")
                  for subject in item["subjects"]]
-        self.assertNotIn("ours-synergy-controller-progress", bound, "whose tokens are handed out")
+        self.assertNotIn("ours-synergy-controller-progress", bound, "an account whose tokens are given out")
         config = yaml.safe_load(find(objects, "ConfigMap", "ours-synergy-controller")["data"]["controller.yaml"])[
             "progress"]
         self.assertEqual(config["reader"], "ours-synergy-controller-progress")

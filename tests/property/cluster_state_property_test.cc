@@ -146,7 +146,7 @@ class Pair {
         SettleExpired(operation.Time());
         break;
       default:
-        RC_FAIL("an operation that nobody carries out");
+        RC_FAIL("an operation that no function carries out");
     }
   }
 

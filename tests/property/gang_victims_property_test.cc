@@ -113,7 +113,7 @@ RC_GTEST_PROP(GangVictimsProperty, AreWholeNeededAndOfTheLowestPossiblePriority,
     }
     if (scene.FitsWithout(gone)) lowest = std::min(lowest.value_or(kPriority), highest);
   }
-  RC_CLASSIFY(lowest && *lowest >= 0, "somebody has to go");
+  RC_CLASSIFY(lowest && *lowest >= 0, "some pods are victims");
   RC_ASSERT(chosen.has_value() == lowest.has_value());
   if (!chosen) return;
 

@@ -71,7 +71,7 @@ void SchedulerModel::Delete(const std::string& name) {
 }
 
 void SchedulerModel::Kill() {
-  Note("the extender starts anew");
+  Note("the extender restarts");
   Start();
   for (const auto& [name, node] : nodes_) state_->UpsertNode(node);
   for (const auto& [name, pod] : pods_) state_->UpsertPod(pod.pod);

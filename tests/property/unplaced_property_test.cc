@@ -155,7 +155,7 @@ RC_GTEST_PROP(UnplacedProperty, AnAutoscalerAddsANodeWithRoomForTheFinalAmounts,
   const AdmissionFigures first = made.Figures(false);
   RC_ASSERT(!first.placeholder.empty());
   auto machine = Added(made.machines(), first.floor);
-  RC_CLASSIFY(!machine.has_value(), "only after the time in vain");
+  RC_CLASSIFY(!machine.has_value(), "only after the placeholder has shrunk");
   if (!machine) machine = Added(made.machines(), made.Figures(true).floor);
   RC_ASSERT(machine.has_value());
 

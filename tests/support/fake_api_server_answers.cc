@@ -221,7 +221,7 @@ std::pair<int, std::string> FakeApiServer::CarryLease(const FakeRequest& request
   }
   if (!creates && request.method != "GET" &&
       JsonString(request.body, "metadata", "resourceVersion") != std::to_string(lease_->version)) {
-    return Refusal(409, "Conflict", "somebody else was faster");
+    return Refusal(409, "Conflict", "another client was faster");
   }
   if (request.method != "GET") {
     lease_ = {JsonString(request.body, "spec", "holderIdentity"),

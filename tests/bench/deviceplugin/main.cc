@@ -119,7 +119,7 @@ void Print(const char* what, const std::vector<double>& times) {
 
 void Require(const grpc::Status& status, bool ok) {
   if (status.ok() == ok) return;
-  fmt::print(stderr, "a call ended otherwise than it should: {}\n", status.error_message());
+  fmt::print(stderr, "a call had an unexpected result: {}\n", status.error_message());
   std::exit(EXIT_FAILURE);
 }
 

@@ -146,13 +146,13 @@ int Run(const std::string& folder, const std::string& json, int64_t most_jobs) {
 }  // namespace synergy::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("CPU time of Gavel's policies against that of the authors' programs");
+  CLI::App app("Compares the CPU time of Gavel's policies with that of the authors' programs");
   std::string folder;
   std::string json;
   int64_t most_jobs = 4096;
   app.add_option("--data", folder, "tests/bench/gavel")->required();
   app.add_option("--json", json);
-  app.add_option("--jobs", most_jobs, "no larger problems than of so many jobs")
+  app.add_option("--jobs", most_jobs, "only problems of at most so many jobs")
       ->check(CLI::Range(1, 1'000'000));
   CLI11_PARSE(app, argc, argv);
   return synergy::bench::Run(folder, json, most_jobs);

@@ -104,7 +104,7 @@ double NanosecondsPerLine(const std::string& log) {
 
 int main(int argc, char** argv) {
   std::string file;
-  CLI::App app("What a line of a training's log costs");
+  CLI::App app("Measures what reading a line of a training's log costs");
   app.add_option("--json", file, "Write all figures to this file");
   CLI11_PARSE(app, argc, argv);
   synergy::bench::Results results;

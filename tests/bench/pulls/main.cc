@@ -102,7 +102,7 @@ std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t 
                       [&body](const http::Request&) { return http::Response{.body = body}; });
     SYNERGY_CHECK((*server)->Start().has_value(), "the agents' server starts");
     port = (*server)->port();
-    SYNERGY_CHECK(::write(ends[1], &port, sizeof(port)) == sizeof(port), "the port is told");
+    SYNERGY_CHECK(::write(ends[1], &port, sizeof(port)) == sizeof(port), "the port is sent");
     ::pause();
     std::_Exit(0);
   }

@@ -53,7 +53,7 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 5000, "nodes of the cluster")
 	flag.IntVar(&o.pods, "pods", 150_000, "bound pods of the cluster")
 	flag.IntVar(&o.events, "events", 1000, "pod events per second")
-	flag.IntVar(&o.relists, "relists", 8, "times that all pods are listed again")
+	flag.IntVar(&o.relists, "relists", 8, "how many times all pods are listed again")
 	flag.DurationVar(&o.phase, "phase", 20*time.Second, "how long the phases without relists last")
 	flag.DurationVar(&o.pagePause, "page-pause", 0, "how long a page of 500 objects takes beyond its bytes")
 	jsonFile := flag.String("json", "", "write all figures to this file")

@@ -308,7 +308,7 @@ int BenchGuard(const ModelFacts& facts, const std::string& profiles,
 }  // namespace synergy
 
 int main(int argc, char** argv) {
-  CLI::App app("What rounds and simulations cost and bring");
+  CLI::App app("Measures the cost and the benefit of rounds and simulations");
   std::string what;
   std::string data;
   std::string json;
@@ -319,9 +319,9 @@ int main(int argc, char** argv) {
   app.add_option("--json", json);
   synergy::bench::GuardOptions guard;
   app.add_option("--stored", guard.stored, "guard: tests/bench/rounds/guard.json");
-  app.add_option("--factor", guard.factor, "guard: how much slower is too slow")
+  app.add_option("--factor", guard.factor, "guard: how many times its stored figure each may be")
       ->check(CLI::Range(1.0, 100.0));
-  app.add_flag("--update", guard.update, "guard: store what is measured");
+  app.add_flag("--update", guard.update, "guard: store the measured figures");
   CLI11_PARSE(app, argc, argv);
   const std::string profiles = data + "/profiles.json";
   const auto facts = synergy::cli::LoadModelFacts(profiles, synergy::kServer.capacity);

@@ -312,7 +312,7 @@ void MeasureWork(const Options& options, Results& results) {
 
 int Main(int argc, const char* const* argv) {
   Options options;
-  CLI::App app("How long the tuner takes for a large cluster");
+  CLI::App app("Measures how long the tuner takes for a large cluster");
   app.add_option("--nodes", options.size.nodes, "nodes, with 8 GPU pods each");
   app.add_option("--part", options.part, "what to measure")
       ->check(CLI::IsMember({"passes", "work", "all"}));

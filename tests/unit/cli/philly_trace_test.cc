@@ -40,7 +40,7 @@ TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
   const auto trace = ParsePhillyTrace(ReadExample());
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[1].duration, Seconds(600 + 7205));
-  EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // on two machines
+  EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // GPUs on two machines
 }
 
 TEST(PhillyTraceTest, AnAttemptMayCrossMidnight) {
@@ -60,7 +60,8 @@ TEST(PhillyTraceTest, AttemptsWithoutABeginningOrAnEndOrThatEndTooEarlyDoNotCoun
 TEST(PhillyTraceTest, JobsThatNeverRanAreLeftOutAndCounted) {
   const auto trace = ParsePhillyTrace(ReadExample());
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->left_out, 3U);  // no attempt, none that ended, no machine
+  // one has no attempt, one has none that ended, one has no machine
+  EXPECT_EQ(trace->left_out, 3U);
 }
 
 TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
