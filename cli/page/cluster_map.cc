@@ -43,6 +43,10 @@ std::string AllAmounts(const ResourceVector& amounts) {
   return out.Take();
 }
 
+void SetSlices(MapObject& object, Slices slices, bool in_turns) {
+  if (slices > Slices(0)) object[in_turns ? "turns" : "slices"] = std::to_string(slices.count());
+}
+
 // Joins the members, whose values are JSON text.
 std::string Json(const MapObject& object) {
   json::Writer out;
@@ -84,6 +88,7 @@ MapObject ToMapObject(const MapNode& node) {
   MapObject object{{"allocatable", AllAmounts(node.allocatable)},
                    {"others", Divided(node.others)},
                    {"schedulable", node.schedulable ? "true" : "false"}};
+  SetSlices(object, node.slices, node.in_turns);
   SetText(object, "group", node.group);
   return object;
 }
@@ -91,6 +96,7 @@ MapObject ToMapObject(const MapNode& node) {
 MapObject ToMapObject(const MapPod& pod) {
   const PodView& view = pod.view;
   MapObject object{{"gpus", Count(view.gpus)}};
+  SetSlices(object, view.slices, view.in_turns);
   SetText(object, "name", view.name);
   SetText(object, "namespace", view.pod_namespace);
   SetText(object, "node", view.node);
@@ -108,6 +114,7 @@ MapObject ToMapObject(const MapPod& pod) {
   SetNumber(object, "since", pod.since);
   if (!pod.progress) return object;
   const MapProgress& progress = *pod.progress;
+  if (progress.suspended && view.state == "placed") SetText(object, "state", "suspended");
   if (progress.rate)
     SetNumber(object, progress.rate->busy ? "busy" : "rate", progress.rate->amount);
   SetNumber(object, "done", progress.done);
@@ -198,7 +205,9 @@ bool AlikeRates(const std::optional<ShownRate>& a, const std::optional<ShownRate
 }  // namespace
 
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now) {
-  MapProgress progress{.rate = RateOf(known.pod), .done = PartDone(known.pod)};
+  MapProgress progress{.rate = RateOf(known.pod),
+                       .done = PartDone(known.pod),
+                       .suspended = known.pod.turn && known.pod.turn->suspended};
   if (progress.done) progress.done = std::round(100 * *progress.done) / 100;
   if (const auto silence = Silence(known)) {
     progress.silent = OnClock(now - *silence);
@@ -211,6 +220,7 @@ MapProgress ProgressOnMap(const KnownProgress& known, WallTime now) {
 bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now) {
   const double left = progress.ends ? *progress.ends - OnClock(now) : 0;
   return AlikeRates(published.rate, progress.rate) && published.done == progress.done &&
+         published.suspended == progress.suspended &&
          Within(published.ends, progress.ends, std::max(2.0, kStep * left)) &&
          Within(published.silent, progress.silent, 10);
 }

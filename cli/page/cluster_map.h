@@ -27,6 +27,7 @@ struct MapProgress {
   std::optional<double> done;    // 0 to 1, in hundredths
   std::optional<double> ends;    // predicted end; absent if it has fallen silent
   std::optional<double> silent;  // time of the last report if that is more than two minutes ago
+  bool suspended = false;        // another pod has its turn on the GPU
 };
 
 // `now`: the time at which `known` was read.
@@ -48,6 +49,8 @@ void SetNumber(MapObject& object, const char* member, std::optional<double> numb
 struct MapNode {
   std::string group;  // zone and rack; empty: unknown
   ResourceVector allocatable;
+  Slices slices;          // of shared GPUs
+  bool in_turns = false;  // these are turns
   ResourceVector others;  // requests of pods without GPUs
   bool schedulable = true;
 };

@@ -3,8 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "cli/page/map_objects.h"
 #include "cli/views/pod_view.h"
 #include "cli/views/queue_view.h"
@@ -56,12 +54,7 @@ void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
   if (facts.cluster != nullptr)
     for (const auto& [name, node] : NodesOf(*facts.cluster)) nodes[name] = ToMapObject(node);
   MapObjects pods;
-  size_t sharers = 0;
   for (const Pod& pod : facts.pods) {
-    if (pod.SharesGpus()) {
-      ++sharers;
-      continue;
-    }
     MapPod on_map = OnMap(pod, facts, now);
     const auto progress = progress_.find(pod.uid);
     if (progress != progress_.end()) on_map.progress = progress->second;
@@ -76,7 +69,6 @@ void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
   };
   for (const std::string& note : facts.notes) add(note);
   add(progress_note_);
-  if (sharers > 0) add(fmt::format("{} pods with slices of GPUs are not shown", sharers));
   for (const std::string& note : queue_notes_) add(note);
   map_.Replace("notes", std::move(notes));
   std::string patch = map_.TakePatch();

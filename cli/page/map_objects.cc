@@ -7,6 +7,7 @@
 
 #include "cli/text/amounts.h"
 #include "cli/views/gang_view.h"
+#include "cli/views/pod_view.h"
 
 namespace synergy::cli {
 namespace {
@@ -66,13 +67,16 @@ std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster) {
   std::map<std::string, MapNode> shown;
   for (NodeIndex index = 0; index < cluster.size(); ++index) {
     const NodeState& node = cluster.node(index);
-    if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
+    const Slices slices = node.detail->gpu_kinds.slices;
+    if (!node.exists || (node.allocatable.gpus <= Gpus(0) && slices <= Slices(0))) continue;
     MapNode& on_map = shown[node.detail->name];
     on_map = {.group = GroupOf(node.detail->labels),
               .allocatable = node.allocatable,
+              .slices = slices,
+              .in_turns = HasTurns(node.detail->allocatable),
               .schedulable = node.Schedulable()};
     for (const auto& pod : node.detail->pods) {
-      if (!pod->UsesGpus()) on_map.others += pod->requests.main;
+      if (!pod->UsesGpus() && !pod->SharesGpus()) on_map.others += pod->requests.main;
     }
   }
   return shown;

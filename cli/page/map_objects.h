@@ -15,7 +15,7 @@
 
 namespace synergy::cli {
 
-// Returns the nodes with GPUs, by name. A node's group comes from its labels
+// Returns the nodes with GPUs, whole or shared, by name. A node's group comes from its labels
 // topology.kubernetes.io/zone and topology.kubernetes.io/rack.
 std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster);
 

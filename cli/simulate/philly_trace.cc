@@ -1,101 +1,96 @@
 #include "cli/simulate/philly_trace.h"
 
-#include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "json/document.h"
-#include "json/text.h"
+#include "sim/traces/time_text.h"
+#include "sim/traces/trace_builder.h"
 
 namespace synergy::cli {
 namespace {
 
-std::optional<int> Digits(std::string_view text, size_t at, size_t count) {
-  int number = 0;
-  for (const char digit : text.substr(at, count)) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    number = number * 10 + (digit - '0');
-  }
-  return number;
-}
-
-// Parses "2017-10-09 07:00:46". The time zone does not matter, because only differences count.
-std::optional<Seconds> ReadTime(std::string_view text) {
-  if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != ' ' || text[13] != ':' ||
-      text[16] != ':') {
-    return std::nullopt;
-  }
-  const auto year = Digits(text, 0, 4);
-  const auto month = Digits(text, 5, 2);
-  const auto day = Digits(text, 8, 2);
-  const auto hour = Digits(text, 11, 2);
-  const auto minute = Digits(text, 14, 2);
-  const auto second = Digits(text, 17, 2);
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  return Seconds(std::chrono::sys_days(date).time_since_epoch()) +
-         Seconds(*hour * 3600 + *minute * 60 + *second);
-}
-
-int64_t CountGpus(json::Value attempt) {
-  int64_t gpus = 0;
+double CountGpus(json::Value attempt) {
+  double gpus = 0;
   attempt["detail"].ForEachElement(
       [&](json::Value machine) { machine["gpus"].ForEachElement([&](json::Value) { ++gpus; }); });
   return gpus;
 }
 
-// Returns nullopt for a job that never ran.
-std::optional<PhillyJob> ReadJob(json::Value value) {
-  const auto submitted = ReadTime(value["submitted_time"].text());
-  if (!submitted) return std::nullopt;
-  PhillyJob job{.submitted = *submitted};
-  value["attempts"].ForEachElement([&](json::Value attempt) {
-    const auto start = ReadTime(attempt["start_time"].text());
-    const auto end = ReadTime(attempt["end_time"].text());
-    const int64_t gpus = CountGpus(attempt);
-    if (!start || !end || *end <= *start || gpus == 0) return;
-    job.duration += *end - *start;
-    job.gpus = Gpus(gpus);
-  });
-  if (job.gpus == Gpus(0)) return std::nullopt;
-  return job;
-}
+class PhillyReader {
+ public:
+  PhillyReader(json::Value jobs, std::string_view file) : jobs_(jobs), file_(file) {}
+
+  Result<RecordedTrace> Read() {
+    jobs_.ForEachElement([this](json::Value job) {
+      if (!error_) Add(job);
+    });
+    if (error_) return Fail(*std::move(error_));
+    return builder_.Finish("Philly's cluster_job_log", file_);
+  }
+
+ private:
+  void Add(json::Value job) {
+    if (!job.IsObject()) return Reject(job, "write a job as an object");
+    RecordedRow row{.id = std::string(job["jobid"].text()),
+                    .submitted = TimeOf(job["submitted_time"])};
+    bool began = false;
+    job["attempts"].ForEachElement([&](json::Value attempt) {
+      const std::optional<Seconds> start = TimeOf(attempt["start_time"]);
+      const std::optional<Seconds> end = TimeOf(attempt["end_time"]);
+      const double gpus = CountGpus(attempt);
+      began |= start && gpus > 0;
+      if (!start || !end || *end <= *start || gpus == 0) return;
+      if (!row.started) row.started = start;
+      row.duration = row.duration.value_or(Seconds(0)) + (*end - *start);
+      row.gpus = gpus;
+    });
+    if (error_) return;
+    if (!row.duration) return builder_.LeaveOut(began ? "without an end" : "never ran");
+    builder_.Add(std::move(row), true);
+  }
+
+  // Returns nullopt if the time is missing, or is rejected.
+  std::optional<Seconds> TimeOf(json::Value value) {
+    if (value.absent() || IsUninformative(value.text())) return std::nullopt;
+    const std::optional<Seconds> time = ReadTimeText(value.text());
+    if (!time) Reject(value, "write a time as 2017-10-09 07:00:46, or null");
+    return time;
+  }
+
+  void Reject(json::Value value, std::string_view cure) {
+    if (error_) return;
+    const std::string text = value.text().empty() ? std::string(value.DescribeKind())
+                                                  : fmt::format("\"{}\"", value.text());
+    error_ = Error{ErrorCode::kInvalid,
+                   fmt::format("{}: {} is {}: {}", file_, jobs_.PathTo(value), text, cure)};
+  }
+
+  json::Value jobs_;
+  std::string_view file_;
+  TraceBuilder builder_;
+  std::optional<Error> error_;
+};
 
 }  // namespace
 
-Result<PhillyTrace> ParsePhillyTrace(std::string_view text) {
+Result<RecordedTrace> ReadPhillyTrace(std::string_view text, std::string_view file) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const Result<json::Document> document = json::Document::Parse(text);
-  if (!document) return Fail(document.error());
+  if (!document)
+    return Fail(document.error().code, fmt::format("{}: {}", file, document.error().message));
   if (!document->root().IsArray()) {
     return Fail(
         ErrorCode::kInvalid,
-        fmt::format("not a Philly trace: {} instead of an array of jobs (of Slurm: sacct -P, not "
-                    "--json)",
-                    document->root().DescribeKind()));
+        fmt::format("{}: not a Philly trace: {} instead of an array of jobs (of Slurm: sacct -P, "
+                    "not --json)",
+                    file, document->root().DescribeKind()));
   }
-  PhillyTrace trace;
-  document->root().ForEachElement([&](json::Value value) {
-    if (const auto job = ReadJob(value)) {
-      trace.jobs.push_back(*job);
-    } else {
-      ++trace.left_out;
-    }
-  });
-  std::stable_sort(
-      trace.jobs.begin(), trace.jobs.end(),
-      [](const PhillyJob& a, const PhillyJob& b) { return a.submitted < b.submitted; });
-  if (trace.jobs.empty()) return Fail(ErrorCode::kNotFound, "the trace has no job that ever ran");
-  const Seconds first = trace.jobs.front().submitted;
-  for (PhillyJob& job : trace.jobs) job.submitted -= first;
-  return trace;
+  return PhillyReader(document->root(), file).Read();
 }
 
 }  // namespace synergy::cli

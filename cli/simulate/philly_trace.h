@@ -7,30 +7,20 @@
 //    "attempts": [{"start_time": "...", "end_time": "...", "detail": [{"ip": "m1", "gpus":
 //    ["gpu0"]}]}]}
 //
+// A job lasts as long as all its attempts together, and has the GPUs of the last one. Attempts
+// without a start, an end or GPUs, and those that end before they start, do not count.
+//
 // Threading: pure.
 
 #include <string_view>
-#include <vector>
 
-#include "core/clock.h"
 #include "core/result.h"
-#include "core/units.h"
+#include "sim/traces/recorded_trace.h"
 
 namespace synergy::cli {
 
-struct PhillyJob {
-  Seconds submitted{};  // since the first job of the trace
-  Gpus gpus;            // of its last attempt
-  Seconds duration{};   // total of all attempts
-};
-
-// Jobs in the order of submission. Jobs that never ran, or whose times are missing or inconsistent,
-// are omitted and counted. Parsing returns kInvalid, with the position, if the text is not such an
-// array.
-struct PhillyTrace {
-  std::vector<PhillyJob> jobs;
-  size_t left_out = 0;
-};
-Result<PhillyTrace> ParsePhillyTrace(std::string_view text);
+// Returns kInvalid, with the position, if `text` is not such an array, or if a time is neither a
+// time nor missing (null, "None"); kNotFound if no job is left. `file`: its name in errors.
+Result<RecordedTrace> ReadPhillyTrace(std::string_view text, std::string_view file);
 
 }  // namespace synergy::cli

@@ -242,10 +242,8 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
     if (LeftOut(run) == 0) continue;
     text += fmt::format("warning: {}, {}: {} of {} jobs are left out:", run.workload, Label(run),
                         LeftOut(run), run.statistics.measured + LeftOut(run));
-    if (run.not_run > 0) {
-      text +=
-          fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);
-    }
+    if (run.not_run > 0)
+      text += fmt::format(" {} ask for more GPUs than all servers have;", run.not_run);
     if (!run.never_placed.empty()) {
       text += fmt::format(" job {} never got {} GPUs, because pods that run for ever have them;",
                           fmt::join(run.never_placed, ", job "),

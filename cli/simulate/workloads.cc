@@ -26,9 +26,8 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   return options->split;
 }
 
-// Returns a job with as much work as the recorded one, a PhillyJob or RecordedJob, did in its time.
-template <class Recorded>
-Result<TraceJob> JobWithDuration(int64_t id, const Recorded& job, const std::string& model,
+// Returns a job with as much work as the recorded one did in its time.
+Result<TraceJob> JobWithDuration(int64_t id, const RecordedJob& job, const std::string& model,
                                  const ModelFacts& facts) {
   constexpr double kMostIterations = 1e15;
   const ModelFact* const fact = facts.Find(model, Gpus(1));
@@ -41,29 +40,6 @@ Result<TraceJob> JobWithDuration(int64_t id, const Recorded& job, const std::str
                   .gpus = job.gpus,
                   .iteration_time = fact->iteration_time,
                   .duration = job.duration};
-}
-
-// Philly's jobs have no models. They get models in turn, with work for the time that they ran.
-Result<TraceWorkload> FromPhilly(const std::string& name, std::string_view text,
-                                 const SimulateArguments& arguments, const ModelFacts& facts,
-                                 Gpus most) {
-  const auto trace = ParsePhillyTrace(text);
-  if (!trace) return Fail(trace.error());
-  const auto split = SplitOf(arguments);
-  if (!split) return Fail(split.error());
-  ModelSequence models(*split);
-  TraceWorkload workload{.name = name, .left_out = trace->left_out};
-  for (const PhillyJob& job : trace->jobs) {
-    if (job.gpus > most) {
-      ++workload.left_out;
-      continue;
-    }
-    auto made = JobWithDuration(static_cast<int64_t>(workload.jobs.size()), job,
-                                std::string(models.Next()), facts);
-    if (!made) return Fail(made.error());
-    workload.jobs.push_back(*std::move(made));
-  }
-  return workload;
 }
 
 Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
@@ -122,24 +98,13 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
 }
 
 // An object is a Kubernetes list; Philly's log is an array.
-Result<TraceWorkload> FromJson(const std::string& name, std::string_view text,
-                               const SimulateArguments& arguments, const ModelFacts& facts,
-                               Gpus most) {
-  if (text.substr(0, text.find('[')).find('{') != text.npos) {
-    KubernetesTrace trace(arguments.access.gpu_resource);
-    if (const auto added = trace.Add(text); !added)
-      return Fail(added.error().code, name + ": " + added.error().message);
-    const auto recorded = trace.Finish(name, std::nullopt);
-    if (!recorded) return Fail(recorded.error());
-    return FromRecorded(name, *recorded, arguments, facts, most);
-  }
-  auto workload = FromPhilly(name, text, arguments, facts, most);
-  if (!workload) return Fail(workload.error().code, name + ": " + workload.error().message);
-  workload->reading = fmt::format(
-      "read as Philly's cluster_job_log: {} jobs, left out: {} that "
-      "never ran or ask for more GPUs than all servers have",
-      workload->jobs.size(), workload->left_out);
-  return workload;
+Result<RecordedTrace> ReadJson(const std::string& name, std::string_view text,
+                               const SimulateArguments& arguments) {
+  if (text.substr(0, text.find('[')).find('{') == text.npos) return ReadPhillyTrace(text, name);
+  KubernetesTrace trace(arguments.access.gpu_resource);
+  if (const auto added = trace.Add(text); !added)
+    return Fail(added.error().code, name + ": " + added.error().message);
+  return trace.Finish(name, std::nullopt);
 }
 
 // A file of --trace.
@@ -164,9 +129,9 @@ Result<TraceWorkload> FromFile(const TraceFile& file, const TraceFile* pai_jobs,
                                Gpus most) {
   const TraceForm form = file.form.form;
   if (form == TraceForm::kIterations) return FromCsv(file.name, file.text);
-  if (form == TraceForm::kJson) return FromJson(file.name, file.text, arguments, facts, most);
-  const auto trace = pai_jobs != nullptr ? ReadPaiTrace(file.Pai(), pai_jobs->Pai())
-                                         : ReadRecordedTrace(file.text, file.name, file.form);
+  const auto trace = form == TraceForm::kJson ? ReadJson(file.name, file.text, arguments)
+                     : pai_jobs != nullptr    ? ReadPaiTrace(file.Pai(), pai_jobs->Pai())
+                                              : ReadRecordedTrace(file.text, file.name, file.form);
   if (!trace) return Fail(trace.error());
   const std::string name = pai_jobs != nullptr ? pai_jobs->name + "+" + file.name : file.name;
   return FromRecorded(name, *trace, arguments, facts, most);

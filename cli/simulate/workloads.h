@@ -20,8 +20,7 @@ namespace synergy::cli {
 struct TraceWorkload {
   std::string name;
   std::vector<TraceJob> jobs;
-  // The number of jobs in the file that no run includes, because they never ran, or request more
-  // GPUs than all servers have.
+  // The number of jobs that no run includes, because they request more GPUs than all servers have.
   size_t left_out = 0;
   // How the file was read, as text; empty for traces with iterations and generated workloads.
   std::string reading = {};

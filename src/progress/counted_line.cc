@@ -84,8 +84,10 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   Expression::Match match;
   const bool named = (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
                      Any().Find(text, match);
-  if (!named && !Batch().Find(text, match) && !(FindLoss(text) && Unnamed().Find(text, match))) {
-    return std::nullopt;
+  std::optional<double> loss;
+  if (!named && !Batch().Find(text, match)) {
+    loss = FindLoss(text);
+    if (!loss || !Unnamed().Find(text, match)) return std::nullopt;
   }
   const std::string_view whole = match[Expression::kWhole];
   const bool json = whole.find('"') != std::string_view::npos;
@@ -102,7 +104,7 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   line.epoch = FindEpoch(text);
   const bool bounded = Total().Find(text, more);
   if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
-  line.loss = FindLoss(text);
+  line.loss = loss ? loss : FindLoss(text);
   if (!named) {
     if (!line.total && !line.epoch) return std::nullopt;
     if (line.total && *line.iteration > *line.total) return std::nullopt;

@@ -60,6 +60,9 @@ function setGang(button, pod) {
   else delete button.dataset.gang;
 }
 
+// Returns whether another pod has its turn on the pod's GPU.
+const isSuspended = (pod) => pod.state === "suspended";
+
 // One pod of a node.
 class PodBox {
   constructor(key) {
@@ -79,9 +82,9 @@ class PodBox {
     if (this.pod === pod) return;
     this.pod = pod;
     setText(this.name, pod.name);
-    setText(this.gpus, countText(pod.gpus, "GPU", "GPUs"));
-    setText(this.words, `, ${sensitivityText(pod)}; CPU ${amountText(pod, "cpu", cpuText)}; memory ${amountText(pod, "memory", memoryText)}${pod.gang ? `; gang ${pod.gang}` : ""}; `);
-    this.button.className = `pod ${sensitivityOf(pod)}`;
+    setText(this.gpus, gpusText(pod));
+    setText(this.words, `, ${sensitivityText(pod)}${isSuspended(pod) ? "; suspended" : ""}; CPU ${amountText(pod, "cpu", cpuText)}; memory ${amountText(pod, "memory", memoryText)}${pod.gang ? `; gang ${pod.gang}` : ""}; `);
+    this.button.className = `pod ${sensitivityOf(pod)}${isSuspended(pod) ? " suspended" : ""}`;
     setGang(this.button, pod);
     this.done.hidden = pod.done === undefined;
     this.done.style.setProperty("--part", percent(pod.done ?? 0));
@@ -99,13 +102,16 @@ class PodBox {
   }
 }
 
+// Returns how many whole GPUs, or slices or turns of them, the node offers.
+const gpusOf = (node, member) => (member === "gpus" ? node.allocatable.gpus : node[member] ?? 0);
+
 const sameParts = (a, b) => a.length === b.length && a.every((one, at) => one === b[at]);
 
 // A node: what is taken of it, and its pods.
 class NodeBox {
   constructor(name) {
     this.title = make("h4", { textContent: name });
-    this.rows = ["GPUs", "CPU", "memory"].map((what) => {
+    this.rows = ["GPUs", "slices", "turns", "CPU", "memory"].map((what) => {
       const bar = make("span", { className: "bar" });
       const text = make("span", { className: "amount" });
       return { bar, text, element: make("p", {}, make("span", { className: "what", textContent: what }), bar, text) };
@@ -124,18 +130,24 @@ class NodeBox {
     this.node = node;
     this.pods = objects;
     setText(this.title, node.schedulable ? name : `${name} (cordoned)`);
-    this.drawRow(0, "gpus", 0, String);
-    this.drawRow(1, "cpu", node.others.cpu, cpuText);
-    this.drawRow(2, "memory", node.others.memory, memoryText);
+    this.drawGpus(0, "gpus");
+    this.drawGpus(1, "slices");
+    this.drawGpus(2, "turns");
+    this.drawRow(3, node.allocatable.cpu, (pod) => pod.allocation.cpu, cpuText, node.others.cpu);
+    this.drawRow(4, node.allocatable.memory, (pod) => pod.allocation.memory, memoryText, node.others.memory);
     this.drawPods(pods);
   }
 
-  drawRow(row, member, others, text) {
-    const whole = this.node.allocatable[member];
-    const parts = this.pods.map((pod) => ({
-      amount: member === "gpus" ? pod.gpus : pod.allocation[member],
-      kind: sensitivityOf(pod),
-    }));
+  // Draws whole GPUs, or slices or turns of them, if the node offers these.
+  drawGpus(row, member) {
+    const offered = gpusOf(this.node, member);
+    this.rows[row].element.hidden = offered === 0;
+    this.drawRow(row, offered, (pod) => pod[member] ?? 0, String);
+  }
+
+  // `amountOf(pod)`: what a pod takes of the whole; `others`: what pods without GPUs take.
+  drawRow(row, whole, amountOf, text, others = 0) {
+    const parts = this.pods.map((pod) => ({ amount: amountOf(pod), kind: sensitivityOf(pod) })).filter(({ amount }) => amount > 0);
     if (others > 0) parts.push({ amount: others, kind: "others" });
     fillBar(this.rows[row].bar, parts, whole);
     const taken = parts.reduce((sum, part) => sum + part.amount, 0);

@@ -35,7 +35,7 @@ function podFacts(pod, time) {
   return [
     ["State", pod.node ? `${pod.state} on ${pod.node}` : pod.state],
     ["Namespace", pod.namespace],
-    ["GPUs", String(pod.gpus)],
+    ["GPUs", gpusText(pod)],
     ["Profile", pod.profile ? `${pod.profile} (${sensitivityText(pod)})` : sensitivityText(pod)],
     ["CPU", amountText(pod, "cpu", cpuText)],
     ["Memory", amountText(pod, "memory", memoryText)],

@@ -21,10 +21,15 @@ function groupsOf(nodes) {
   return groups;
 }
 
-const MEMBERS = ["gpus", "cpu", "memory"];
+const GPU_MEMBERS = ["gpus", "slices", "turns"];
+const MEMBERS = [...GPU_MEMBERS, "cpu", "memory"];
+
+function noAmounts() {
+  return { gpus: 0, slices: 0, turns: 0, cpu: 0, memory: 0 };
+}
 
 function noTotals() {
-  return { taken: { gpus: 0, cpu: 0, memory: 0 }, all: { gpus: 0, cpu: 0, memory: 0 }, freeGpus: 0, mostFreeGpus: 0 };
+  return { taken: noAmounts(), all: noAmounts(), freeGpus: 0, mostFreeGpus: 0 };
 }
 
 function addTotals(sum, totals) {
@@ -41,15 +46,16 @@ function totalsOf(map, names) {
   for (const name of names) {
     const node = map.nodes.get(name);
     let gpus = 0;
+    for (const member of GPU_MEMBERS) totals.all[member] += gpusOf(node, member);
+    for (const member of ["cpu", "memory"]) totals.all[member] += node.allocatable[member];
     totals.taken.cpu += node.others.cpu;
     totals.taken.memory += node.others.memory;
     for (const pod of map.podsOf.get(name)?.values() ?? []) {
       gpus += pod.gpus;
+      for (const member of GPU_MEMBERS) totals.taken[member] += pod[member] ?? 0;
       totals.taken.cpu += pod.allocation.cpu;
       totals.taken.memory += pod.allocation.memory;
     }
-    totals.taken.gpus += gpus;
-    for (const member of MEMBERS) totals.all[member] += node.allocatable[member];
     const free = node.schedulable ? Math.max(node.allocatable.gpus - gpus, 0) : 0;
     totals.freeGpus += free;
     totals.mostFreeGpus = Math.max(totals.mostFreeGpus, free);
@@ -59,7 +65,9 @@ function totalsOf(map, names) {
 
 function totalsText({ taken, all }) {
   const part = (member) => percentText(taken[member] / Math.max(all[member], 1e-9));
-  return `${taken.gpus} of ${countText(all.gpus, "GPU", "GPUs")}, ${part("cpu")} of the CPU, ${part("memory")} of the memory allocated`;
+  const offered = GPU_MEMBERS.filter((member) => member === "gpus" || all[member] > 0);
+  const gpus = offered.map((member) => `${taken[member]} of ${gpusText({ [member]: all[member] })}`);
+  return `${gpus.join(", ")}, ${part("cpu")} of the CPU, ${part("memory")} of the memory allocated`;
 }
 
 // Sorts pods so that those of one profile are side by side.

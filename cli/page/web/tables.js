@@ -58,7 +58,7 @@ class WaitingRow extends TableRow {
 
   draw(pod, time, totals) {
     const since = pod.since === undefined ? "" : durationText(time - pod.since);
-    this.setTexts(pod.name, [String(pod.gpus), since, whyItWaits(pod, totals)]);
+    this.setTexts(pod.name, [gpusText(pod), since, whyItWaits(pod, totals)]);
     this.button.className = sensitivityOf(pod);
     setGang(this.button, pod);
   }
@@ -84,7 +84,7 @@ class RunningRow extends TableRow {
   }
 
   draw(pod, time) {
-    this.setTexts(pod.name, [String(pod.gpus), pod.node, pod.state, amountText(pod, "cpu", cpuText), amountText(pod, "memory", memoryText), progressText(pod, time)]);
+    this.setTexts(pod.name, [gpusText(pod), pod.node, pod.state, amountText(pod, "cpu", cpuText), amountText(pod, "memory", memoryText), progressText(pod, time)]);
     this.button.className = sensitivityOf(pod);
     setGang(this.button, pod);
   }

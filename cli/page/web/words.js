@@ -48,6 +48,13 @@ function countText(count, one, many) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+// "2 GPUs", or "1 slice", "1 turn" of a pod that shares GPUs
+function gpusText({ gpus, slices, turns }) {
+  if (slices !== undefined) return countText(slices, "slice", "slices");
+  if (turns !== undefined) return countText(turns, "turn", "turns");
+  return countText(gpus, "GPU", "GPUs");
+}
+
 // A workload is sensitive if it becomes faster with more than its fair share (docs/glossary.md).
 function sensitivityOf(pod) {
   if (!pod.demand) return "unknown";
@@ -87,7 +94,7 @@ function membersText(gang) {
 // nothing, that follows from the free GPUs.
 function whyItWaits(pod, totals) {
   if (pod.starts || pod.why) return [pod.starts, pod.why].filter(Boolean).join("; ");
-  if (totals.all.gpus === 0) return "not reported";
+  if (totals.all.gpus === 0 || pod.gpus === 0) return "not reported";
   const asked = countText(pod.gpus, "GPU", "GPUs");
   if (totals.freeGpus < pod.gpus) return `requests ${asked}; ${totals.freeGpus} free in total`;
   if (totals.mostFreeGpus < pod.gpus) {

@@ -32,15 +32,15 @@ def node(name, zone="a"):
             "status": {"allocatable": amounts, "capacity": amounts}}
 
 
-def pod(name, on=None, message=None, gpus="1", labels=None):
+def pod(name, on=None, message=None, gpus="1", labels=None, resource="nvidia.com/gpu"):
     conditions = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
                    "lastTransitionTime": "2026-01-01T00:00:00Z"}] if message else []
     return {"metadata": {"name": name, "namespace": "research", "uid": f"uid-{name}", "resourceVersion": "1",
                          "annotations": {"note": HOSTILE}, "labels": labels or {}},
             "spec": {**({"nodeName": on} if on else {}), "schedulerName": "synergy-scheduler",
                      "containers": [{"name": "c",
-                                     "resources": {"requests": {"cpu": "2", "memory": "1Gi", "nvidia.com/gpu": gpus},
-                                                   "limits": {"nvidia.com/gpu": gpus}}}]},
+                                     "resources": {"requests": {"cpu": "2", "memory": "1Gi", resource: gpus},
+                                                   "limits": {resource: gpus}}}]},
             "status": {"phase": "Running" if on else "Pending", "conditions": conditions}}
 
 
@@ -298,6 +298,28 @@ class UiTest(unittest.TestCase):
         self.browser.run("document.querySelector('button.pod').click()")
         self.assertIn("12.3/s, 99 %, 10m ago",
                       self.browser.run("return document.getElementById('details-facts').textContent"))
+
+    def test_pods_that_share_gpus_are_shown_and_who_is_suspended(self):
+        shared = node("n1")
+        for amounts in shared["status"].values():
+            amounts.update({"nvidia.com/gpu": "0", "nvidia.com/gpu.turns": "4"})
+        self.api.nodes = [shared, node("n2", zone="b")]
+        self.api.pods = [pod("first", on="n1", resource="nvidia.com/gpu.turns"),
+                         pod("second", on="n1", resource="nvidia.com/gpu.turns"), pod("alone", on="n2")]
+        turn = {"gpus": ["GPU-1"], "suspended": False, "timeSuspended": 0}
+        self.api.progress = [progress("first", 370, turn=turn),
+                             progress("second", 370, turn={**turn, "suspended": True})]
+        self.browser.open(self.ui.url)
+        self.unfold()
+        suspended = "return [...document.querySelectorAll('button.pod.suspended .name')].map((name) => name.textContent)"
+        self.wait_for(suspended, ["second"])
+        self.assertRegex(self.label("button.pod[data-pod='uid-second']"), "^second 1 turn, no profile; suspended;")
+        self.assertEqual(self.browser.run("""return [...document.querySelectorAll(".node p:not([hidden])")].map((row) =>
+            row.textContent).filter((text) => /^(GPUs|slices|turns)/.test(text))"""), ["turns2 of 4", "GPUs1 of 4"])
+        self.assertRegex(self.browser.run("return document.querySelector('.totals').textContent"),
+                         "^1 of 4 GPUs, 2 of 4 turns, ")
+        self.api.progress[1]["turn"] = turn
+        self.wait_for(suspended, [])
 
     def test_a_gang_is_counted_and_its_members_are_marked_when_it_is_chosen(self):
         self.api.pods = [member("bert-0", "bert", 3, on="n1"), member("bert-1", "bert", 3, on="n2"),

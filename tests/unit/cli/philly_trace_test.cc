@@ -17,7 +17,7 @@ std::string ReadExample() {
 }
 
 std::string ErrorOf(std::string_view text) {
-  const auto trace = ParsePhillyTrace(text);
+  const auto trace = ReadPhillyTrace(text, "log.json");
   return trace ? "no error" : trace.error().message;
 }
 
@@ -28,7 +28,7 @@ std::string JobFrom(const std::string& start, const std::string& end) {
 }
 
 TEST(PhillyTraceTest, JobsComeInTheOrderOfSubmissionAfterTheFirst) {
-  const auto trace = ParsePhillyTrace(ReadExample());
+  const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
   ASSERT_EQ(trace->jobs.size(), 3U);
   EXPECT_EQ(trace->jobs[0].submitted, Seconds(0));
@@ -37,53 +37,53 @@ TEST(PhillyTraceTest, JobsComeInTheOrderOfSubmissionAfterTheFirst) {
 }
 
 TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
-  const auto trace = ParsePhillyTrace(ReadExample());
+  const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[1].duration, Seconds(600 + 7205));
   EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // GPUs on two machines
 }
 
 TEST(PhillyTraceTest, AnAttemptMayCrossMidnight) {
-  const auto trace = ParsePhillyTrace(ReadExample());
+  const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[0].duration, Seconds(20));
   EXPECT_EQ(trace->jobs[0].gpus, Gpus(1));
 }
 
 TEST(PhillyTraceTest, AttemptsWithoutABeginningOrAnEndOrThatEndTooEarlyDoNotCount) {
-  const auto trace = ParsePhillyTrace(ReadExample());
+  const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[2].duration, Seconds(3600));
   EXPECT_EQ(trace->jobs[2].gpus, Gpus(8));
 }
 
-TEST(PhillyTraceTest, JobsThatNeverRanAreLeftOutAndCounted) {
-  const auto trace = ParsePhillyTrace(ReadExample());
+TEST(PhillyTraceTest, JobsThatNeverRanOrNeverEndedAreLeftOutAndCounted) {
+  const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
-  // one has no attempt, one has none that ended, one has no machine
-  EXPECT_EQ(trace->left_out, 3U);
+  EXPECT_EQ(trace->Describe(),
+            "read as Philly's cluster_job_log: 3 jobs, left out: 2 never ran, 1 without an end");
 }
 
-TEST(PhillyTraceTest, TimesThatMakeNoSenseLeaveTheJobOut) {
+TEST(PhillyTraceTest, ReportsTimesThatAreNone) {
   const std::string good = JobFrom("2017-10-09 07:00:46", "2017-10-09 08:00:46");
-  for (const char* wrong :
-       {"2017-02-30 07:00:00", "2017-13-01 07:00:00", "2017-10-09 24:00:00", "2017-10-09 07:60:00",
-        "2017-10-09T07:00:00", "2017-10-9 07:00:00", "", "2017-10-09 07:0x:00"}) {
-    const auto trace =
-        ParsePhillyTrace("[" + good + "," + JobFrom(wrong, "2017-10-09 08:00:46") + "]");
-    ASSERT_TRUE(trace) << trace.error().message;
-    EXPECT_EQ(trace->jobs.size(), 1U) << wrong;
-    EXPECT_EQ(trace->left_out, 1U) << wrong;
+  for (const char* wrong : {"2017-02-30 07:00:00", "2017-13-01 07:00:00", "2017-10-09 24:00:00",
+                            "2017-10-09 07:60:00", "yesterday", "2017-10-09 07:0x:00"}) {
+    EXPECT_EQ(ErrorOf("[" + good + "," + JobFrom(wrong, "2017-10-09 08:00:46") + "]"),
+              "log.json: [1].attempts[0].start_time is \"" + std::string(wrong) +
+                  "\": write a time as 2017-10-09 07:00:46, or null");
   }
+  EXPECT_EQ(ErrorOf(R"([{"submitted_time": {}}])"),
+            "log.json: [0].submitted_time is an object: write a time as 2017-10-09 07:00:46, or "
+            "null");
 }
 
 TEST(PhillyTraceTest, RejectsTextThatIsNoTrace) {
   EXPECT_EQ(ErrorOf(R"({"jobs": []})"),
-            "not a Philly trace: an object instead of an array of jobs (of Slurm: sacct -P, not "
-            "--json)");
-  EXPECT_EQ(ErrorOf("[]"), "the trace has no job that ever ran");
-  EXPECT_EQ(ErrorOf(R"([7, "x", {}, {"submitted_time": 5}])"),
-            "the trace has no job that ever ran");
+            "log.json: not a Philly trace: an object instead of an array of jobs (of Slurm: sacct "
+            "-P, not --json)");
+  EXPECT_NE(ErrorOf("[]").find("log.json: no job to simulate"), std::string::npos);
+  EXPECT_NE(ErrorOf("[{}]").find("left out: 1 never ran"), std::string::npos);
+  EXPECT_EQ(ErrorOf(R"([{}, "x"])"), "log.json: [1] is \"x\": write a job as an object");
   EXPECT_NE(ErrorOf("[{]"), "no error");
 }
 

@@ -54,14 +54,22 @@ TEST(LiveMapTest, FirstRequestGetsTheWholeState) {
             R"("namespace":"research","node":"n1","state":"placed"}}}})");
 }
 
-TEST(LiveMapTest, PodsWithSlicesAreCountedInANote) {
+TEST(LiveMapTest, APodWhoseGpuAnotherOneHasInItsTurnIsSuspended) {
   Pod sharer = Trainer("a", "n1");
   sharer.requests.main.gpus = Gpus(0);
   sharer.slices = Slices(1);
+  sharer.requests.other.Set("nvidia.com/gpu.turns", 1);
+  KnownProgress known;
+  known.pod.turn = TurnReading{.suspended = true};
   LiveMap map;
+  map.SetProgress({.by_uid = {{"uid-a", known}}}, WallTime{});
   map.Update(FactsWith({sharer}), WallTime{});
-  EXPECT_THAT(map.Since({}), HasSubstr("1 pods with slices of GPUs are not shown"));
-  EXPECT_THAT(map.Since({}), Not(HasSubstr("uid-a")));
+  EXPECT_THAT(map.Since({}), HasSubstr(R"("gpus":0,"name":"a","namespace":"research","node":"n1",)"
+                                       R"("state":"suspended","turns":1)"));
+  known.pod.turn->suspended = false;
+  map.SetProgress({.by_uid = {{"uid-a", known}}}, WallTime{});
+  map.Update(FactsWith({sharer}), WallTime{});
+  EXPECT_THAT(map.Since(1), HasSubstr(R"({"uid-a":{"state":"placed"}})"));
 }
 
 TEST(LiveMapTest, WaitingPodHasTheReasonAndTheSinceTime) {

@@ -39,6 +39,21 @@ TEST(MapNodesTest, NodesWithoutGpusAreNotShown) {
   EXPECT_EQ(shown.at("a").allocatable, (ResourceVector{Gpus(4), Cores(8), GiB(32)}));
 }
 
+TEST(MapNodesTest, NodesWithSharedGpusAreShownWithTheirSlicesOrTurns) {
+  Node sliced = NodeWith("sliced", 0);
+  sliced.gpu_kinds.slices = Slices(8);
+  Node taking_turns = NodeWith("turns", 4);
+  taking_turns.gpu_kinds.slices = Slices(2);
+  taking_turns.allocatable.other.Set("nvidia.com/gpu.turns", 2);
+  Pod sharer = PodOn("1", "sliced", 0);
+  sharer.slices = Slices(3);
+  const auto shown = Shown({sliced, taking_turns}, {sharer, PodOn("2", "sliced", 0)});
+  EXPECT_EQ(ToMapObject(shown.at("sliced")).at("slices"), "8");
+  EXPECT_EQ(shown.at("sliced").others, (ResourceVector{Gpus(0), Cores(1), GiB(1)}));
+  EXPECT_EQ(ToMapObject(shown.at("turns")).at("turns"), "2");
+  EXPECT_FALSE(ToMapObject(shown.at("turns")).contains("slices"));
+}
+
 TEST(MapNodesTest, GroupIsZoneAndRackAsFarAsTheyAreKnown) {
   const auto shown = Shown(
       {NodeWith("both", 4,
