@@ -1,4 +1,4 @@
-"""Sends the queries of the dashboards and alerts of charts/synergy to Prometheus."""
+"""Reads the queries of the dashboards and alerts of charts/synergy."""
 
 import json
 import re

@@ -3,7 +3,7 @@
 headers can be included alone.
 
 Such a source compiles only if its header needs nothing from other headers. Headers without a source
-are compiled one by one (header_check.cmake).
+are compiled one by one (header_check.cmake). Also checks that each header has the line #pragma once.
 
 usage: headers.py [TREE]
 """

@@ -72,7 +72,8 @@ KINDS = {
     "phase": Odd("speed by phase", "--cpu-per-iteration 10 --gpu-step 33 --phase 45 --lines 10", 30.3,
                  preparing(0.01, 30.3), concluded=UNSETTLED),
 }
-# These are concluded within two minutes and run in every test. Memory takes five.
+# Trainers about which the profiler concludes within two minutes; they run in every test. Memory
+# takes five minutes.
 SHORT = {name: dataclasses.replace(odd, memory=0)
          for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
 # Each runs alone on a node with one GPU and more than a core.

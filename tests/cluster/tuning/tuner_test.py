@@ -25,7 +25,7 @@ def amount(text):
     return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
 
 
-# It reads 30 MB/s of a data set of 40 GiB, as fast as three cores can.
+# A training that reads 30 MB/s of a data set of 40 GiB, as fast as three cores can.
 READER = {
     "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "reader"},
     "spec": {"processMemory": "1Gi", "datasetSize": "40Gi", "storageBandwidth": "500M", "bytesPerSample": "1M",

@@ -82,8 +82,8 @@ TEST_F(BestFitTest, TheReserveIsLearnedFromThePodsWhereItIsNotGiven) {
 TEST_F(BestFitTest, LackCountsOnceForThePodAndOnceForTheReserve) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(14), GiB(380)});
-  // It wants 12 cores; 6 are reserved, and 10 are free. It wants 60 GiB; 120 are reserved, and 120
-  // are free.
+  // The pod wants 12 cores, of which 6 are reserved and 10 are free, and 60 GiB, of which 120 are
+  // reserved and free.
   const FitRank rank = RankOf(HungryPod(), "n1");
   EXPECT_EQ(rank.tier, FitTier::kShort);
   EXPECT_DOUBLE_EQ(rank.cost, 8.0 / 24 + 60.0 / 500);

@@ -57,7 +57,7 @@ TEST(RateWindow, IsOpenUntilThereIsEnough) {
 }
 
 TEST(RateWindow, LeavesStallsOut) {
-  // It pauses for 5 s every 30 s.
+  // The training pauses for 5 s every 30 s.
   const auto stalls = [](double t) {
     const double whole = std::floor(t / 30);
     return 10 * (whole * 25 + std::min(t - 30 * whole, 25.0));
@@ -121,7 +121,7 @@ TEST(RateWindow, MissingCpuSamplesGiveNoCpu) {
 }
 
 TEST(RateWindow, DistinguishesSlowIterationsFromSparseLines) {
-  // It does an iteration in 30 s, which is reported every 10 s.
+  // The training does an iteration in 30 s, and is reported every 10 s.
   const auto slow = [](double t) { return std::floor(t / 30); };
   const WindowReading reading = ReadWindow(SamplesOf(slow, 100, 10), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);

@@ -48,7 +48,7 @@ std::string Refused(const std::vector<GavelTraceJob>& jobs, const GavelOptions& 
 }
 
 TEST(GavelSimulatorTest, ARoundIsOfWholeIterationsAndEndsWithTheLastOfThem) {
-  // It does 90 iterations in the 360 s of the first round, and ten in the second.
+  // The job does 90 iterations in the 360 s of the first round, and ten in the second.
   const GavelRun run = Simulated({MakeGavelJob(0, 50, 100, "odd")}, OnOneType(1, "fifo_perf"));
   EXPECT_EQ(run.jobs[0].started, Seconds(50));
   EXPECT_NEAR(run.jobs[0].finished->count(), 50 + 100 / 0.251, 1e-9);
