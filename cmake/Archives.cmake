@@ -29,7 +29,7 @@ function(synergy_use_archives)
       endif()
     endforeach()
   endforeach()
-  # A shared library loads what it needs; with an archive, the linker has to be told.
+# A shared library loads what it needs; for an archive, the linker needs a list.
   set(brotli)
   foreach(name brotlidec brotlienc brotlicommon)
     find_library(SYNERGY_${name} lib${name}.a REQUIRED)

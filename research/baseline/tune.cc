@@ -147,8 +147,8 @@ class TuneRound {
     return nodes;
   }
 
-  // Gives `gpus` of the job's GPUs the demand on this server, or the fair share; if necessary, cuts
-  // its neighbours to their fair shares.
+  // Places `gpus` of the job's GPUs on this server, with their demand or else their fair share. If
+  // necessary, cuts the server's other jobs to their fair shares.
   bool Squeeze(JobIndex job, ServerIndex server, Gpus gpus) {
     const ResourceVector demand = DemandOf(job, gpus);
     if (demand.FitsWithin(packing_.free(server))) {

@@ -13,7 +13,7 @@
 
 namespace synergy::reference {
 
-// In the order in which events of the same time are handled.
+// The kinds are in the order in which events of the same time are handled.
 enum class EventKind : uint32_t { kArrival, kLeaseEnd, kSchedule };
 
 struct Event {

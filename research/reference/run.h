@@ -59,8 +59,8 @@ class Run {
   std::vector<Job*> runnable_;  // in the last round's order, then by arrival; some jobs have ended
   std::vector<Job*> ordered_;   // jobs of this round
   // The input that decided the last round, and its result. If sums are exact, every round begins
-  // with the same free amounts. Then a round that repeats the last one need not be computed;
-  // servers are freed when a round does not.
+  // with the same free amounts. Then a round that repeats the last one need not be computed, and
+  // jobs release their servers only when another round is computed.
   const bool sums_are_exact_;
   bool has_decided_ = false;
   std::vector<Job*> decisive_;  // the ordered jobs up to the one that took the last GPU

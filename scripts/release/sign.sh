@@ -11,8 +11,8 @@ usage() {
 release_options usage "$@"
 
 cosign=$(release_tool cosign) crane=$(release_tool crane)
-# Without a key, cosign signs with the identity that the forge gives the workflow, and records the
-# signature in public.
+# Without a key, cosign signs with the workflow's identity at the forge, and records the signature
+# in public.
 how=(--yes)
 if ((dry_run)); then
   export COSIGN_PASSWORD=''

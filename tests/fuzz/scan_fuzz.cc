@@ -12,7 +12,7 @@
 namespace synergy::json {
 namespace {
 
-// At each string reads the string, and at every other position the value that begins there.
+// Reads each string, and at every other position the value that begins there.
 void Walk(std::string_view text) {
   Scanner scanner(text);
   while (scanner.Peek() != '\0') {

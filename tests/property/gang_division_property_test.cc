@@ -259,7 +259,7 @@ RC_GTEST_PROP(ReclaimProperty, TakesFromMembersOnTheNodeAlikeAndNoMoreThanTheLac
       RC_ASSERT(known->second == (*amounts)[i].cpu);
     }
     RC_ASSERT(freed >= lacking.cpu);
-    // At most rounding of the members' common amount.
+    // Only rounding of the members' common amount may free more.
     RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(shares.size())));
   }
 }

@@ -373,7 +373,7 @@ class InstallTest(unittest.TestCase):
         wait_for("the node's labels",
                  lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
-        # As the images' HEALTHCHECK does, with the settings of the programs' configurations.
+        # Checks health as the images' HEALTHCHECK does, with the settings of the programs' configurations.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}",

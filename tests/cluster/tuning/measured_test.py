@@ -48,7 +48,7 @@ class MeasuredTest(ClusterTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # Without node agents nothing is measured here; everything else works.
+        # Without node agents, nothing measures pods here; everything else works.
         authority = cls.cluster.state / "pki/ca.crt"
         cls.enterClassContext(cls.cluster.controller(
             progress=f"{{enabled: true, agents: none=such, serverName: localhost, caFile: {authority}}}"))

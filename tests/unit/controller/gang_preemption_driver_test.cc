@@ -244,7 +244,7 @@ TEST_F(GangPreemptionDriverTest, VictimsThatNeverGoEndTheAttempt) {
   EXPECT_FALSE(HasPlace("m-0"));
 }
 
-// Otherwise a victim whose checkpoint takes longer would be evicted in vain.
+// Otherwise the gang would lose its place before a victim with a longer grace period has ended.
 TEST_F(GangPreemptionDriverTest, VictimsHaveTheirOwnGracePeriods) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 20min; });
