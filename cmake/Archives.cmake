@@ -29,7 +29,7 @@ function(synergy_use_archives)
       endif()
     endforeach()
   endforeach()
-# A shared library loads what it needs; for an archive, the linker needs a list.
+  # A shared library loads the libraries that it needs; those of an archive must be linked by name.
   set(brotli)
   foreach(name brotlidec brotlienc brotlicommon)
     find_library(SYNERGY_${name} lib${name}.a REQUIRED)
