@@ -1,8 +1,9 @@
-# Static linking, for scripts/static.sh: the imported libraries of this folder become archives.
+# Static linking, for scripts/static.sh: replaces the imported shared libraries of a folder with
+# archives.
 set(SYNERGY_ARCHIVES "" CACHE PATH
   "Folder of the archives that Debian's packages lack. If given, synergy is linked statically; no other program can be")
 
-# The archive of a shared library: of Debian's package, or else of SYNERGY_ARCHIVES.
+# Finds the archive of a shared library: in Debian's package, or else in SYNERGY_ARCHIVES.
 function(synergy_find_archive library result)
   string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive ${library})
   if(NOT EXISTS ${archive})
@@ -28,7 +29,7 @@ function(synergy_use_archives)
       endif()
     endforeach()
   endforeach()
-  # A shared library brings what it needs; an archive has to name it.
+  # A shared library loads the libraries that it needs; those of an archive must be linked by name.
   set(brotli)
   foreach(name brotlidec brotlienc brotlicommon)
     find_library(SYNERGY_${name} lib${name}.a REQUIRED)

@@ -1,5 +1,6 @@
-# COIN-OR's branch-and-cut solver CBC with CLP beneath it, from the system, as Cbc::cbc. An imported target's includes are system
-# includes: its headers warn.
+# Finds COIN-OR's branch-and-cut solver CBC, and CLP, which it uses, in the system: Cbc::cbc. It is
+# an imported target because the includes of such a target are system includes: CBC's headers cause
+# warnings.
 find_path(CBC_INCLUDE_DIR CbcModel.hpp PATH_SUFFIXES coin coin-or)
 set(CBC_LIBRARIES)
 set(CBC_LIBRARY_VARIABLES)

@@ -1,6 +1,7 @@
-# gRPC's C++ library without TLS, with the small protobuf runtime, from the system, as Grpc::grpc; and the programs PROTOC and
-# GRPC_CPP_PLUGIN. The kubelet's sockets are local files: what TLS would add is memory. Not by pkg-config, which takes half a
-# minute to go through what Abseil's libraries need of each other.
+# Finds gRPC's C++ library without TLS, with the small protobuf runtime, in the system: Grpc::grpc;
+# and the programs PROTOC and GRPC_CPP_PLUGIN. The kubelet's sockets are local files, so TLS would
+# only cost memory. Does not use pkg-config, which takes half a minute to follow the dependencies
+# between Abseil's libraries.
 find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h)
 set(GRPC_LIBRARIES)
 set(GRPC_LIBRARY_VARIABLES)
@@ -15,7 +16,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Grpc REQUIRED_VARS ${GRPC_LIBRARY_VARIABLES} GRPC_INCLUDE_DIR PROTOC GRPC_CPP_PLUGIN)
 if(Grpc_FOUND AND NOT TARGET Grpc::grpc)
   add_library(Grpc::grpc INTERFACE IMPORTED)
-  # gRPC's headers use Abseil's mutex and status; only the libraries that a program uses are to be loaded.
+  # gRPC's headers use Abseil's mutex and status. Only libraries that a program uses must be loaded.
   set_target_properties(Grpc::grpc PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES ${GRPC_INCLUDE_DIR}
     INTERFACE_LINK_LIBRARIES "${GRPC_LIBRARIES};absl::synchronization;Threads::Threads"

@@ -1,5 +1,6 @@
-# cpp-httplib from the system, as Httplib::httplib. Debian compiles the library with TLS, zlib and brotli; a user that is
-# compiled without the same macros sees other class layouts and corrupts the heap, so they are set here, once.
+# Finds cpp-httplib in the system: Httplib::httplib. Debian compiles the library with TLS, zlib and
+# brotli. Code that is compiled without the same macros sees other class layouts and corrupts the
+# heap, so the macros are set here, once.
 find_path(HTTPLIB_INCLUDE_DIR httplib.h)
 find_library(HTTPLIB_LIBRARY cpp-httplib)
 include(FindPackageHandleStandardArgs)

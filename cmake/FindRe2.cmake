@@ -1,4 +1,4 @@
-# RE2 from the system, as Re2::re2.
+# Finds RE2 in the system: Re2::re2.
 find_path(RE2_INCLUDE_DIR re2/re2.h)
 find_library(RE2_LIBRARY re2)
 include(FindPackageHandleStandardArgs)

@@ -1,4 +1,4 @@
-# The project's own CMake functions: one folder is one target, with the same flags everywhere.
+# The project's own CMake functions. Each folder is a target; all targets have the same flags.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -6,7 +6,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-# "address;undefined" or "thread"; a build has one set for everything in it.
+# "address;undefined" or "thread". A build uses the same set for everything.
 set(SYNERGY_SANITIZERS "" CACHE STRING "Sanitizers to build with, separated by semicolons")
 
 find_program(SYNERGY_CCACHE ccache)
@@ -28,8 +28,9 @@ elseif(GIT_FOUND)
   endif()
 endif()
 
-# Where CMake is to build the target as a unity, does so itself: CMake would name the sources by absolute paths, so that the compiler
-# cache had to preprocess everything that another folder has compiled before. A source with properties of its own stays alone.
+# If CMake is to build the target as a unity build, does so itself. CMake would name the sources by
+# absolute paths, so that the compiler cache had to preprocess everything that another folder has
+# compiled before. A source with its own properties is compiled alone.
 function(synergy_join_sources target)
   get_target_property(unity ${target} UNITY_BUILD)
   if(NOT unity)
@@ -66,17 +67,19 @@ function(synergy_join_sources target)
 endfunction()
 
 function(synergy_set_flags target)
-  # At the end of the folder's CMakeLists.txt, when its sources have their properties.
+  # Runs at the end of the folder's CMakeLists.txt, when the sources have their properties.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL synergy_join_sources ${target})")
-  # Designated initialisers leave out what has a default; -Wextra calls that missing. g++ 12 sees overlapping copies in
-  # "literal" + std::string (its bug 105329).
+  # Designated initialisers leave out members with defaults, which -Wextra reports as missing. g++
+  # 12 falsely reports overlapping copies in "literal" + std::string (its bug 105329).
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-  # Products are rounded before they are added to, as on x86-64, so that a recording of one architecture replays on another.
+  # Products are rounded before they are added, as on x86-64, so that a recording from one
+  # architecture can be replayed on another.
   if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     target_compile_options(${target} PRIVATE -ffp-contract=off)
   endif()
-  # In a unity build no source is the main file, and what is in an anonymous namespace stays in one source all the same.
+  # In a unity build no source is the main file. Anonymous namespaces nevertheless stay in one
+  # source.
   if(CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
@@ -85,15 +88,16 @@ function(synergy_set_flags target)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
   endif()
-  # A shared library's private dependencies are not on the line that links a program; inlined code of its headers may need them.
+  # A program's link line does not name the private dependencies of shared libraries, which inlined
+  # code of their headers may need.
   if(BUILD_SHARED_LIBS)
     target_link_options(${target} PRIVATE -Wl,--copy-dt-needed-entries)
   endif()
 endfunction()
 
-# synergy_library(name [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...])
-# The folder src/<name> as the target synergy_<name>, alias synergy::<name>. DEPS are the folders that its headers use;
-# PRIVATE_DEPS are used by its sources alone, third-party libraries among them.
+# synergy_library(name [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...]): builds the folder src/<name> as
+# the target synergy_<name> with the alias synergy::<name>. DEPS are the folders that its headers
+# use. PRIVATE_DEPS are used only by its sources, and include third-party libraries.
 function(synergy_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(synergy_${name} ${arg_SOURCES})
@@ -103,8 +107,9 @@ function(synergy_library name)
   synergy_set_flags(synergy_${name})
 endfunction()
 
-# synergy_protocol(name ROOT STEM): gRPC's messages and stubs from ROOT/STEM.proto, included as "STEM.pb.h" and "STEM.grpc.pb.h". What is
-# generated is not held to our warnings. The target `protocol_sources` generates all of them.
+# synergy_protocol(name ROOT STEM): builds gRPC's messages and stubs from ROOT/STEM.proto, for
+# inclusion as "STEM.pb.h" and "STEM.grpc.pb.h". Our warnings are off for generated code. The target
+# `protocol_sources` generates all of it.
 function(synergy_protocol name root stem)
   set(proto ${root}/${stem}.proto)
   set(generated ${PROJECT_BINARY_DIR}/${stem})
@@ -123,7 +128,8 @@ function(synergy_protocol name root stem)
   add_dependencies(protocol_sources ${name}_sources)
 endfunction()
 
-# synergy_program(name SOURCES ... DEPS ...): a program in <build>/bin. The target `programs` builds all of them.
+# synergy_program(name SOURCES ... DEPS ...): builds a program in <build>/bin. The target `programs`
+# builds all of them.
 function(synergy_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -137,20 +143,22 @@ function(synergy_program name)
   add_dependencies(programs ${name})
 endfunction()
 
-# synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): one GoogleTest program, registered as
-# one CTest test, so that a fixture shared by its cases is set up once. The target <label>_tests builds all of a label.
-# Its sources are compiled sixteen at a time, for reading GoogleTest takes longer than the tests: two names in their anonymous
-# namespaces must differ.
+# synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): builds a
+# GoogleTest program and registers it as one CTest test, so that a fixture that its cases share is
+# set up only once. The target <label>_tests builds all tests with a label. Sources are compiled
+# sixteen at a time, because parsing GoogleTest takes longer than the tests. So names in their
+# anonymous namespaces must differ.
 function(synergy_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  # A test is compiled more often than its own code takes time to run.
+  # Compiling a test takes longer than running it.
   target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD_BATCH_SIZE 16 UNITY_BUILD ON)
   synergy_set_flags(${name})
-  # Ours is to be without undefined behaviour; looking at GoogleTest's, too, takes as long as all the rest of compiling a test.
+  # Our code must have no undefined behaviour. To check GoogleTest's, too, would double the time to
+  # compile a test.
   if("undefined" IN_LIST SYNERGY_SANITIZERS)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
   endif()
@@ -159,6 +167,7 @@ function(synergy_test name)
   endif()
   add_dependencies(${arg_LABEL}_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
-  # The limit only bounds a failure: the gate runs sanitizers' tests with what others leave of the processors.
+  # This only limits how long a failing test runs: the gate runs tests with sanitizers on the CPU
+  # that others leave.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 900 ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()

@@ -5,8 +5,8 @@
     Accelerator(log_with=synergy_progress.accelerate_tracker(total=1000))  # then accelerator.log(values, step=step)
     synergy_progress.ProgressFile().write(step, total)                     # any loop; one process of the pod
 
-Outside of a pod that has the annotation synergy.io/progress-file nothing is written. A failure to
-write never ends a training.
+Outside a pod with the annotation synergy.io/progress-file, this writes nothing. A failure to write
+never ends a training.
 """
 
 import contextlib
@@ -15,7 +15,8 @@ import time
 
 
 class ProgressFile:
-    """Replaces the file at most every half second. `path`: by default what Synergy's webhook has set."""
+    """Replaces the file at most every half second. `path`: by default the one that Synergy's
+    webhook has set."""
 
     def __init__(self, path=None, interval=0.5, clock=time.monotonic):
         self.path = path or os.environ.get("SYNERGY_PROGRESS_FILE")
@@ -30,7 +31,7 @@ class ProgressFile:
         draft = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):
             with open(draft, "w", encoding="ascii") as file:
-                os.fchmod(file.fileno(), 0o644)  # the node agent has no right to private files
+                os.fchmod(file.fileno(), 0o644)  # the node agent may not read private files
                 file.write(text)
             os.replace(draft, self.path)
 

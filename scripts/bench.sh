@@ -24,120 +24,125 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh pulls [AGENTS]
        scripts/bench.sh gavel [--jobs N] [--json FILE]
 
-Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
-1 if any is missed). docs/evidence/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
+Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (the exit status
+is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothing else should run on the machine meanwhile.
 
-  extender    the extender's calls beside the smallest Go extender, against a stub API server; about 10 minutes
+  extender    the extender's calls beside the smallest Go extender, with a stub API server; about 10 minutes
       --nodes N,N,...   cluster sizes (100,1000,5000,15000)
-      --quick           a few calls of each kind: shows that everything works, measures nothing
+      --quick           only a few calls of each kind: shows that everything works, measures nothing
   scheduler   pods per second that a real kube-scheduler binds in a test cluster with simulated nodes
               (scripts/setup.sh installs what it needs); about 10 minutes
       --rounds N        rounds with each extender (5)
       --pods N          pods in each round (1000)
       --nodes N         simulated nodes (1000)
-      --instance N      which ports and addresses the test cluster takes (9)
+      --instance N      number from which the cluster's ports and addresses follow (9)
   webhook     the controller's reviews of GPU pods, over TLS, while pods come and go; a minute
       --nodes N         nodes of the cluster (5000)
-      --reviews N       reviews of the first load, and five times those of each connection of the others (5000)
+      --reviews N       reviews of the first load; each connection of the other loads makes five times as many (5000)
   relist      the extender's filter and the controller's reviews while pods change, and while all of them are listed again;
               three minutes
       --nodes N         nodes of the cluster (5000)
       --pods N          pods of the cluster (150000)
       --events N        pod events per second (1000)
-      --relists N       times that all pods are listed again, by each program (8)
+      --relists N       how many times each program lists all pods again (8)
   lists       what a list of all pods costs an API server and a client as JSON, as protobuf and compressed, in a test cluster
               (scripts/setup.sh installs what it needs); five minutes
       --pods N          pods in the list (20000)
-      --rounds N        times that it is asked for in each way (5)
+      --rounds N        how many times each form is requested (5)
       --nodes N         simulated nodes (200)
-      --instance N      which ports and addresses the test cluster takes (8)
+      --instance N      number from which the cluster's ports and addresses follow (8)
   nodes       iterations per second of trainers on four real nodes, under kube-scheduler and Synergy, and how soon a pod
               runs that arrives beside full ones (root; scripts/setup.sh installs what it needs); about 10 minutes
-      --rounds N        times that all ways are measured (4)
-      --cycles N        times that two pods arrive and leave (5)
-      --sensitive-first the order in which kube-scheduler happens to mix the kinds of trainers
-      --instance N      which ports and addresses the test cluster takes (6)
+      --rounds N        how many times all ways are measured (4)
+      --cycles N        how many times two pods arrive and leave (5)
+      --sensitive-first create the pods in the order in which kube-scheduler happens to mix the kinds of trainers
+      --instance N      number from which the cluster's ports and addresses follow (6)
   profiling   iterations per second of trainers without a profile on four real nodes, which are measured while they train,
-              against what hand-made profiles give them (root; scripts/setup.sh installs what it needs); about an hour
-      --rounds N        times that all ways are measured (5)
+              compared with hand-made profiles (root; scripts/setup.sh installs what it needs); about an hour
+      --rounds N        how many times all ways are measured (5)
       --ways WAY,...    enforcement modes (strict,shared)
       --seconds N       from the trainers' start to the measurement (180)
-      --kinds [NAME,..] instead: trainers whose speed is hard to measure, all or those, and what is concluded of them; 25 minutes
-      --instance N      which ports and addresses the test cluster takes (6)
-  objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
+      --kinds [NAME,..] instead, measure trainers whose speed is hard to measure, all or these, and show what is concluded of
+                        them; 25 minutes
+      --instance N      number from which the cluster's ports and addresses follow (6)
+  objective   total throughput of a full cluster under each mechanism, compared with the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
-  rounds      CPU time of deciding who has a turn in a queue where 10,000 wait and 2000 run; seconds
+  rounds      CPU time of deciding which jobs have a turn in a queue in which 10,000 wait and 2000 run; seconds
   reservations    CPU time of planning GPU reservations on 5000 nodes where 40,000 pods run and 1000 jobs wait; seconds
   simulate    CPU time and memory of whole simulations; a minute
-  replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
-              long (scripts/setup.sh installs what it needs); about an hour
-      --part WHAT       decisions: those recorded, made again; queues: likewise, of a queue of Kueue; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed; turns: part of it in a queue of Kueue, under las and srtf (all)
+  replay      whether pods of a test cluster with simulated nodes get the nodes and amounts that synergy simulate predicts,
+              and run as long (scripts/setup.sh installs what it needs); about an hour
+      --part WHAT       decisions: makes recorded decisions again; queues: the same for a Kueue queue; one-by-one: each pod
+                        when nothing else changes; free: the recorded static trace, compressed; turns: a part of it in a
+                        Kueue queue, under las and srtf (all)
       --pods N          pods one by one (30)
-      --runs N          free runs, and runs in turns under each policy (5)
+      --runs N          free runs, and runs with turns under each policy (5)
       --jobs N          jobs of a free run (100)
       --jobs-in-turns N, --round N, --least N
-                        jobs of a run in turns (60), seconds of a round (10), least seconds of a turn (5)
-      --compression N   how much faster than the trace a free run goes (240)
+                        jobs of a run with turns (60), seconds of a round (10), shortest turn in seconds (5)
+      --compression N   how many times faster than the trace a free run is (240)
       --nodes N         simulated nodes (4)
-      --seed N          of the pods one by one (5)
-      --instance N      which ports and addresses the test cluster takes (4)
-  turns       how long trainings take that take turns in a queue of Kueue's on two real nodes, a JobSet among them, against what
-              synergy-lab rounds says, and what they lose (root; scripts/setup.sh installs what it needs); twenty minutes
-      --runs N          how often (2)
+      --seed N          seed of the pods one by one (5)
+      --instance N      number from which the cluster's ports and addresses follow (4)
+  turns       how long trainings take when they take turns in a Kueue queue on two real nodes, one of them a JobSet, compared
+              with synergy-lab rounds, and what they lose (root; scripts/setup.sh installs what it needs); twenty minutes
+      --runs N          number of runs (2)
       --round SECONDS   length of a round (60)
-      --instance N      which ports and addresses the test cluster takes (10)
-  optimus     how long elastic trainings take on a real node, two and one that arrives, under policy: optimus and with equal
-              shares, and what they lose (root; scripts/setup.sh installs what it needs); a quarter of an hour
-      --runs N          how often (1)
+      --instance N      number from which the cluster's ports and addresses follow (10)
+  optimus     how long two elastic trainings and a third that arrives later take on a real node, under policy: optimus and
+              with equal shares, and what they lose (root; scripts/setup.sh installs what it needs); a quarter of an hour
+      --runs N          number of runs (1)
       --round SECONDS   length of a round (20)
-      --instance N      which ports and addresses the test cluster takes (9)
-  types       how long the jobs of a trace take whose GPU type Gavel's policies choose, in a queue of Kueue's on simulated nodes of
-              three products, against synergy-lab rounds (root; scripts/setup.sh installs what it needs); half an hour
-      --trace FILE      of Gavel's authors (tests/data/gavel/runs/cont_single_80.trace)
+      --instance N      number from which the cluster's ports and addresses follow (9)
+  types       how long the jobs of a trace take when Gavel's policies choose their GPU types, in a Kueue queue on simulated
+              nodes of three products, compared with synergy-lab rounds (root; scripts/setup.sh installs what it needs); half
+              an hour
+      --trace FILE      trace of Gavel's authors (tests/data/gavel/runs/cont_single_80.trace)
       --jobs N          only the first N (80)
-      --policies NAME,NAME   the second to be slower by what the simulator says (gavel-las,gavel-las-agnostic)
+      --policies NAME,NAME   the second has to be slower by as much as the simulator predicts (gavel-las,gavel-las-agnostic)
       --nodes N         nodes of each product, with a GPU each (12)
       --round SECONDS   length of a round (20)
-      --compression N   by which the jobs' work is divided (120)
-      --arrivals N      by which the time from one job to the next is divided (360)
-      --cost SECONDS    of a move, as the policy is told (4)
-      --goal X          how far mean completion times may be outside of the simulated ones (0.05)
-      --patience SECONDS   after which a run is given up (2400)
-      --keep FOLDER     keeps every job's runs there
-      --instance N      which ports and addresses the test cluster takes (11)
-  rounds-chaos    jobs that take turns in a queue of Kueue's on simulated nodes while the controller is killed again and again:
-              all finish, within the quota, and nothing is forgotten (scripts/setup.sh installs what it needs); a quarter of an hour
+      --compression N   divisor of the jobs' work (120)
+      --arrivals N      divisor of the time from one job to the next (360)
+      --cost SECONDS    cost of a move, as the policy states (4)
+      --goal X          how far mean completion times may be outside the simulated range (0.05)
+      --patience SECONDS   when to give up a run (2400)
+      --keep FOLDER     store every job's runs in this folder
+      --instance N      number from which the cluster's ports and addresses follow (11)
+  rounds-chaos    jobs that take turns in a Kueue queue on simulated nodes while the controller is killed again and again:
+              all finish, within the quota, and no record is lost (scripts/setup.sh installs what it needs); a quarter of an
+              hour
       --jobs N          jobs, of 1, 2 and 4 GPUs (100)
-      --seconds N       how long the controller is killed (600)
+      --seconds N       how long the kills last (600)
       --kill-every N    seconds from one kill to the next (20)
       --round N         length of a round in seconds (13)
       --gpus N          the queue's quota (16)
-      --work N N        seconds of work of a job, from and to (25 95)
+      --work N N        shortest and longest work of a job in seconds (25 95)
       --nodes N         simulated nodes with 8 GPUs each (3)
-      --seed N          of the jobs (1)
-      --instance N      which ports and addresses the test cluster takes (10)
-  gangs       two gangs of eight that want the same eight GPUs, again and again: always one runs whole, never a part of both, and
-              nothing stays held; then how soon gangs run that are spread, need cuts, or find places held for a lower priority
-              (scripts/setup.sh installs what it needs); twenty minutes
-      --rounds N        times (100)
-      --times N         of each of the figures (5)
-      --seed N          of what comes between (5)
-      --instance N      which ports and addresses the test cluster takes (8)
+      --seed N          seed of the jobs (1)
+      --instance N      number from which the cluster's ports and addresses follow (10)
+  gangs       two gangs of eight that need the same eight GPUs, again and again: one always runs whole, parts of both never
+              run, and no place stays reserved; then how soon gangs run that are spread, need cuts, or need places reserved for
+              a lower priority (scripts/setup.sh installs what it needs); twenty minutes
+      --rounds N        number of races (100)
+      --times N         number of measurements for each figure (5)
+      --seed N          seed of what happens in between (5)
+      --instance N      number from which the cluster's ports and addresses follow (8)
   tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
               whether it keeps to its rate; two minutes
-      --part WHAT       passes: decisions alone; work: all of it in real time (all)
+      --part WHAT       passes: only decisions; work: everything in real time (all)
       --nodes N         nodes, with 8 GPU pods each (5000)
       --changes N       changes to be made (1000)
       --patches-per-second N   as in the controller's configuration (50)
-  guard       whether a round, a simulation or a pod's placement got slower than tests/bench/rounds/guard.json says, as
-              multiples of a yardstick measured beside them; seconds
-      --factor N        how many times its stored figure each may come to (1.5)
-      --update          store what is measured
+  guard       whether a round, a simulation or a pod's placement has become slower than tests/bench/rounds/guard.json says, as
+              multiples of a yardstick that is measured beside them; seconds
+      --factor N        how many times its stored figure each may be (1.5)
+      --update          store the measured figures
   device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
-  progress    CPU time of a line of a training's log, for each format and for what is none; seconds
+  progress    CPU time for a line of a training's log, for each format and for lines without progress; seconds
   pulls       what it costs a replica of the controller to ask all node agents (5000) for progress; seconds
-  gavel       CPU time of Gavel's policies against that of the authors' programs; a minute
-      --jobs N          no larger problems than of so many jobs
+  gavel       CPU time of Gavel's policies, compared with the authors' programs; a minute
+      --jobs N          only problems of at most so many jobs
   all
       --json FILE       write all figures to FILE
       -h, --help        this text
@@ -266,7 +271,7 @@ run_replay() {
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller synergy) >&2
   state=$(mktemp -d --tmpdir synergy-replay.XXXXXX)
-  # Its files explain a difference.
+  # The cluster's files can explain a difference.
   say "the test cluster's files are in $state"
   SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/replay_bench.py \
     --programs "$repository/build/release/bin" --state "$state" "$@"
@@ -314,7 +319,7 @@ build_rounds() {
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
 }
 
-# run_rounds objective|round|rounds|reservations|simulate OPTIONS...
+# run_rounds objective|round|rounds|reservations|simulate OPTIONS...: runs one of these benchmarks.
 run_rounds() {
   local what=$1 arguments=()
   shift

@@ -5,12 +5,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/chart.sh [--check | --push REGISTRY [--plain-http]]
 
-Makes from charts/synergy what is made of it: manifests/ (the chart rendered, for those without Helm) and the table of values
-in the chart's README. scripts/setup.sh builds the Helm that it needs.
+Generates files from charts/synergy: manifests/ (the rendered chart, for users without Helm) and the table of values in the
+chart's README. scripts/setup.sh builds the Helm that it needs.
 
-  --check           write nothing; fail when a file is not as it would be
+  --check           write nothing; fail if a file is not as it would be generated
   --push REGISTRY   write nothing; push the chart as the OCI package oci://REGISTRY/charts/synergy:VERSION
-                    (SYNERGY_HELM_BIN=FOLDER takes your own Helm, and what its `helm registry login` left)
+                    (SYNERGY_HELM_BIN=FOLDER uses your own Helm and the credentials from its `helm registry login`)
   --plain-http      the registry speaks HTTP
   -h, --help        this text
 TEXT

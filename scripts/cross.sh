@@ -5,12 +5,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/cross.sh [--tests]
 
-Builds the programs for the other architecture than this machine's, of amd64 and arm64, into build/ARCHITECTURE/bin, where
-scripts/images.sh looks for them. The compiler runs here, so it takes no longer than a build for this machine; the libraries of
-the other architecture are Debian's, unpacked in ${XDG_CACHE_HOME:-~/.cache}/synergy. scripts/setup.sh --cross installs what it
-needs.
+Builds the programs for the architecture that this machine does not have, of amd64 and arm64, into build/ARCHITECTURE/bin,
+where scripts/images.sh finds them. The compiler is not emulated, so this takes no longer than a build for this machine. The
+libraries of the other architecture are Debian's, unpacked in ${XDG_CACHE_HOME:-~/.cache}/synergy. scripts/setup.sh --cross
+installs what this script needs.
 
-  --tests      build and run the unit tests of what decides as well, emulated
+  --tests      also build the unit tests of the pure half, and run them emulated
   -h, --help   this text
 TEXT
 }
@@ -29,7 +29,7 @@ source "$here/lib/architecture.sh"
 # shellcheck source=lib/sysroot.sh
 source "$here/lib/sysroot.sh"
 
-# Folders of tests/unit and research/tests whose tests need no socket and start no program.
+# Folders of tests/unit and research/tests in which tests need no socket and start no program.
 TESTED=(core inventory profile progress solver cluster admission policy allocation engine sim baseline simulators json wire)
 
 tests=OFF
@@ -47,9 +47,9 @@ command -v "$machine-linux-gnu-g++" >/dev/null || die "$machine-linux-gnu-g++ is
 set_up_sysroot "$architecture"
 cd "$REPOSITORY"
 build=build/$architecture
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
-# A fresh configuration, because CMake would remember libraries that have been replaced.
+# The configuration is fresh, because CMake would remember libraries that have been replaced.
 cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests -DSYNERGY_RESEARCH=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
   -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")" >/dev/null
 cmake --build "$build" --target programs

@@ -5,20 +5,20 @@ usage() {
   cat <<'TEXT'
 usage: scripts/demo.sh [--keep] [--nodes N] [--part PART] [--skip-setup]
 
-The main job, first on paper, then on real Kubernetes, in three parts:
+Shows what Synergy does, first in a simulation, then on real Kubernetes, in three parts:
 
-  paper       a simulation: completion times of the paper's workload by mechanism, and a page of 100 jobs to look at
-  trainers    training programs on four small real nodes (root) that nobody has measured: a live table of their iterations
-              per second while Synergy finds out what each can use; then another one arrives
+  paper       a simulation: completion times of the paper's workload by mechanism, and a page that shows 100 jobs
+  trainers    training programs, not measured before, on four small real nodes (root): a live table of their iterations per
+              second while Synergy finds out what each can use; then another one arrives
   trace       the 100 jobs of a recorded trace on simulated nodes: with proportional requests, with requests for all that
-              each can use, with requests but no limits, and with Synergy, which is told the GPUs alone
+              each can use, with requests but no limits, and with Synergy and no requests but GPUs
 
-Sets up and builds what each part needs just before it, with Go 1.26.6 or newer. The first time, on two cores, the first part
-comes after some 4 minutes, the second after 12, and all is done after 17. Kubernetes and containerd are built meanwhile, once; the
-demonstration itself takes 5.
+Sets up and builds what each part needs just before the part, with Go 1.26.6 or newer. The first time, on two cores, the
+first part starts after some 4 minutes, the second after 12, and everything is done after 17: this includes building
+Kubernetes and containerd once. The demonstration itself takes 5 minutes.
 
   --part PART    only this part
-  --keep         wait for Enter while the pods that Synergy placed are there
+  --keep         at the end, keep the pods that Synergy placed until you press Enter
   --nodes N      simulated nodes of 8 GPUs, 24 CPUs and 500 GB (16)
   --skip-setup   do not install or build anything
 TEXT
@@ -66,7 +66,7 @@ finish() {
   exit "$status"
 }
 
-# prepare WHAT SET_UP_OPTION TARGET...: sets up and builds the needs of a part.
+# prepare WHAT SET_UP_OPTION TARGET...: sets up and builds what a part needs.
 prepare() {
   ((setup)) || return 0
   say "Getting ready for $1: packages, then the build"
@@ -76,17 +76,17 @@ prepare() {
 
 show_paper() {
   local lab=$root/build/release/bin/synergy-lab data=$root/tests/data/synergy page=$STATE/simulation.html
-  say "6925 jobs on 16 servers of 8 GPUs, in hours of jobs 4000 to 5000: proportional shares, requests without limits, Synergy"
+  say "6925 jobs on 16 servers of 8 GPUs, completion times of jobs 4000 to 5000 in hours: proportional shares, requests without limits, Synergy"
   "$lab" rounds --trace "$data/reference/single_6925job.csv" --profiles "$data/reference/profiles.json" --servers 16 \
     --window 4000:5000 --mechanism proportional,burstable-spread,synergy
   "$lab" rounds --trace "$data/reference/dynamic_100job.csv" --profiles "$data/reference/profiles.json" --servers 4 \
     --mechanism proportional,synergy --html "$page" >/dev/null
-  say "100 jobs on 4 servers, over time, proportional shares beside Synergy: open $page in a browser"
+  say "100 jobs on 4 servers over time, with proportional shares and with Synergy: open $page in a browser"
 }
 
-# The program that measures the trainers brings their cluster up and takes it down.
+# The program that measures the trainers starts their cluster and ends it.
 show_trainers() {
-  say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, not there (four minutes)"
+  say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, but do not exist (four minutes)"
   SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer \
     "$root/tests/cluster/run.sh" benches/demo_trainers.py --instance 5
 }
@@ -105,12 +105,12 @@ show_trace() {
     "$root/tests/cluster/run.sh" benches/demo_trace.py --folder "$STATE" --nodes "$nodes" "${more[@]}"
 }
 
-# Checked now, not after the first part.
+# Check this now, not after the first part.
 if ((setup)) && [[ $part != paper && -z ${SYNERGY_KUBE_BIN-} ]]; then check_go "$root/tests/go.mod"; fi
 
 mkdir -p "$STATE"
 trap finish EXIT INT TERM
-# Leftovers of an earlier --keep.
+# Remove what an earlier --keep has left.
 stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
 
@@ -127,7 +127,7 @@ fi
 say "Where to look next"
 cat <<'TEXT'
   README.md           what Synergy is and how it works
-  docs/evidence/real-nodes.md  the trainers: all ways to run them, measured more than once
+  docs/evidence/real-nodes.md  the trainers: all ways to run them, measured repeatedly
   docs/internals/extender.md    how the extender decides, its configuration and metrics
   scripts/demo.sh --keep, then kubectl describe pod: the scheduler's reasons as events
 TEXT

@@ -1,11 +1,12 @@
 #!/bin/sh
-# image-files.sh PROGRAM FOLDER: makes the files of PROGRAM's image in FOLDER: the program, the libraries that it needs, what dpkg
-# knows of their packages, and the packages' licences. It runs in a stage of the Dockerfile, where all are installed.
+# image-files.sh PROGRAM FOLDER: creates the files of PROGRAM's image in FOLDER: the program, the
+# libraries that it needs, dpkg's records of their packages, and the packages' licences. A stage of
+# the Dockerfile runs this script; all of the files are installed there.
 set -eu
 program=$1
 root=$2
 
-# add FILE: copies it with the links that lead to it.
+# add FILE: copies the file, and the links that lead to it.
 add() {
   real=$(readlink -f "$1")
   mkdir -p "$root$(dirname "$real")"
@@ -14,8 +15,8 @@ add() {
   [ "$named" = "$real" ] || ln -sf "$real" "$root$named"
 }
 
-# packages_of FILE...: prints the packages of the files. Of some packages dpkg knows the files by their names before the merge of
-# / and /usr.
+# packages_of FILE...: prints the packages of the files. For some packages, dpkg has the file names
+# from before the merge of / and /usr.
 packages_of() {
   for file in "$@"; do
     file=$(readlink -f "$file")

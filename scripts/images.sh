@@ -8,31 +8,34 @@ usage: scripts/images.sh [--programs FOLDER | --source] [--output ARCHIVE]
        scripts/images.sh --source [--arch LIST] --push REGISTRY [--plain-http]
        scripts/images.sh [--programs FOLDER]... [--arch LIST] --layouts FOLDER
 
-Builds the images of the Dockerfile without a daemon (buildah), as root. Either into one archive that `scripts/cluster.sh
-load-image` and `ctr images import` take, for this machine's architecture:
+Builds the images of the Dockerfile as root, without a daemon (buildah). It writes them in one of three forms.
+
+1. An archive for this machine's architecture, which `scripts/cluster.sh load-image` and `ctr images import` can read:
 
   synergy.test/synergy/{extender,controller,deviceplugin,nodeagent,cli}:VERSION
-  registry.k8s.io/kube-scheduler:VERSION   the kube-scheduler that scripts/setup.sh has built, if it has, under the official
-                                           image's name
+  registry.k8s.io/kube-scheduler:VERSION   the kube-scheduler that scripts/setup.sh has built, if any, under the name of the
+                                           official image
 
-or to a registry of yours, as manifest lists over the architectures: REGISTRY/synergy/{extender,...}:VERSION. `sudo buildah login
-REGISTRY` comes before, if it asks who you are. Or into OCI layouts FOLDER/{extender,...}, each an index over the architectures.
+2. Manifest lists over the architectures in your registry: REGISTRY/synergy/{extender,...}:VERSION. Run `sudo buildah login
+REGISTRY` before, if the registry needs a login.
+
+3. OCI layouts FOLDER/{extender,...}, each an index over the architectures.
 
 With SOURCE_DATE_EPOCH, the images have that date, and the same programs and packages make the same bytes.
 
-Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap, once, and kept in
+The base, debian:bookworm-slim, cannot be pulled everywhere. So debootstrap makes it once, in
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
 
-  --programs FOLDER   put in the programs of FOLDER, which tell their architecture; once for each architecture. Default:
-                      build/release/bin for this machine's, and for the other one build/ARCHITECTURE/bin (scripts/cross.sh)
-  --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores, and
-                      hours for another architecture than this machine's, whose compiler is emulated
+  --programs FOLDER   take the programs from FOLDER; they show their architecture. Once for each architecture. Default:
+                      build/release/bin for this machine's, and build/ARCHITECTURE/bin (scripts/cross.sh) for the other one
+  --source            build the programs inside the image, as `docker build` does. This takes about 12 minutes on two cores,
+                      and hours for an architecture that this machine does not have, because its compiler is emulated
   --output ARCHIVE    default: build/images.tar
   --push REGISTRY     push the images instead
   --layouts FOLDER    write the images as layouts instead
-  --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Debian's packages of another one are
-                      installed emulated; where the kernel has no interpreter for its programs, it has QEMU as long as this
-                      runs (scripts/setup.sh --cross)
+  --arch LIST         amd64, arm64, or both separated by a comma; default: this machine's. Debian's packages of the other one
+                      are installed in emulation; if the kernel has no interpreter for its programs, this script installs
+                      QEMU's while it runs (scripts/setup.sh --cross)
   --plain-http        the registry speaks HTTP
   -h, --help          this text
 TEXT
@@ -51,7 +54,7 @@ source "$here/lib/architecture.sh"
 source "$here/lib/emulation.sh"
 
 TARGETS=(extender controller deviceplugin nodeagent cli)
-# No registry can have a name in .test.
+# No registry can have a name in .test, so these names cannot be pulled.
 ARCHIVE_REGISTRY=synergy.test
 
 given=() source=0 output=$REPOSITORY/build/images.tar
@@ -84,7 +87,7 @@ default_programs() { # ARCHITECTURE
 
 cure="a build makes those for $own in build/release/bin, scripts/cross.sh those for $other in build/$other/bin"
 
-# find_programs: finds the folder with the programs of each architecture.
+# find_programs: finds the folder with the programs for each architecture.
 declare -A programs=()
 find_programs() {
   local folder architecture missing program found
@@ -114,14 +117,14 @@ for name in buildah debootstrap jq; do
   command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh --no-cluster"
 done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
-# The program that scripts/setup.sh built; without it, nodes pull the official image.
+# The program that scripts/setup.sh has built. Without it, nodes pull the official image.
 scheduler=''
 if [[ -z $registry$layouts ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
   scheduler=$(kube_folder)/kube-scheduler
   [[ -x $scheduler ]] || scheduler=''
 fi
 
-# An existing archive of the same contents is kept.
+# Keep an existing archive with the same contents.
 recipe=
 if [[ -z $registry$layouts ]] && ((!source)); then
   recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh,scripts/image-files.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
@@ -135,19 +138,21 @@ work=$CACHE/images
 mkdir -p "$work"
 exec 7<"$work"
 flock --nonblock 7 || { say "another images.sh is running; waiting for it"; flock 7; }
-# A store of its own leaves the machine's containers alone.
+# A separate store leaves the machine's own containers unchanged.
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" >"$work/storage.conf"
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
-# Options that give an image its date; the base's is always the same, because it outlives a release.
+# These options give an image its date. The base always has the same date, because it is used for
+# several releases.
 date_options=()
 [[ -z ${SOURCE_DATE_EPOCH-} ]] ||
   date_options=(--timestamp "$SOURCE_DATE_EPOCH" --build-arg "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH")
 
 base_of() { printf 'localhost/debian:bookworm-with-licences-%s\n' "$1"; }
 
-# update_base SYSTEM: installs the fixes since the last point release, as Debian's own image has them. They come from the mirror of
-# debootstrap; one without them is good enough for a test, and not for a release.
+# update_base SYSTEM: installs the fixes since the last point release, as Debian's own image does.
+# They come from debootstrap's mirror. Without fixes, a base is good enough for a test, but not for
+# a release.
 update_base() {
   local sources=$1/etc/apt/sources.list mirror
   mirror=$(awk '$1 == "deb" { print $2; exit }' "$sources")
@@ -159,8 +164,8 @@ update_base() {
   cp "$work/sources.list" "$sources"
 }
 
-# make_base ARCHITECTURE: makes the base image like Debian's slim one: the essential packages and
-# apt, without documentation.
+# make_base ARCHITECTURE: makes the base image, which is like Debian's slim one: the essential
+# packages and apt, without documentation.
 make_base() {
   local base container system=$work/system
   base=$(base_of "$1")
@@ -170,9 +175,9 @@ make_base() {
   debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
   update_base "$system"
   rm -rf "$system"/var/{cache/apt,cache/ldconfig,lib/apt/lists,log}/* "$system"/usr/share/{man,info,locale,lintian}/*
-  # The licences stay.
+  # Keep the licences.
   find "$system/usr/share/doc" -type f ! -name copyright -delete
-  # Files that name the machine, and the day on which accounts got no password, would differ each time.
+  # Files that name the machine, and dates of passwords, would differ each time.
   rm -f "$system"/etc/{hostname,resolv.conf,machine-id} "$system"/etc/*-
   sed -i -E 's/^(([^:]*:){2})[0-9]+:/\10:/' "$system/etc/shadow"
   container=$(buildah from scratch)
@@ -185,24 +190,25 @@ make_base() {
 
 image_of() { printf 'localhost/synergy/%s:%s-%s\n' "$1" "$version" "$2"; } # TARGET ARCHITECTURE
 
-# build ARCHITECTURE CONTEXT [OPTIONS]
+# build ARCHITECTURE CONTEXT [OPTIONS]: builds all images for one architecture.
 build() {
   local architecture=$1 context=$2 target
   shift 2
-  # The libraries are installed once: their image outlives drop_old_layers.
+  # The libraries are installed only once, because drop_old_layers keeps their image.
   for target in libraries "${TARGETS[@]}"; do
-    # Docker's format has HEALTHCHECK.
+    # Only Docker's format has HEALTHCHECK.
     buildah bud --quiet --layers --pull-never --format docker "${date_options[@]}" --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
       --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
       --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
   done
 }
 
-# drop_old_layers: removes what no image of the store's names needs, such as the layers of earlier programs. A build that was
-# killed leaves its container, which would keep its layers: the lock says that no build runs now.
+# drop_old_layers: removes layers that no named image of the store needs, such as those of earlier
+# programs. A killed build leaves a container that would keep its layers; the lock ensures that no
+# build is running.
 drop_old_layers() {
   buildah rm --all >/dev/null
-  # By force, because rm passes over a container whose making was cut off.
+  # --force, because otherwise rm skips a container whose creation was interrupted.
   buildah rmi --prune --force >/dev/null
 }
 
@@ -215,8 +221,8 @@ build_scheduler() {
   rm -r "$context"
 }
 
-# write_archive: writes all images into one OCI archive, which holds shared layers once, with the
-# names where containerd looks.
+# write_archive: writes all images into one OCI archive, which contains shared layers once, under
+# the names by which containerd finds them.
 write_archive() {
   local layout=$work/layout target
   rm -rf "$layout"
@@ -237,12 +243,13 @@ write_archive() {
   rm -r "$layout"
 }
 
-# settle_layout LAYOUT: makes its index the list itself, not one that names it, so that its digest is
-# the image's; and drops the history's comments, which name images of this machine's store.
+# settle_layout LAYOUT: replaces the layout's index with the list that it names, so that its digest
+# is the image's. Removes the history's comments, which name images of this machine's store.
 settle_layout() (
   cd "$1"
   blob() { printf 'blobs/sha256/%s\n' "${1#sha256:}"; }
-  # replace DIGEST FILTER [ARGUMENT...]: puts another blob in its place; prints what names that one.
+  # replace DIGEST FILTER [ARGUMENT...]: replaces a blob with the filter's output; prints a
+  # descriptor of the new one.
   replace() {
     jq --compact-output --join-output "${@:3}" "$2" "$(blob "$1")" >new
     rm "$(blob "$1")"
@@ -261,7 +268,7 @@ settle_layout() (
   done
 )
 
-# write_lists: makes each image a list over the architectures, and pushes it under its name in the
+# write_lists: makes each image a list over the architectures. Pushes the list under its name in the
 # registry, or writes its layout.
 write_lists() {
   local target list architecture
@@ -279,7 +286,7 @@ write_lists() {
       say "wrote $layouts/$target (${architectures[*]})"
       continue
     fi
-    # The list has the format of its images.
+    # The list has the same format as its images.
     buildah manifest push --quiet --all --rm --format v2s2 --tls-verify="$tls" \
       "$list" "docker://$registry/synergy/$target:$version" >/dev/null
     say "pushed $registry/synergy/$target:$version (${architectures[*]})"
@@ -292,7 +299,7 @@ for architecture in "${architectures[@]}"; do
   make_base "$architecture"
 done
 if ((source)); then
-  # An unpacked archive has no commit.
+  # A source tree without git has no commit.
   revision=
   if [[ -e $REPOSITORY/.git ]]; then revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD); fi
   for architecture in "${architectures[@]}"; do

@@ -5,12 +5,13 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, prose, headers, documentation,
-shell (shellcheck), workflows (actionlint, which is built once), Go format (gofmt) and clang-tidy-19 over src, the programs and research, which takes several minutes.
-All checks run; exit status 1 when any of them found something.
+Checks the tree: C++ format (clang-format-19), widths of lines, layering, structure, names, words, prose, headers,
+documentation, shell (shellcheck), workflows (actionlint, which is built once), Go format (gofmt), and clang-tidy-19 over
+src, the programs and research, which takes several minutes. All checks run; the exit status is 1 if any of them finds
+something.
 
   --fast       leave clang-tidy out
-  --fix        only write C++ and Go files as their formatters want them
+  --fix        only write C++ and Go files as their formatters would
   -h, --help   this text
 TEXT
 }
@@ -35,7 +36,7 @@ for argument in "$@"; do
   esac
 done
 
-# Prints the files of these patterns: tracked ones and new ones that are not ignored.
+# Prints the files that match these patterns: tracked files, and new files that are not ignored.
 files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
 check_shell() { files '*.sh' | xargs -0 shellcheck; }
@@ -45,7 +46,7 @@ check_workflows() (set_up_actionlint && "$(actionlint_folder)/actionlint" -color
 check_go_format() {
   local unformatted
   unformatted=$(gofmt -l tests scripts)
-  [[ -z $unformatted ]] || { printf '%s: not as gofmt writes it\n' "$unformatted" && return 1; }
+  [[ -z $unformatted ]] || { printf '%s: differs from what gofmt would write\n' "$unformatted" && return 1; }
 }
 
 # Reads the compiler's arguments from the dev preset, of which only generated sources are built.
@@ -63,7 +64,7 @@ if ((fix)); then
 fi
 
 failed=()
-# check NAME COMMAND...
+# check NAME COMMAND...: runs a check, and records it if it fails.
 check() {
   local name=$1
   shift

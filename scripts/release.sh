@@ -6,21 +6,21 @@ usage() {
 usage: scripts/release.sh --dry-run vX.Y.Z [OPTION]...
        scripts/release.sh vX.Y.Z --registry REGISTRY --source URL [OPTION]...
 
-Makes all of a release, as root: programs, images, the chart, manifests, archives of the command line, a krew manifest, bills of
-materials, notes, provenance, checksums and signatures. The images and the chart are pushed to the registry; the files to
-publish beside them are in FOLDER/assets, the notes in FOLDER/notes.md. Each step is a script in scripts/release, with the same
-arguments. scripts/setup.sh --no-cluster --cross --release installs what they need; RELEASING.md says what comes before and
-after.
+Makes a complete release, as root: programs, images, the chart, manifests, archives of the command line, a krew manifest,
+bills of materials, notes, provenance, checksums and signatures. Pushes the images and the chart to the registry; writes the
+files to publish beside them to FOLDER/assets, and the notes to FOLDER/notes.md. Each step is a script in scripts/release,
+with the same arguments. scripts/setup.sh --no-cluster --cross --release installs what they need; RELEASING.md says what to
+do before and after.
 
-With the same commit and the same packages, two runs make the same bytes; signatures differ.
+Two runs with the same commit and the same packages make the same bytes, except for signatures.
 
   --dry-run          push to a registry on this machine, which keeps its data in FOLDER/registry, and sign with a key that is
-                     thrown away. `scripts/release/registry.sh FOLDER/registry REGISTRY` serves it again
-  --registry NAME    where the images (NAME/synergy/...) and the chart (NAME/charts/synergy) go. Dry run: 127.0.0.1:5000
-  --source URL       the repository's https:// address; files are expected in URL/releases/download/vX.Y.Z
+                     then deleted. `scripts/release/registry.sh FOLDER/registry REGISTRY` serves the registry again
+  --registry NAME    registry for the images (NAME/synergy/...) and the chart (NAME/charts/synergy). Dry run: 127.0.0.1:5000
+  --source URL       the repository's https:// address; the files will be in URL/releases/download/vX.Y.Z
   --out FOLDER       default: out/vX.Y.Z
-  --arch LIST        of amd64 and arm64; default: both
-  --programs FOLDER  take the programs of FOLDER instead of building them; once for each architecture
+  --arch LIST        amd64, arm64, or both separated by a comma; default: both
+  --programs FOLDER  take the programs from FOLDER instead of building them; once for each architecture
   -h, --help         this text
 TEXT
 }

@@ -5,15 +5,15 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--no-cluster | --demo] [--cross] [--release] [--operators]
 
-Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes,
-containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2
-nodes, all kept in ${XDG_CACHE_HOME:-~/.cache}/synergy.
-Run it again at any time: it does only what is missing. The first build of the programs takes 8 to 18 minutes on two cores,
-the system of v2 nodes 2 more and what its downloads take.
+Installs what building and testing Synergy needs: Debian packages, the programs of the test cluster (Kubernetes, containerd,
+runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which it builds from Go modules, and the system of the cluster's v2
+nodes. All but the packages is in ${XDG_CACHE_HOME:-~/.cache}/synergy.
+You can run it again at any time: it adds only what is missing. The first build of the programs takes 8 to 18 minutes on two
+cores; the system of v2 nodes takes 2 more, and the time of its downloads.
 
   --no-cluster   only what the build, its images (scripts/images.sh) and the unit tests need
   --demo         only what the build and scripts/demo.sh need: no Helm, Kueue, JobSet, Trainer, system of v2 nodes
-  --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
+  --cross        also what builds and runs programs for the other architecture, of amd64 and arm64 (scripts/cross.sh)
   --release      also what makes a release (scripts/release.sh): Helm, crane, syft and cosign, about 12 minutes on two cores
   --operators    also the operators of jobs that the long tier of tests runs: KubeRay, MPI operator and LeaderWorkerSet
   -h, --help     this text
@@ -57,7 +57,7 @@ done
 if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}" "${more[@]}"
   if ((with_all)); then
-    # Mostly downloads, which leave the cores to the builds.
+    # This is mostly downloads, which leave the cores to the builds.
     set_up_v2_node &
     v2_node=$!
   fi

@@ -5,19 +5,20 @@ usage() {
   cat <<'TEXT'
 usage: scripts/soak.sh [--seconds N] [--pods N] [--nodes N] [--seed N] [--output json] [--skip-setup] [--programs FOLDER] [--state DIR]
 
-Training pods come and go on simulated nodes while the API server, the extender and two controllers are killed again and
-again and resizes are refused. Every second the API server is asked whether the invariants hold: no node over-allocated,
-nobody below its floor, no pod lost or moved, every change recorded, no GPUs idle where room can be made. Then the hundred
-jobs of a recorded trace run under the same checks. Exit status 1 when anything did not hold.
+Creates and deletes training pods on simulated nodes, kills the API server, the extender and two controllers again and again,
+and makes kubelets refuse resizes. Checks every second, by asking the API server, that the invariants hold: no node is
+over-allocated, no pod is below its floor, no pod is lost or moved, every change is recorded, and no GPUs are idle if room
+can be made. Then runs the hundred jobs of a recorded trace under the same checks. The exit status is 1 if an invariant did
+not hold.
 
-  --seconds N        how long things are killed (600)
+  --seconds N        how long the kills last (600)
   --pods N           pods at a time (500)
   --nodes N          simulated nodes with 8 GPUs, 24 CPUs and 500 GB each (64)
-  --seed N           of what happens to whom (1)
-  --output json      the report as JSON
+  --seed N           seed of the random choices (1)
+  --output json      print the report as JSON
   --skip-setup       do not install or build anything
-  --programs FOLDER  where synergy-extender and synergy-controller are (build/release/bin)
-  --state DIR        where logs are kept (~/.local/state/synergy/soak)
+  --programs FOLDER  folder with synergy-extender and synergy-controller (build/release/bin)
+  --state DIR        folder for logs (~/.local/state/synergy/soak)
 TEXT
 }
 

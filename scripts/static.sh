@@ -5,10 +5,10 @@ usage() {
   cat <<'TEXT'
 usage: scripts/static.sh [--arch ARCHITECTURE]
 
-Builds the command line as one program that needs no libraries, into build/static-ARCHITECTURE/bin/synergy, and removes its
-symbols. scripts/setup.sh --release installs what it needs, and with --cross what it needs for the other architecture.
+Builds the command line as one program that needs no libraries, build/static-ARCHITECTURE/bin/synergy, without symbols.
+scripts/setup.sh --release installs what this script needs; for the other architecture, add --cross.
 
-  --arch ARCHITECTURE   amd64 or arm64; this machine's if not given
+  --arch ARCHITECTURE   amd64 or arm64; default: this machine's
   -h, --help            this text
 TEXT
 }
@@ -54,7 +54,7 @@ if [[ $architecture != "$(image_architecture)" ]]; then
 fi
 make_archives "$architecture"
 cd "$REPOSITORY"
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 cmake --fresh --no-warn-unused-cli --preset release -B "$build" -DSYNERGY_TESTS=OFF -DSYNERGY_RESEARCH=OFF "${toolchain[@]}" \
   -DSYNERGY_ARCHIVES="$(archives_folder "$architecture")" >/dev/null

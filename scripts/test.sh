@@ -8,36 +8,36 @@ usage: scripts/test.sh [--only PART]... [--skip-setup]
        scripts/test.sh --for PATH... [--skip-setup]
        scripts/test.sh --stress [TIMES] [--load N] [--skip-setup]
 
-Sets up, builds and runs the gate: what every change has to pass. Its parts:
+Sets up, builds and runs the gate, which every change has to pass. Its parts:
 
   lint      formatting, layering, names, shell, Go (scripts/lint.sh --fast)
   tests     the release build's tests: property, integration, lint and cluster
   go        the tests of the Go programs (oracle, benchmarks)
   asan      the unit tests under the address and undefined sanitizers
-  tsan      the unit tests of what threads share under the thread sanitizer
+  tsan      the unit tests of code that threads share, under the thread sanitizer
 
-go, asan and tsan run beside the tests, with what these leave of the processors; their output comes at the end.
+go, asan and tsan run beside the tests, on the CPU that these leave; their output comes at the end.
 
-  --only PART    just this part; may be given more than once. Also forge: the tests without those that need a node on control
-                 groups v1, or a machine in QEMU, which the runners of a forge do not have. Or one of the long tier's:
-                 long      the tests that prove more of the same: soak, profiling, speeds on real nodes, all that is marked so, with
-                           ten times as many generated inputs
-                 tidy      clang-tidy as well (scripts/lint.sh), and go vet; about fifteen minutes
-                 versions  the cluster tests on the older versions of Kubernetes in tests/versions, whose programs it builds (10
-                           minutes each on two cores)
-                 cross     the programs for the other architecture (arm64 on amd64): cross-compiled, the unit tests of what decides
-                           in QEMU, and images of both architectures in a registry, whose programs run (scripts/cross.sh; as root,
-                           about 20 minutes on two cores)
+  --only PART    only this part; can be given more than once. PART can also be forge: the tests without those that need a node
+                 on control groups v1 or a machine in QEMU, which a forge's runners do not have. Or a part of the long tier:
+                 long      tests that add evidence: soak, profiling, speeds on real nodes and all tests that are marked so,
+                           with ten times as many generated inputs
+                 tidy      clang-tidy (scripts/lint.sh) and go vet; about fifteen minutes
+                 versions  the cluster tests on the older versions of Kubernetes in tests/versions, whose programs it builds
+                           (10 minutes each on two cores)
+                 cross     the programs for the other architecture (arm64 on amd64): cross-compiles them, runs the unit tests
+                           of the pure half in QEMU, pushes images of both architectures to a registry and runs their
+                           programs (scripts/cross.sh; as root, about 20 minutes on two cores)
   --long         long, tidy and versions
-  --for PATH...  those of the gate's tests that can see a change to these files (tests/affected.py)
-  --stress       the gate again and again, until each test has passed so often in a row (20). It goes on where it was interrupted;
-                 a test that fails begins anew
-  --load N       meanwhile, N processes that do nothing but use a processor each
+  --for PATH...  those of the gate's tests that a change to these files can affect (tests/affected.py)
+  --stress       run the gate until each test has passed TIMES times in a row (20). It continues where it was interrupted; a
+                 test that fails starts counting again
+  --load N       meanwhile run N processes that each keep a processor busy
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (8 to 18 minutes with all else that the test cluster runs). A
-test on a cluster that fails leaves what the cluster looked like in build/release/failures. Results are in build/*/results.xml;
-`tests/results.py costs FILE` makes a table of them. Exit status 1 when anything failed.
+The first run on a machine also builds the programs of the test cluster (8 to 18 minutes). When a cluster test fails, the
+cluster's state is stored in build/release/failures. Results are in build/*/results.xml; `tests/results.py costs FILE` makes
+a table of them. The exit status is 1 if anything failed.
 TEXT
 }
 
@@ -74,10 +74,10 @@ while (($#)); do
   shift
 done
 
-# With these, the compiler cache also hits for clones in other folders.
+# These settings let the compiler cache also hit for clones in other folders.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
-# build PRESET [TARGET [OPTION...]]
+# build PRESET [TARGET [OPTION...]]: configures and builds.
 build() {
   mkdir -p "build/$1/.cmake/api/v1/query" && touch "build/$1/.cmake/api/v1/query/codemodel-v2" &&
     cmake --preset "$1" "${@:3}" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
@@ -89,8 +89,8 @@ run_tests() {
     --no-tests=ignore "${@:2}"
 }
 
-# Runs the cluster tests on each older Kubernetes, whose programs it builds. It runs all versions,
-# whatever fails.
+# Runs the cluster tests on each older Kubernetes, whose programs it builds. Continues with the next
+# version after a failure.
 test_versions() {
   local folder status=0
   for folder in tests/versions/*; do
@@ -110,7 +110,7 @@ test_cross() {
   build release programs && scripts/cross.sh --tests && ctest --preset release -C cross -L cross
 }
 
-# Runs with more generated inputs, and restores the gate's number afterwards.
+# Runs tests with more generated inputs, and restores the gate's number afterwards.
 test_long() {
   local status=0
   build release all -DSYNERGY_PROPERTY_PARAMS="seed=20260104 max_success=3000" &&
@@ -119,9 +119,9 @@ test_long() {
   return $status
 }
 
-# With the flags of scripts/lib/build.sh, so that the parts of Kubernetes that both need are
-# compiled once. go vet checks all of Kubernetes to report on our few packages, so it is in the long
-# tier.
+# Uses the flags of scripts/lib/build.sh, so that the parts of Kubernetes that both need are
+# compiled only once. go vet checks all of Kubernetes to report on our few packages, so it is in the
+# long tier.
 go_tests() { (cd tests && GOFLAGS='-trimpath -gcflags=all=-dwarf=false' go "$@" ./...); }
 
 run_part() {
@@ -140,7 +140,7 @@ run_part() {
 }
 
 failed=()
-# part NAME COMMAND...
+# part NAME COMMAND...: runs a part of the gate, and records it if it fails.
 part() {
   local started=$SECONDS name=$1
   say "== $name"
@@ -159,7 +159,7 @@ run_gate() {
   part "what ran beside them" finish_beside "$log"
 }
 
-# of_names NAME...: prints the pattern of these tests.
+# of_names NAME...: prints a pattern that matches exactly these tests.
 of_names() { (IFS='|' && printf '^(%s)$' "$*"); }
 
 run_affected() {
@@ -167,7 +167,7 @@ run_affected() {
   part lint run_part lint
   part build build release
   for preset in release asan tsan; do
-    # The program of a unit test is known once its build folder is configured.
+    # CMake knows the program of a unit test only when its build folder is configured.
     [[ $preset == release ]] || build "$preset" help >/dev/null || return
     mapfile -t names < <(python3 tests/affected.py --build "build/$preset" "${paths[@]}")
     say "$preset: ${#names[@]} tests can see this change"

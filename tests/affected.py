@@ -4,8 +4,9 @@
   affected.py --build FOLDER PATH...
 
 FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ is found by
-CMake's graph of targets, Python by its imports, cluster tests by the table below. Every test sees a
-path that is unknown here: a test too many costs minutes, a test too few a fault.
+CMake's graph of targets, Python by its imports, cluster tests by the table below. For a path that
+is unknown here, prints all tests: a test too many costs minutes, but a test too few can miss a
+fault.
 """
 
 import argparse
@@ -19,10 +20,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLUSTER = "_cluster_test"
-# The path of tests/cluster/run.sh.
+# Folders from which tests/cluster/run.sh lets a program import.
 SHARED_MODULES = (*(ROOT / "tests/cluster").glob("*/"), ROOT / "tests/chart")
 
-# The programs of ours that a cluster test runs, if they are not the usual ones.
+# Cluster test -> the programs of ours that it runs, if they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
 PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml", "stand-in-plugin"}
 CLUSTER_PROGRAMS = {
@@ -36,8 +37,8 @@ CLUSTER_PROGRAMS = {
                     USUAL | {"synergy-node-agent"}),
 }
 
-# Folders that are linked into every cluster test's programs, and used in the tests of these names
-# alone.
+# Folders that are linked into the programs of every cluster test, but matter only to tests with
+# these names.
 CLUSTER_USES = (
     ("src/gavel/*", ("gavel*", "install*")),
     ("src/optimus/*", ("optimus*", "training_operators*", "install*")),
@@ -45,7 +46,8 @@ CLUSTER_USES = (
     ("research/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
 )
 
-# Path -> the tests that see it, as patterns of names. The first line that fits counts.
+# Path -> patterns for the names of tests that can see a change to it. The first matching line
+# counts.
 SEEN_BY = (
     ("tests/cluster/queueing/kuberay/*", ("job_operators*", "real_jobs*")),
     ("tests/cluster/queueing/jobs/*", ("real_jobs*",)),
@@ -100,8 +102,8 @@ class Build:
         self.by_id = {target["id"]: target for target in self.targets}
 
     def owners(self, path):
-        """Returns the ids of targets that are made of that file, or of sources beside it or above
-        it: headers belong to their folder."""
+        """Returns the ids of targets that are built from that file, or from sources in its folder
+        or the nearest folder above that has some: headers belong to their folder."""
         exact = {target["id"] for target in self.targets
                  for source in target.get("sources", []) if source["path"] == path}
         if exact:
@@ -115,7 +117,7 @@ class Build:
 
     @functools.lru_cache(maxsize=None)
     def needs(self, identity):
-        """Returns the ids of everything from which a target is built, itself included."""
+        """Returns the ids of everything from which a target is built, and the target's own."""
         own = self.by_id.get(identity, {})
         return frozenset({identity}).union(*(self.needs(other["id"]) for other in own.get("dependencies", [])))
 
@@ -127,8 +129,8 @@ class Build:
 
 @functools.lru_cache(maxsize=None)
 def imports(file):
-    """Returns a Python file and its imports, at any distance, from its own folder and from the path
-    of tests/cluster/run.sh."""
+    """Returns a Python file and everything that it imports, directly or not, from its own folder
+    and from the folders of tests/cluster/run.sh."""
     found, left = set(), [file]
     while left:
         path = left.pop()
@@ -143,14 +145,14 @@ def imports(file):
 
 
 def programs_of(test, programs):
-    """Returns the names of our programs that a test runs: by its command, or by the table."""
+    """Returns the names of our programs that a test runs, by its command or by the table."""
     if test["name"].endswith(CLUSTER):
         return CLUSTER_PROGRAMS.get(test["name"].removesuffix(CLUSTER), USUAL)
     words = {pathlib.PurePath(word).name for word in test.get("command", [])}
     if test["name"].startswith("lint_"):
-        return set()  # a separate part
+        return set()  # these tests have a separate part
     if any(word.endswith(".py") for word in words):
-        return programs & PROGRAMS  # tests of whole programs; few, and quick
+        return programs & PROGRAMS  # tests of whole programs, which are few and quick
     return words
 
 
@@ -160,8 +162,8 @@ def uses(name, path):
 
 
 def affected(paths, build, tests):
-    """Returns the names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see
-    a change to any of the paths."""
+    """Returns the names of the tests that can see a change to any of the paths. `tests`: as ctest
+    --show-only=json-v1 lists them."""
     found = set()
     for path in paths:
         patterns = next((patterns for pattern, patterns in SEEN_BY if fnmatch.fnmatch(path, pattern)), None)
@@ -170,7 +172,7 @@ def affected(paths, build, tests):
                       for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
             continue
         if path.startswith(("tests/", "research/tests/")) and path.endswith(".py"):
-            # A path of tests/cluster/run.sh is relative to its folder.
+            # The paths that tests/cluster/run.sh takes are relative to its folder.
             users = {test["name"] for test in tests for word in test.get("command", [])
                      if word.endswith(".py") and ROOT / path in imports(ROOT / "tests/cluster" / word)}
         else:
@@ -190,7 +192,7 @@ def main():
     listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True,
                             capture_output=True, text=True)
     paths = [str(pathlib.Path(path).resolve().relative_to(ROOT)) for path in options.paths]
-    # Fixtures come with the tests that need them.
+    # Fixtures run with the tests that need them.
     fixtures = ("_up", "_down")
     tests = [test for test in json.loads(listed.stdout)["tests"] if not test["name"].endswith(fixtures)]
     for name in sorted(affected(paths, Build(options.build), tests)):

@@ -3,9 +3,9 @@ test's status.
 
   cost.py [--shared FOLDER] COMMAND...
 
-CPU is that of the command and of all processes that it started, including daemons that have ended
-by then. A test on a shared cluster, which has its state in FOLDER, also pays for the CPU of the
-cluster's processes meanwhile.
+The CPU time is that of the command and of all processes that it has started, including daemons that
+have ended by then. For a test on a shared cluster, with its state in FOLDER, it includes the CPU
+time of the cluster's processes meanwhile.
 """
 
 import ctypes
@@ -17,19 +17,19 @@ import subprocess
 import sys
 import time
 
-SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # options of prctl(2)
 LIBC = ctypes.CDLL(None)
 TICK = os.sysconf("SC_CLK_TCK")
 
 
 def fields(process):
-    """Returns the fields of /proc/N/stat behind the program's name: state, parent, ..."""
+    """Returns the fields of /proc/N/stat that follow the program's name: state, parent, ..."""
     return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8",
                                                            errors="replace").rpartition(")")[2].split()
 
 
 def used_by(folder):
-    """Returns the CPU seconds so far of a cluster's components, of their descendants, and of those
+    """Returns the CPU seconds so far of a cluster's components, of their descendants, and of
     descendants that have ended and were waited for."""
     roots = set()
     for record in folder.glob("cluster/pids/*"):
@@ -41,7 +41,7 @@ def used_by(folder):
         try:
             found[int(process)] = fields(process)
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
 
     def belongs(process):
         while process in found and process not in roots:
@@ -51,8 +51,8 @@ def used_by(folder):
 
 
 def run(command):
-    """Returns its exit status. Its orphans that have ended are waited for, which adds their CPU
-    time to ours."""
+    """Runs the command; returns its exit status. Waits for orphans that have ended, which adds
+    their CPU time to ours."""
     LIBC.prctl(SET_CHILD_SUBREAPER, 1)
     with subprocess.Popen(command, preexec_fn=lambda: LIBC.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)) as test:
         signal.signal(signal.SIGTERM, lambda *_: test.terminate())

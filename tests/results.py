@@ -1,7 +1,7 @@
 """Reads the output of `ctest --output-junit FILE`.
 
-  results.py costs FILE...       prints a table of the dearest tests, for docs/internals/test-cluster.md
-  results.py count PASSES FILE   adds to the file PASSES how often each test has passed in a row;
+  results.py costs FILE...       prints a table of the most expensive tests, for docs/internals/test-cluster.md
+  results.py count PASSES FILE   records in the file PASSES how often each test has passed in a row;
                                  lists those that failed
   results.py left PASSES TIMES   lists the tests that have not yet passed so often in a row
 """

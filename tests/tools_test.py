@@ -1,5 +1,5 @@
-"""cost.py, results.py and affected.py: what a test costs, how often it has passed, and which tests can see a
-change; and how scripts/lib keeps the processes of test clusters."""
+"""Tests cost.py, results.py and affected.py: what a test costs, how often it has passed, and which
+tests a change can affect. Also tests how scripts/lib tracks the processes of test clusters."""
 
 import json
 import pathlib
@@ -101,7 +101,8 @@ class ResultsTest(unittest.TestCase):
 
 
 class AffectedTest(unittest.TestCase):
-    """src/core <- src/profile <- the extender and a unit test; another program uses neither."""
+    """src/profile uses src/core; the extender and a unit test use src/profile; another program uses
+    neither."""
 
     def setUp(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -17,7 +17,7 @@ struct Occupant {
   ResourceVector amount;
 };
 
-// Shares CPU among the server's jobs, weighted by their requests alone.
+// Divides CPU among the server's jobs in proportion to their requests.
 void ShareCpuOf(const Server& server, std::span<const Job> jobs, std::vector<Occupant>& occupants) {
   std::vector<CpuUser> users;
   users.reserve(occupants.size());

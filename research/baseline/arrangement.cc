@@ -12,8 +12,8 @@
 namespace synergy {
 namespace {
 
-// Returns, per GPU, the least CPU and memory that any of these jobs wants, at most what some server
-// has. No more than this is reserved for an idle GPU.
+// Returns the least CPU and memory per GPU that any of these jobs wants, but no more than some
+// server has. No more than this is reserved for an idle GPU.
 ResourceVector LeastPerGpu(std::span<const Server> servers, std::span<const JobIndex> turns,
                            std::span<const ResourceVector> wanted) {
   ResourceVector least =
@@ -73,7 +73,7 @@ class Arrangement {
     occupants_[server].push_back(job);
   }
 
-  // Keeps the job on its servers, unless it waits or one of its servers is gone.
+  // Keeps the job on its servers, unless it waits or one of them is gone.
   void Keep(JobIndex job) {
     const std::vector<Share>& holds = jobs_[job].holds;
     const bool stays = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
@@ -93,7 +93,8 @@ class Arrangement {
       Hold(job, *server, gpus);
       return;
     }
-    // Uses the fewest servers: the emptiest, until one holds the rest.
+    // Takes the emptiest servers until one can hold the rest, so that the job uses as few as
+    // possible.
     const auto emptiest = packing_.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
       return std::optional(-free.gpus.count());
     });
@@ -116,7 +117,7 @@ class Arrangement {
     share.amount = amount;
   }
 
-  // Returns the job's guaranteed amounts there.
+  // Returns the job's guaranteed amounts on that server.
   ResourceVector FairAmount(JobIndex job, ServerIndex server, Gpus gpus) const {
     return LesserOf(PartOf(jobs_[job].demand, gpus, jobs_[job].gpus),
                     FairShareOf(servers_[server], gpus));
@@ -138,7 +139,7 @@ class Arrangement {
         free -= ShareOn(job, server).amount;
       }
     }
-    // Sorts by demand, so that equal sets of jobs are one question to the divider.
+    // Sorts by demand, so that the divider gets the same question for equal sets of jobs.
     std::sort(whole.begin(), whole.end(), [&](JobIndex a, JobIndex b) {
       const auto key = [&](JobIndex job) {
         const ResourceVector& demand = jobs_[job].demand;
@@ -157,7 +158,7 @@ class Arrangement {
     }
   }
 
-  // Gives a job on several servers as much of their rest as all of them can give equally.
+  // Gives a job on several servers as much of the servers' rest as each of them can give equally.
   void Grow(JobIndex index) {
     const Job& job = jobs_[index];
     ResourceVector whole = LargerOf(wanted_[index], job.demand);
@@ -179,7 +180,7 @@ class Arrangement {
   Packing packing_;
   ResourceVector largest_;
   ResourceVector reserve_;                        // per GPU
-  std::vector<std::vector<JobIndex>> occupants_;  // by server
+  std::vector<std::vector<JobIndex>> occupants_;  // server -> jobs
   std::vector<const JobProfile*> profiles_;
   Plan plan_;
 };

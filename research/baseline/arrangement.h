@@ -1,8 +1,8 @@
 #pragma once
 
-// A round in which every job that gets GPUs runs, and CPU and memory are settled last: jobs are
-// placed by what they want (best_fit.h), even if a server has less, so that each placement takes
-// account of the wants on every server; then every server is divided again (re_division.h).
+// Plans a round in which every job that gets GPUs runs, and CPU and memory are decided last. First,
+// jobs are placed by what they want (best_fit.h), even if a server has less, so that each placement
+// considers what jobs on every server want. Then every server is divided again (re_division.h).
 //
 // Threading: pure except for the Divider's cache.
 
@@ -19,8 +19,8 @@ namespace synergy {
 // Returns, per dimension, the largest capacity of any server, at least 1.
 ResourceVector LargestOf(std::span<const Server> servers);
 
-// With 100,000 jobs a pass in the order of turns would stall on memory at each job: prefetch the
-// data of the job that many turns later.
+// With 100,000 jobs, a pass in the order of turns would have to wait for memory at each job. So the
+// pass prefetches the data of the job that comes this many turns later.
 inline constexpr size_t kAhead = 8;
 inline void Prefetch(const Job* job, const std::vector<Share>* shares) {
   __builtin_prefetch(job);
@@ -28,12 +28,12 @@ inline void Prefetch(const Job* job, const std::vector<Share>* shares) {
   __builtin_prefetch(shares);
 }
 
-// `turns`: the jobs that run in this round; together they have no more GPUs than the servers.
-// Running jobs keep their servers; the others are placed in this order, on one server each if one
-// has the GPUs, else on the fewest. `wanted`: by job, its target amounts.
+// `turns`: the jobs that run in this round; together they need no more GPUs than the servers have.
+// Running jobs keep their servers. The others are placed in this order: on one server if one has
+// the GPUs, else on as few as possible. `wanted`: each job's target amounts.
 //
-// A job on several servers has equal shares there: its fair share, and as much of the rest as all
-// of them can give.
+// A job on several servers has equal shares on them: its fair share, and as much of the rest as
+// each of them can give.
 Plan Arrange(std::span<const Server> servers, std::span<const Job> jobs,
              std::span<const JobIndex> turns, std::span<const ResourceVector> wanted,
              Divider& divider);

@@ -40,7 +40,7 @@ std::vector<DivisionChoice> DivisionChoices(const JobProfile& profile, const Res
       if (cpu > limit.cpu || memory > limit.memory) continue;
       const double value = gpus * profile.ThroughputAt(cpu, memory) / unit;
       const bool enough = value >= gpus * (1 - kEqual);
-      // The dominating choices come earlier in this order.
+      // Choices that dominate others come earlier in this order.
       const bool dominated = std::any_of(choices.begin(), choices.end(), [&](const auto& other) {
         return other.memory <= memory && other.value >= value - kEqual;
       });
@@ -72,7 +72,7 @@ const Divider::Answer& Divider::Divide(const Server& server,
                 free.cpu.count(),
                 free.memory.count(),
                 {jobs.begin(), jobs.end()}};
-  // Enough for all the mixes of a large cluster, and a bound for a process that never ends.
+  // This suffices for all the mixes of a large cluster, and limits a process that never ends.
   if (answers_.size() >= kMaxAnswers) answers_.clear();
   const auto [at, is_new] = answers_.try_emplace(std::move(key));
   Answer& answer = at->second;

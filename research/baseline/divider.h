@@ -1,7 +1,7 @@
 #pragma once
 
-// Re-division (re_division.h) of the servers of a round: the choices that a job's profile allows,
-// and a cache of answers.
+// Re-division (re_division.h) of a round's servers: the choices that a job's profile allows, and a
+// cache of answers.
 //
 // Threading: DivisionChoices is pure; a Divider has one owner.
 
@@ -17,27 +17,28 @@
 
 namespace synergy {
 
-// Returns the useful ways to serve a job with `profile`, ascending by CPU: those that reach the
-// throughput of `fair` (the job's fair share of a server), fit within `limit`, and are not
-// dominated. CPU comes in steps of `cpu_step` and at the profile's own values, memory at the
-// profile's and at the fair share. Returns at least one: if no other is left, the fair share
-// itself. A choice's value is GPUs x throughput / the fair share's throughput.
+// Returns the useful ways to serve a job with `profile`, ascending by CPU: those that are as fast
+// as `fair` (the job's fair share of a server), fit within `limit`, and are not dominated. CPU
+// amounts are multiples of `cpu_step` and the profile's own values; memory amounts are the
+// profile's and the fair share's. If no way is left, returns the fair share alone. A choice's value
+// is GPUs x throughput / the fair share's throughput.
 std::vector<DivisionChoice> DivisionChoices(const JobProfile& profile, const ResourceVector& fair,
                                             const ResourceVector& limit, MilliCpu cpu_step);
 
-// Calls Divide for servers and profiles, and caches answers: in a large cluster few servers differ.
+// Calls Divide with servers and profiles, and caches answers: in a large cluster few servers
+// differ.
 class Divider {
  public:
   explicit Divider(MilliCpu cpu_step = Cores(1)) : cpu_step_(cpu_step) {}
 
   struct Answer {
-    std::vector<ResourceVector> amounts;  // per job, including GPUs; empty: change nothing
+    std::vector<ResourceVector> amounts;  // per job, including GPUs; empty: nothing changes
     double value = 0;
     double bound = 0;
   };
-  // Returns an answer that is valid until the next call. REQUIRES: the jobs' profiles outlive this.
-  // `free` is the amount that the jobs may share: the server's capacity without what other jobs
-  // hold.
+  // Returns an answer that is valid until the next call. `free`: the amount that the jobs may
+  // share, which is the server's capacity without what other jobs hold. REQUIRES: the jobs'
+  // profiles outlive this object.
   const Answer& Divide(const Server& server, std::span<const JobProfile* const> jobs,
                        const ResourceVector& free);
 

@@ -16,7 +16,7 @@ double Fraction(Amount amount, Amount whole) {
          static_cast<double>(std::max<int64_t>(whole.count(), 1));
 }
 
-// DRF's dominant share: the largest part of the whole in any dimension.
+// Returns DRF's dominant share: the largest fraction of the whole in any dimension.
 double DominantShare(const ResourceVector& amount, const ResourceVector& whole) {
   double largest = 0;
   ResourceVector::ForEach(
@@ -24,7 +24,7 @@ double DominantShare(const ResourceVector& amount, const ResourceVector& whole) 
   return largest;
 }
 
-// Tetris's alignment: the dot product of both, as parts of the whole.
+// Returns Tetris's alignment: the dot product of both, as fractions of the whole.
 double Alignment(const ResourceVector& a, const ResourceVector& b, const ResourceVector& whole) {
   double sum = 0;
   ResourceVector::ForEach([&](auto member) {
@@ -47,8 +47,8 @@ class GreedyRound {
   }
 
   Plan Run(std::span<const JobIndex> policy_order) {
-    // Jobs in turn come first, then other jobs that fit beside them. Running jobs keep their
-    // places.
+    // Jobs whose turn it is come first, then other jobs that fit beside them. Running jobs keep
+    // their places.
     const std::vector<JobIndex> order = Sorted(policy_order);
     const std::vector<JobIndex> first = Runnable(servers_, jobs_, order);
     PlaceAll(first);
@@ -83,7 +83,7 @@ class GreedyRound {
     for (const JobIndex job : order) PlaceIfWaiting(job);
   }
 
-  // None of these jobs moves: a job that lost its place waits.
+  // None of these jobs moves: if a job loses its place, it waits.
   void PlaceRest(std::span<const JobIndex> order) {
     KeepAll(order);
     for (const JobIndex job : order) {
@@ -118,7 +118,8 @@ class GreedyRound {
     for (const Share& share : holds) Hold(job, share.server, share.amount);
   }
 
-  // Returns a server for an amount; without a rule of alignment, any server with room.
+  // Returns a server with room for the amount: the first, or the best aligned one if the rule
+  // aligns.
   std::optional<ServerIndex> Find(const ResourceVector& amount) {
     return packing_.Best(amount.gpus, [&](const Server&, const ResourceVector& free) {
       const double rank = order_ == GreedyOrder::kTetris ? -Alignment(amount, free, total_) : 0;
@@ -136,7 +137,7 @@ class GreedyRound {
     return Split(job, demand);
   }
 
-  // Places a job that is larger than any server on the emptiest ones.
+  // Places a job that is larger than any server on the emptiest servers.
   bool Split(JobIndex job, const ResourceVector& demand) {
     Gpus left = demand.gpus;
     while (left > Gpus(0)) {

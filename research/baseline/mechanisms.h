@@ -1,6 +1,6 @@
 #pragma once
 
-// The mechanisms by name, as on the command line.
+// Makes mechanisms by their names on the command line.
 //
 // Threading: pure.
 

@@ -14,12 +14,12 @@
 namespace synergy {
 namespace {
 
-// Plans whose totals differ by less are equal.
+// Plans whose totals differ by less count as equal.
 constexpr double kEqualTotals = 1e-9;
 
 constexpr size_t kMaxNodeAnswers = 10'000;
 
-// Returns the server that the others are compared with.
+// Returns the server with which the others are compared.
 Server TypicalOf(std::span<const Server> servers) {
   const auto most = std::max_element(
       servers.begin(), servers.end(),
@@ -29,7 +29,7 @@ Server TypicalOf(std::span<const Server> servers) {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Returns the servers of the typical kind that a job with this many GPUs needs, as one server.
+// Returns as one server the servers of the typical kind that a job with this many GPUs needs.
 Server ServersFor(const Server& typical, Gpus gpus, int64_t& count) {
   count = CeilDiv(gpus.count(), std::max<int64_t>(typical.capacity.gpus.count(), 1));
   return {{typical.capacity.gpus * count, typical.capacity.cpu * count,
@@ -51,10 +51,10 @@ struct Group {
   size_t first_variable = 0;
 };
 
-// The program's variables: how many jobs of each group get each of its choices.
+// Returns the program. Its variables are how many jobs of each group get each of its choices.
 Program ProgramOf(std::span<const Group> groups, std::span<const Server> servers,
                   const Server& typical) {
-  // The unit of CPU and memory is a GPU's part of the typical server, so that values are near 1.
+  // The unit of CPU and memory is one GPU's share of the typical server, so that values are near 1.
   const ResourceVector unit = FairShareOf(typical, Gpus(1));
   const auto in_units = [](auto amount, auto one) {
     return static_cast<double>(amount.count()) /
@@ -96,8 +96,8 @@ ResourceVector HeldBy(const Job& job) {
   return held;
 }
 
-// Deals a group's choices to its members: a job that holds one of them now keeps it; the rest are
-// dealt in order, the best first.
+// Distributes a group's choices over its members. A job that already holds one of them keeps it.
+// The others get the rest in order, best first.
 void Deal(const Group& group, std::span<const double> counts, std::span<const Job> jobs,
           std::span<const JobIndex> runnable, std::vector<DivisionChoice>& chosen) {
   std::vector<int64_t> left;
@@ -132,7 +132,7 @@ void Deal(const Group& group, std::span<const double> counts, std::span<const Jo
   }
 }
 
-// All that the program depends on, in the order of its rows.
+// Everything on which the program depends, in the order of its rows.
 using Question = std::vector<std::pair<const JobProfile*, size_t>>;
 
 struct Answer {
@@ -151,7 +151,7 @@ std::optional<Answer> SolveFor(std::span<const Group> groups, std::span<const Se
                 std::max(solution->bound, solution->objective)};
 }
 
-// Chooses for all jobs, and caches the solver's answers by profiles and job counts.
+// Chooses for all jobs, and caches the solver's answers by profiles and numbers of jobs.
 class Chooser {
  public:
   explicit Chooser(const OptOptions& options) : options_(options) {}
@@ -169,7 +169,7 @@ class Chooser {
   }
 
  private:
-  // The cached answers are valid for these servers only.
+  // The cached answers are valid only for these servers.
   void Remember(std::span<const Server> servers) {
     if (std::equal(servers.begin(), servers.end(), servers_.begin(), servers_.end())) return;
     servers_.assign(servers.begin(), servers.end());
@@ -178,7 +178,8 @@ class Chooser {
     answers_.clear();
   }
 
-  // Groups are in an order that hardly changes as jobs arrive and end, so that questions repeat.
+  // Returns the groups in an order that hardly changes as jobs arrive and end, so that questions
+  // repeat.
   std::vector<Group> GroupsOf(std::span<const Job> jobs, std::span<const JobIndex> runnable) {
     std::vector<Group> groups;
     std::map<const JobProfile*, size_t> numbers;
@@ -211,7 +212,7 @@ class Chooser {
     return found->second;
   }
 
-  // Returns null if the solver found nothing. Valid until the next call.
+  // Returns null if the solver found no answer. The answer is valid until the next call.
   const Answer* Ask(std::span<const Group> groups, std::span<const Job> jobs,
                     std::span<const JobIndex> runnable) {
     Question question;
@@ -235,7 +236,7 @@ class Chooser {
   std::map<Question, Answer> answers_;
 };
 
-// Places the runnable jobs on servers, those with the largest choices first.
+// Places the runnable jobs on servers, the largest choices first.
 Plan Place(std::span<const Server> servers, std::span<const Job> jobs,
            std::span<const JobIndex> runnable, std::span<const DivisionChoice> chosen,
            Divider& divider) {

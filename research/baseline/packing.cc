@@ -20,7 +20,7 @@ size_t Packing::KindHash::operator()(const KindKey& key) const {
 
 Packing::Packing(std::span<const Server> servers)
     : servers_(servers), free_(servers.size()), kind_of_(servers.size()) {
-  // Inserts from the last to the first, so that each lands on top of its heap.
+  // Inserts from last to first, so that each comes to the top of its heap.
   for (size_t at = servers.size(); at-- > 0;) {
     const auto server = static_cast<ServerIndex>(at);
     free_gpus_ += servers[at].capacity.gpus;

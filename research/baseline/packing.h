@@ -1,10 +1,10 @@
 #pragma once
 
-// The free amounts of each server while a round is planned, and the search for the best server.
+// Tracks the free amounts of each server while a round is planned, and finds the best server.
 //
-// Servers with the same capacity and the same free amounts are of one kind: a search evaluates each
-// kind once, however many servers it has. In a cluster of 10,000 servers whose jobs have ten
-// profiles there are a few hundred kinds.
+// Servers with the same capacity and the same free amounts are of one kind, and a search evaluates
+// each kind once. In a cluster of 10,000 servers whose jobs have ten profiles there are a few
+// hundred kinds.
 //
 // Threading: one owner.
 
@@ -32,9 +32,10 @@ class Packing {
   void Take(ServerIndex server, const ResourceVector& amount);
   void Give(ServerIndex server, const ResourceVector& amount);
 
-  // Returns the server with the least rank among those with at least `gpus` free GPUs; on a tie the
-  // smallest, so that the order in which servers of several sizes are listed has no effect; of
-  // equal servers the first. `rank(server, free)` returns nullopt for an unsuitable server.
+  // Returns the server with the lowest rank among those with at least `gpus` free GPUs. On a tie it
+  // returns the smallest server, so that the order of servers of different sizes has no effect; of
+  // equal servers it returns the first. `rank(server, free)` returns nullopt for an unsuitable
+  // server.
   template <class RankOf>
   std::optional<ServerIndex> Best(Gpus gpus, RankOf&& rank);
 
@@ -42,8 +43,9 @@ class Packing {
   struct Kind {
     Server server;
     ResourceVector free;
-    std::vector<ServerIndex> members;  // a heap, the first on top; may contain servers that left
-    bool listed = false;               // in by_gpus_
+    // a heap with the first server on top; may contain servers that are no longer of this kind
+    std::vector<ServerIndex> members;
+    bool listed = false;  // whether it is in by_gpus_
   };
   struct KindKey {
     Server server;
@@ -57,7 +59,8 @@ class Packing {
   // Returns whether `a` takes precedence over `b` on a tie.
   bool Precedes(ServerIndex a, ServerIndex b) const;
   void Change(ServerIndex server, const ResourceVector& free);
-  // Returns the first server that is now of this kind; drops entries of servers that left.
+  // Returns the first server that is now of this kind. Drops entries of servers that are of another
+  // kind by now.
   std::optional<ServerIndex> First(uint32_t kind);
   std::vector<uint32_t>& ListFor(Gpus gpus);
 

@@ -53,8 +53,8 @@ class Proportional final : public Allocator {
       Hold(packing, plan, job, *server, gpus);
       return;
     }
-    // Uses the fewest servers: the emptiest, until one holds the rest. Runnable() leaves enough
-    // GPUs.
+    // Takes the emptiest servers until one can hold the rest, so that the job uses as few as
+    // possible. Runnable() leaves enough GPUs.
     const auto emptiest = packing.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
       return std::optional(-free.gpus.count());
     });

@@ -1,10 +1,10 @@
 #pragma once
 
-// CPU and memory in proportion to GPUs, as in today's schedulers: the fair share, which always fits
-// if the GPUs are free.
+// Gives CPU and memory in proportion to GPUs, as today's schedulers do: the fair share, which
+// always fits if the GPUs are free.
 //
-// With Enforcement::kShared (no CPU limits) this models a Kubernetes user without Synergy:
-// Burstable pods that request their proportion and use what others leave, placed as kube-scheduler
+// With Enforcement::kShared (no CPU limits) it models Kubernetes without Synergy: Burstable pods
+// request their proportional share and use what others leave. They are placed as kube-scheduler
 // does by default (spread: NodeResourcesFit's LeastAllocated) or packed (MostAllocated).
 //
 // Threading: as Allocator.
@@ -16,7 +16,7 @@
 namespace synergy {
 
 enum class Placing : uint8_t {
-  kPacked,  // the server with the fewest sufficient free GPUs
+  kPacked,  // the server with the fewest free GPUs that suffice
   kSpread,  // the server with the most free GPUs
 };
 

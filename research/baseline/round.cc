@@ -12,7 +12,7 @@ bool SameServers(const std::vector<Share>& a, const std::vector<Share>& b) {
   });
 }
 
-// Returns whether every share of `after` is within that of `before`.
+// Returns whether no share of `after` exceeds that of `before`.
 bool OnlyGives(const std::vector<Share>& before, const std::vector<Share>& after) {
   return std::equal(before.begin(), before.end(), after.begin(), after.end(),
                     [](const Share& x, const Share& y) { return y.amount.FitsWithin(x.amount); });

@@ -1,6 +1,6 @@
 #pragma once
 
-// One scheduling round: the placement and amounts of all jobs from now on, and the actions that
+// Plans a scheduling round: the placement and amounts of all jobs from now on, and the actions that
 // lead there.
 //
 // Threading: as Allocator.
@@ -15,14 +15,14 @@
 
 namespace synergy {
 
-// The same input gives the same plan. Running jobs that continue keep their servers.
+// Returns the same plan for the same input. Running jobs that continue keep their servers.
 Plan RunRound(std::span<const Server> servers, std::span<const Job> jobs, const Policy& policy,
               Allocator& allocator, Seconds now);
 
 enum class ActionKind : uint8_t {
   kStop,    // release everything
   kResize,  // same servers and GPUs, other CPU or memory
-  kMove,    // other servers: stop and start again
+  kMove,    // other servers: stop, then start again
   kStart,
 };
 
@@ -33,10 +33,9 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-// Returns the actions from what the jobs hold to what `plan` gives them, in an order that never
-// allocates anything twice: first those that release, then those that take. A resize that releases
-// in one dimension and takes in another is among the latter, because it can be done only as a
-// whole.
+// Returns the actions that lead from what the jobs hold to what `plan` gives them. Their order
+// never allocates anything twice: first actions that release, then actions that take. A resize that
+// releases in one dimension and takes in another is among the latter, because it cannot be split.
 std::vector<Action> Difference(std::span<const Job> jobs, const Plan& plan);
 
 }  // namespace synergy

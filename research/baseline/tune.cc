@@ -13,10 +13,11 @@
 namespace synergy {
 namespace {
 
-// Sorts the jobs by decreasing GPUs, then by the pair that `key(job)` returns; stable.
+// Sorts the jobs by decreasing GPUs, then by the pair that `key(job)` returns. The sort is stable.
 template <class Key>
 void SortByTurn(std::vector<JobIndex>& turns, std::span<const Job> jobs, Key key) {
-  // The sort keys are contiguous: with 100,000 jobs the sort would stall on memory otherwise.
+  // The sort keys are contiguous: otherwise, with 100,000 jobs, the sort would have to wait for
+  // memory.
   struct Turn {
     int64_t gpus;
     std::pair<double, double> key;
@@ -31,7 +32,7 @@ void SortByTurn(std::vector<JobIndex>& turns, std::span<const Job> jobs, Key key
   for (size_t at = 0; at < sorted.size(); ++at) turns[at] = sorted[at].job;
 }
 
-// One round of Tune as published.
+// Plans one round of Tune as published.
 class TuneRound {
  public:
   TuneRound(std::span<const Server> servers, std::span<const Job> jobs)
@@ -83,8 +84,8 @@ class TuneRound {
     share.amount = amount;
   }
 
-  // Keeps a running job where it is. Returns false if the job has to be placed, because one of its
-  // servers is gone.
+  // Keeps a running job on its servers. Returns false if the job has to be placed, because one of
+  // them is gone.
   bool Keep(JobIndex job) {
     const std::vector<Share>& holds = jobs_[job].holds;
     const bool stays = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
@@ -106,7 +107,8 @@ class TuneRound {
 
   bool Place(JobIndex job) {
     Gpus left = jobs_[job].gpus;
-    // Uses the fewest servers: the emptiest, until one holds the rest.
+    // Takes the emptiest servers until one can hold the rest, so that the job uses as few as
+    // possible.
     while (left > Gpus(0)) {
       if (const auto server = Find(DemandOf(job, left)); server && Squeeze(job, *server, left)) {
         return true;
@@ -124,8 +126,8 @@ class TuneRound {
     return false;
   }
 
-  // Finds the server with the least free that just holds the demand, else the fair share; else the
-  // one with the fewest free GPUs.
+  // Finds, among servers that hold the demand, the one with the least free amounts; if none does,
+  // among those that hold the fair share; else the one with the fewest free GPUs.
   std::optional<ServerIndex> Find(const ResourceVector& demand) {
     return packing_.Best(demand.gpus, [&](const Server& server, const ResourceVector& free) {
       const ResourceVector share = LesserOf(demand, FairShareOf(server, demand.gpus));
@@ -135,7 +137,7 @@ class TuneRound {
     });
   }
 
-  // Returns an amount as a sum over the dimensions, relative to the largest server.
+  // Returns the sum of an amount's dimensions, each as a fraction of the largest server's.
   double InNodes(const ResourceVector& amount) const {
     double nodes = 0;
     ResourceVector::ForEach([&](auto member) {
@@ -145,8 +147,8 @@ class TuneRound {
     return nodes;
   }
 
-  // Gives `gpus` of the job's GPUs the demand there, or else the fair share; for that its
-  // neighbours are cut to theirs if necessary.
+  // Places `gpus` of the job's GPUs on this server, with their demand or else their fair share. If
+  // necessary, cuts the server's other jobs to their fair shares.
   bool Squeeze(JobIndex job, ServerIndex server, Gpus gpus) {
     const ResourceVector demand = DemandOf(job, gpus);
     if (demand.FitsWithin(packing_.free(server))) {
@@ -177,7 +179,7 @@ class TuneRound {
   std::span<const Job> jobs_;
   Packing packing_;
   ResourceVector largest_;
-  std::vector<std::vector<JobIndex>> occupants_;  // by server
+  std::vector<std::vector<JobIndex>> occupants_;  // server -> jobs
   Plan plan_;
 };
 
@@ -194,8 +196,8 @@ class OurTune final : public Allocator {
   Plan Allocate(std::span<const Server> servers, std::span<const Job> jobs,
                 std::span<const JobIndex> order) override {
     std::vector<JobIndex> turns = Runnable(servers, jobs, order);
-    // Sorts by the job's gain from its demand, so that the jobs that gain most are spread over the
-    // servers before the rest fills the gaps.
+    // Sorts by what the job gains from its demand, so that the jobs that gain most are spread over
+    // the servers before the others fill the gaps.
     SortByTurn(turns, jobs, [](const Job& job) {
       return std::pair(job.profile->Best() / job.fair_throughput, 0.0);
     });

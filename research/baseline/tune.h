@@ -3,12 +3,12 @@
 // Synergy-Tune (OSDI'22, section 4.2), as published and in our version.
 //
 // All runnable jobs run, however little CPU and memory there are. In decreasing order of demand,
-// each is placed on the server with the least left that just holds its demand; a job that no server
-// holds is placed on the fewest servers, with shares in proportion to its GPUs. If the demand does
-// not fit, the job gets its fair share; if that does not fit either, jobs on the server give back
-// what they hold above theirs.
+// each job is placed on the server that holds its demand and has the least left. A job that no
+// server can hold is placed on as few servers as possible, with shares in proportion to its GPUs
+// there. If the demand does not fit, the job gets its fair share; if that does not fit either, jobs
+// on the server give back what they hold above their fair shares.
 //
-// Our version places the jobs that gain most from their demand first, chooses servers by
+// Our version first places the jobs that gain most from their demand, chooses servers by
 // best_fit.h, and then divides each server again (re_division.h).
 //
 // Threading: as Allocator.

@@ -89,20 +89,20 @@ class Simulation {
   struct Job {
     const GavelTraceJob* asked = nullptr;
     std::string name;
-    std::vector<double> throughput;  // per type
+    std::vector<double> throughput;  // for each type
     double left = 0;                 // iterations
   };
 
   using Together = GavelThroughputs::Together;
 
-  // Two present jobs that may share GPUs.
+  // Two jobs in the cluster that may share GPUs.
   struct Pair {
-    size_t first = 0;  // arrived before the second
+    size_t first = 0;  // the one that arrived before the second
     size_t second = 0;
-    const Together* rates = nullptr;  // per type
+    const Together* rates = nullptr;  // for each type
   };
 
-  // Returns 0 for a type on which a round is too short for one iteration.
+  // Returns 0 for each type on which a round is too short for one iteration.
   Result<std::vector<double>> Usable(const GavelTraceJob& job) const {
     auto rates = throughputs_.Of(job.model, job.gpus, options_.types);
     if (!rates) {
@@ -135,7 +135,7 @@ class Simulation {
     }
   }
 
-  // Pairs the job with the active ones.
+  // Makes pairs of the job and the active ones.
   void PairUp(size_t job) {
     for (const size_t other : active_) {
       const Together* const rates = RatesTogether(*jobs_[other].asked, *jobs_[job].asked);
@@ -147,7 +147,7 @@ class Simulation {
     }
   }
 
-  // Returns rates per type; null if the two run together on none. Only jobs of one GPU were
+  // Returns rates for each type; null if the two run together on none. Only jobs with one GPU were
   // measured together.
   const Together* RatesTogether(const GavelTraceJob& first, const GavelTraceJob& second) {
     if (first.gpus != 1 || second.gpus != 1) return nullptr;
@@ -226,7 +226,8 @@ class Simulation {
       std::swap(order_[left - 1], order_[random_.Below(left)]);
   }
 
-  // Runs a round. Two jobs that share a GPU hold it, and end, when both have made their iterations.
+  // Runs a round. Two jobs that share a GPU hold it until both have done their iterations; a job
+  // that ends, ends then.
   void Work(const std::vector<GavelPick>& picks) {
     double end = now_;
     for (const GavelPick& pick : picks) {
@@ -280,7 +281,7 @@ class Simulation {
   std::vector<size_t> active_;                                        // by arrival
   std::vector<Pair> pairs_;                                           // pairs of active jobs
   std::map<std::pair<std::string, std::string>, Together> together_;  // by models
-  std::vector<size_t> order_;  // of types, as they are visited
+  std::vector<size_t> order_;  // types in the order in which they are visited
   Random random_{0};
   double now_ = 0;
   double solved_at_ = 0;

@@ -2,21 +2,20 @@
 
 // The simulator of Gavel's authors (OSDI'20), job by job. Its behaviour:
 //
-// * Time advances in rounds of 360 s. At the beginning of a round, the jobs arrive that have been
-//   submitted; the policy is asked if it is due, and the round mechanism assigns types to jobs
+// * Time advances in rounds of 360 s. At the beginning of a round, submitted jobs arrive, the
+//   policy solves if it is due, and the round mechanism assigns types to jobs
 //   (gavel/round_mechanism.h). Jobs that arrived after the last solve do not use the GPUs that they
 //   are given.
 // * Policies that do not distinguish types (without _perf or _packed in their name) must not profit
-//   from an order of types: it is random in each round, and the same in each run.
-// * A job makes min(floor(360 T), remaining) iterations in a round. The round ends with the last of
-//   its jobs; GPUs of those that end earlier idle until then. Nothing else takes time.
-// * Two jobs of one GPU each that share it hold it until both have made their iterations of the
-//   round; a job that ends in this round ends then.
-// * If no job runs, the next round begins with the next arrival or when the policy may be asked
-//   again.
+//   from the order of types. So that order is random in each round, but the same in each run.
+// * A job does min(floor(360 T), remaining) iterations in a round. The round ends with the last of
+//   its jobs; the GPUs of jobs that end earlier are idle until then. Nothing else takes time.
+// * If two jobs share a GPU, they hold it until both have done their iterations of the round. A job
+//   that ends in this round ends at that time.
+// * If no job runs, the next round begins at the next arrival, or when the policy may solve again.
 //
-// Different from the original: a job of several GPUs whose iterations do not divide by them runs
-// like any other.
+// This differs from the original: a job with several GPUs runs even if its iterations cannot be
+// divided equally among them.
 //
 // Threading: pure.
 
@@ -43,7 +42,7 @@ struct GavelSolve {
 
 struct GavelOptions {
   std::vector<std::string> types;  // fastest first
-  std::vector<double> gpus;        // per type
+  std::vector<double> gpus;        // for each type
   std::vector<double> costs;       // per GPU and hour, by type; empty: unknown
   std::string policy;
   // Both may be empty.
@@ -57,8 +56,8 @@ struct GavelRun {
   size_t solves = 0;
 };
 
-// kInvalid for an unknown policy, for one that needs data that trace and throughputs lack, and for
-// a job that runs on no type with enough GPUs for it.
+// Returns kInvalid for an unknown policy, for a policy that needs data that the trace and the
+// throughputs lack, and for a job that runs on no type with enough GPUs for it.
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options);
 

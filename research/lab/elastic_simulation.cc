@@ -23,7 +23,7 @@ Result<Seconds> ReadTime(std::string_view option, const std::string& text) {
   return *time;
 }
 
-// Reads all options but the policy.
+// Reads all options except the policy.
 Result<ElasticOptions> ReadElasticOptions(const LabArguments& arguments,
                                           const GavelThroughputs& throughputs) {
   constexpr std::string_view kExample = "v100=64";

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy-lab gavel solve`: the part of its time that each job spends on each GPU type, by a
-// policy of Gavel (gavel/policies/policies.h).
+// `synergy-lab gavel solve` prints which fraction of its time each job spends on each GPU type, by
+// a policy of Gavel (gavel/policies/policies.h).
 //
 // Threading: one caller at a time. Output goes to standard output.
 
@@ -26,15 +26,15 @@ struct GavelSolved {
   GavelAnswer answer;
 };
 
-// Format the answers as text and as JSON; a JSON list if the input has calls.
+// Format the answers as text and as JSON. The JSON is a list if the input has calls.
 std::string ToText(std::span<const GavelSolved> solved);
 std::string ToJson(std::span<const GavelSolved> solved, bool list);
 
-// Adds solve to the command `gavel`; parsing fills `arguments`. REQUIRES: `arguments` keeps its
-// address.
+// Adds the command solve to `gavel`; parsing fills `arguments`. REQUIRES: the address of
+// `arguments` does not change.
 CLI::App* AddGavelSolve(CLI::App& gavel, GavelArguments& arguments);
 
-// kInvalid names the policy or the invalid field.
+// Returns kInvalid, which names the policy or the invalid field.
 Result<> RunGavelSolve(const GavelArguments& arguments);
 
 }  // namespace synergy::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs on jobs in the format of Gavel's authors: every workload under every policy.
+// Runs jobs in the format of Gavel's authors: every workload under every policy.
 //
-// Threading: one owner. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: one owner. Failures: kInvalid and kNotFound, which name the file or option.
 
 #include <cstddef>
 #include <functional>
@@ -18,8 +18,8 @@
 namespace synergy::cli {
 
 struct GavelFormSimulator {
-  std::string_view mechanism;  // its name in figures
-  std::string fastest_type;    // generated durations are times on this type
+  std::string_view mechanism;  // name of the mechanism in the figures
+  std::string fastest_type;    // type for which durations are generated
   // Simulates the workload under RunResult::policy; fills jobs and figures.
   std::function<Result<>(const GavelWorkload& workload,
                          const std::function<void(size_t)>& on_finished, RunResult& result)>

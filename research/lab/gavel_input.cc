@@ -23,8 +23,8 @@ using json::Value;
 constexpr double kLargest = 1e15;
 constexpr std::string_view kNoJson[] = {"-Infinity", "Infinity", "NaN"};
 
-// Python writes numbers that JSON does not allow. Quotes them, so that they can be read, and
-// rejected with the name of their field.
+// Python writes numbers that JSON does not allow. Quotes these, so that they can be read and then
+// rejected with the names of their fields.
 std::string QuoteOddFigures(std::string_view text) {
   std::string quoted;
   bool in_text = false;
@@ -45,7 +45,7 @@ std::string QuoteOddFigures(std::string_view text) {
   return quoted;
 }
 
-// Orders numbers by size, before words.
+// Orders numbers by size, and before words.
 std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   double number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -53,7 +53,7 @@ std::tuple<bool, double, std::string> OrderOf(const std::string& name) {
   return {word, word ? 0 : number, name};
 }
 
-// Reads one problem from the input's fields; those of a call precede the common ones.
+// Reads one problem from the input's fields. A call's own fields take precedence over common ones.
 class ProblemReader {
  public:
   ProblemReader(Value root, Value call) : root_(root), call_(call) {}
@@ -71,7 +71,7 @@ class ProblemReader {
  private:
   bool ok() const { return fault_.empty(); }
 
-  // Keeps the first error.
+  // Stores the error, unless there is an earlier one.
   void Report(const std::string& path, std::string_view what) {
     if (ok()) fault_ = fmt::format("{}: {}", path, what);
   }
@@ -151,7 +151,7 @@ class ProblemReader {
     }
   }
 
-  // Collects the names of all jobs, and of those that count.
+  // Collects the names of all jobs, and of the jobs that count.
   void ReadNames(Value throughputs) {
     throughputs.ForEachMember([&](std::string_view key, Value /*value*/) {
       if (key.find(',') == std::string_view::npos) all_.emplace(key);
@@ -279,9 +279,9 @@ class ProblemReader {
   Value root_;
   Value call_;
   std::string fault_;
-  double largest_ = 0;  // GPU count of the largest type
+  double largest_ = 0;  // number of GPUs of the largest type
   std::set<std::string> all_;
-  std::map<std::string, size_t> index_;  // the problem's jobs
+  std::map<std::string, size_t> index_;  // name of a job -> its position in the problem
   GavelProblem problem_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The input of `synergy-lab gavel solve`: the JSON that docs/internals/gavel.md describes.
+// Reads the input of `synergy-lab gavel solve`, JSON that docs/internals/gavel.md describes.
 //
 // Threading: pure.
 
@@ -19,11 +19,11 @@ inline constexpr size_t kMostGavelTypes = 64;
 
 struct GavelInput {
   std::vector<GavelProblem> problems;  // in the order of the calls
-  bool calls = false;                  // the input is a list, even if of one problem
+  bool calls = false;                  // the input is a list, even if it has only one problem
 };
 
-// kInvalid names the first wrong field, with its path. Jobs and types are in the order of their
-// names, numbers by value.
+// Returns kInvalid, which names the first wrong field with its path. Jobs and types are sorted by
+// name, numbers by value.
 Result<GavelInput> ReadGavelInput(std::string_view json);
 
 }  // namespace synergy::cli

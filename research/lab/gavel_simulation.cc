@@ -17,7 +17,7 @@
 namespace synergy::cli {
 namespace {
 
-// Reads all options but the policy.
+// Reads all options except the policy.
 Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                                       const GavelThroughputs& throughputs) {
   if (arguments.types.empty()) {
@@ -34,7 +34,7 @@ Result<GavelOptions> ReadGavelOptions(const LabArguments& arguments,
                       .on_finished = {}};
 }
 
-// Checks that there is only one run: --solves records a single one.
+// Checks that there is only one run, because --solves records a single one.
 Result<> CheckSolves(const LabArguments& arguments) {
   const size_t workloads = arguments.traces.size() + arguments.workloads.size();
   if (!arguments.solves.empty() && workloads * arguments.policies.size() != 1) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The questions of a simulated run to one of Gavel's policies, and the answers, as JSON that
-// `synergy-lab gavel solve` can read: {"policy": NAME, "calls": [...]}, each call with the fields
-// of a problem, its "time", "objective" and "allocation".
+// Records the problems that a simulated run gives to one of Gavel's policies, and the answers, as
+// JSON that `synergy-lab gavel solve` can read: {"policy": NAME, "calls": [...]}. Each call has the
+// fields of a problem, and "time", "objective" and "allocation".
 //
 // Threading: one owner.
 
@@ -19,7 +19,7 @@ class GavelSolves {
   explicit GavelSolves(std::string_view policy);
 
   void Add(const GavelSolve& solve);
-  // REQUIRES: called once, after all calls have been added.
+  // REQUIRES: this is called once, after all calls have been added.
   std::string Take();
 
  private:

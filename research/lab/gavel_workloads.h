@@ -1,8 +1,8 @@
 #pragma once
 
-// Jobs and speeds in the format of Gavel's authors, as options of synergy-lab name them.
+// Loads the jobs and speeds that options of synergy-lab name, in the format of Gavel's authors.
 //
-// Threading: values. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: values. Failures: kInvalid and kNotFound, which name the file or option.
 
 #include <map>
 #include <string>
@@ -15,7 +15,8 @@
 
 namespace synergy::cli {
 
-// Parses "v100=12" in each of `parts`: each type once, with a number above 0.
+// Parses each of `parts`, such as "v100=12". A type may occur only once, and its number must be
+// above 0.
 Result<std::map<std::string, double>> ParseByType(std::string_view option,
                                                   const std::vector<std::string>& parts,
                                                   std::string_view example);
@@ -28,7 +29,7 @@ struct GavelWorkload {
   std::vector<GavelTraceJob> jobs;
 };
 
-// Returns the jobs of --trace, and the generated ones of --generate, whose durations are times on
+// Returns the jobs of --trace, and those that --generate generates, whose durations are times on
 // `fastest_type`.
 Result<std::vector<GavelWorkload>> LoadGavelWorkloads(const LabArguments& arguments,
                                                       const GavelThroughputs& throughputs,

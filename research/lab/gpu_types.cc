@@ -68,7 +68,7 @@ Result<GpuTypes> ReadGpuTypes(const LabArguments& arguments, const GavelThroughp
     types.gpus.push_back(gpus->at(type));
     if (prices->count(type) > 0) types.costs.push_back(prices->at(type));
   }
-  // Prices of only some types are of no use.
+  // Prices are useful only if every type has one.
   if (types.costs.size() != types.names.size()) types.costs.clear();
   return types;
 }

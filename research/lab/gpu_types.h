@@ -1,8 +1,8 @@
 #pragma once
 
-// GPU types as options of synergy-lab name them.
+// Reads the GPU types that options of synergy-lab name.
 //
-// Threading: values. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: values. Failures: kInvalid and kNotFound, which name the file or option.
 
 #include <optional>
 #include <string>
@@ -20,20 +20,20 @@ struct LabArguments;
 
 struct GpuTypes {
   std::vector<std::string> names;  // fastest first
-  std::vector<double> gpus;        // per type; whole numbers
-  std::vector<double> costs;       // per GPU and hour, by type; empty: not all are known
+  std::vector<double> gpus;        // for each type; whole numbers
+  std::vector<double> costs;       // per GPU and hour, for each type; empty if some are unknown
 };
 
 // Reads --types and --prices.
 Result<GpuTypes> ReadGpuTypes(const LabArguments& arguments, const GavelThroughputs& throughputs);
 
-// The types' data for our own rounds.
+// The data about types for our own rounds.
 struct TypeSetup {
   TypedServers servers;
   TypeProfiles profiles;
 };
 
-// Returns nullopt if no policy uses types. `server`: each one.
+// Returns nullopt if no policy uses types. `server`: the size of each server.
 Result<std::optional<TypeSetup>> ReadTypeSetup(const LabArguments& arguments,
                                                const ResourceVector& server);
 

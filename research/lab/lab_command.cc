@@ -70,7 +70,7 @@ std::string Policies() {
   return text;
 }
 
-// Adds options of Tiresias' orders, and of its authors' simulator.
+// Adds options of Tiresias' orders and of its authors' simulator.
 void AddQueueOptions(CLI::App& command, LabArguments& arguments) {
   command
       .add_option("--schedule", arguments.schedules,
@@ -147,7 +147,8 @@ void AddReferenceOptions(CLI::App& command, LabArguments& arguments) {
       ->capture_default_str();
 }
 
-// Every command accepts all options and ignores those that do not apply to it; help shows these.
+// Every command accepts all options and ignores those that do not apply to it. Its help shows only
+// these.
 constexpr std::string_view kReferenceOptions[] = {
     "--help",      "--trace",    "--generate", "--save",      "--split",  "--load",   "--window",
     "--servers",   "--profiles", "--gpus",     "--cpus",      "--memory", "--policy", "--round",

@@ -2,8 +2,8 @@
 
 // The commands of synergy-lab: reference, tiresias, gavel and rounds.
 //
-// Threading: one caller at a time. Output goes to standard output and the files that were asked
-// for, progress and warnings to standard error.
+// Threading: one caller at a time. Output goes to standard output and to the requested files;
+// progress and warnings go to standard error.
 
 #include <array>
 #include <string>
@@ -18,13 +18,13 @@ namespace synergy::cli {
 
 class LabCommands {
  public:
-  // Adds the commands to `app`. REQUIRES: this outlives `app`.
+  // Adds the commands to `app`. REQUIRES: this object outlives `app`.
   explicit LabCommands(CLI::App& app);
 
   LabCommands(const LabCommands&) = delete;
   LabCommands& operator=(const LabCommands&) = delete;
 
-  // Name() returns the name of the parsed command, Run() runs it. kInvalid names the option.
+  // Name() returns the name of the parsed command; Run() runs it. kInvalid names the option.
   std::string Name() const;
   Result<> Run() const;
 

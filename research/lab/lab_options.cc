@@ -11,7 +11,7 @@
 namespace synergy::cli {
 namespace {
 
-// Returns nullopt if no file is named, or no policy uses it.
+// Returns nullopt if no file is named, or if no policy uses the file.
 Result<std::optional<std::vector<double>>> ReadSizeHistory(const LabArguments& arguments) {
   const auto& policies = arguments.policies;
   if (arguments.size_history.empty() ||

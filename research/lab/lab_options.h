@@ -18,47 +18,47 @@
 
 namespace synergy::cli {
 
-// The simulator: that of Synergy's, Tiresias' or Gavel's authors, or ours in rounds.
+// The simulator: that of Synergy's, Tiresias' or Gavel's authors, or our own in rounds.
 enum class LabKind { kReference, kTiresias, kGavel, kRounds };
 
-// As written on the command line.
+// Arguments as they are written on the command line.
 struct LabArguments : SimulateArguments {
   LabKind kind = LabKind::kRounds;
-  std::string placement = "first-fit";  // for kReference, like the next
+  std::string placement = "first-fit";  // for kReference, as the next member
   std::string arrivals = "auto";
-  std::vector<std::string> schedules{"dlas-gpu"};  // for kTiresias, like the next
+  std::vector<std::string> schedules{"dlas-gpu"};  // for kTiresias, as the next members
   std::string scheme = "count";
   std::vector<double> queue_limits{3250, 7200};
   double promote = 0;
   std::string lease;
   std::string size_history;
-  std::vector<std::string> types;  // "v100=12"
+  std::vector<std::string> types;  // such as "v100=12"
   std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};
   std::string throughputs;    // a file
   std::string type_profiles;  // a file
-  std::string solves;         // a file; for kGavel
+  std::string solves;         // a file, for kGavel
   bool elastic = false;       // for kRounds
 };
 
-// The checked arguments.
+// The arguments after they have been checked.
 struct LabOptions : SimulateOptions {
   Seconds lease{};
-  // Sizes of past jobs in GPU-seconds; none: the workload's own sizes are used.
+  // Sizes of past jobs in GPU-seconds. If there are none, the workload's own sizes are used.
   std::optional<std::vector<double>> sizes;
   bool consolidate = false;
   // For the reference simulator. Generated jobs are kGenerated unless --arrivals says otherwise.
   ReferenceArrivals arrivals = ReferenceArrivals::kAuto;
-  std::optional<TypeSetup> types;  // none: all GPUs are alike
+  std::optional<TypeSetup> types;  // if there are none, all GPUs are alike
 };
 
-// Rejects options that a simulator does not support: those of other authors, and that of elastic
+// Rejects options that a simulator does not support. Those of other authors, and the one of elastic
 // jobs, have no places of jobs (--changes, --html) and no profiles (--type-profiles).
 Result<> CheckFiles(const LabArguments& arguments);
 
-// Checks --queue-limits: at most 64, above 0, ascending.
+// Checks --queue-limits: at most 64 limits, above 0 and ascending.
 Result<> CheckQueueLimits(std::span<const double> limits);
 
-// Checks arguments of kReference and kRounds. kInvalid names the option.
+// Checks arguments for kReference and kRounds. kInvalid names the option.
 Result<LabOptions> CheckLabArguments(const LabArguments& arguments);
 
 }  // namespace synergy::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-// The runs of synergy-lab.
+// Runs the simulators of synergy-lab.
 //
-// Threading: one owner. Failures: kInvalid and kNotFound, naming file or option.
+// Threading: one owner. Failures: kInvalid and kNotFound, which name the file or option.
 
 #include <vector>
 
@@ -14,7 +14,7 @@
 namespace synergy::cli {
 
 // Runs every workload at every load, under every policy and mechanism: in rounds, or by events if
-// the mechanism is the product.
+// the mechanism is the product's.
 Result<std::vector<RunResult>> RunAllInRounds(const LabArguments& arguments,
                                               const LabOptions& options, const ModelFacts& facts,
                                               const PresentCluster* cluster,
@@ -26,7 +26,7 @@ Result<std::vector<RunResult>> RunAllReference(const LabArguments& arguments,
                                                const LabOptions& options, const ModelFacts& facts,
                                                const std::vector<TraceWorkload>& workloads);
 
-// The simulators for RunAndReport(). They refer to the arguments and options.
+// Return the simulators for RunAndReport(). They refer to the arguments and options.
 Simulator OurRounds(const LabArguments& arguments, const LabOptions& options);
 Simulator ReferenceRuns(const LabArguments& arguments, const LabOptions& options);
 

@@ -1,4 +1,4 @@
-// synergy-lab: the simulators of other authors' programs, and the papers' mechanisms in rounds.
+// synergy-lab runs the simulators of other authors' programs, and the papers' mechanisms in rounds.
 
 #include <cstdio>
 #include <cstdlib>

@@ -14,8 +14,7 @@
 namespace synergy::cli {
 namespace {
 
-// Returns the options that all schedules share. `queues` and `gittins`: whether any schedule uses
-// them.
+// Returns the options that all schedules share. `gittins`: whether any schedule uses that index.
 Result<TiresiasOptions> CommonOptions(const LabArguments& arguments, bool gittins) {
   TiresiasOptions options{.queue_limits = arguments.queue_limits};
   if (arguments.cluster.empty()) {

@@ -26,8 +26,8 @@ constexpr std::array<ElasticPolicyName, 4> kNames = {{
 
 struct Job {
   ElasticTraining training;
-  int asks = 1;     // workers
-  int workers = 0;  // since the last round
+  int asks = 1;     // workers that the job requests
+  int workers = 0;  // workers since the last round
 };
 
 class ElasticSimulation {
@@ -88,7 +88,7 @@ class ElasticSimulation {
     }
   }
 
-  // Returns the workers of each active job.
+  // Returns the number of workers of each active job.
   std::vector<int> Divide() {
     switch (options_.policy) {
       case ElasticPolicy::kOptimus:
@@ -158,7 +158,7 @@ class ElasticSimulation {
     return workers;
   }
 
-  // Returns the job's loss before it continues with `workers`.
+  // Returns the seconds that the job loses before it continues with `workers`.
   double Lost(Job& job, int workers, bool first) {
     if (workers == job.workers) return 0;
     if (!first) {
@@ -201,7 +201,7 @@ class ElasticSimulation {
 
   std::span<const GavelTraceJob> asked_;
   const ElasticOptions& options_;
-  std::vector<Job> jobs_;         // as asked_
+  std::vector<Job> jobs_;         // in the order of asked_
   std::vector<size_t> arrivals_;  // positions of jobs
   size_t next_ = 0;
   std::vector<size_t> active_;  // by arrival

@@ -1,11 +1,11 @@
 #pragma once
 
-// Elastic trainings (elastic_training.h) on a pool of GPUs of one type, in rounds:
+// Simulates elastic trainings (elastic_training.h) in rounds, on a pool of GPUs of one type:
 //
-// * At the beginning of a round, the jobs arrive that have been submitted, and the policy sets the
-//   number of workers of each until the next round. A GPU whose job ends idles until then.
-// * A job whose number of workers changes loses the restart cost; a job that is tried with several
-//   numbers at first (kOptimus) loses it for each of them.
+// * At the beginning of a round, submitted jobs arrive, and the policy sets each job's number of
+//   workers until the next round. If a job ends before, its GPUs are idle until then.
+// * When a job's number of workers changes, it loses the restart cost. A job that is first tried
+//   with several numbers (kOptimus) loses it for each of them.
 // * The location of GPUs does not matter: there are no servers and no placement.
 //
 // Threading: pure.
@@ -26,17 +26,18 @@
 namespace synergy {
 
 enum class ElasticPolicy {
-  kOptimus,       // marginal gains, by fitted curves
-  kOptimusExact,  // by the true remaining iterations, and speeds without noise or trial
-  // Least remaining time first, each job with the GPUs that it asks for; a job that does not fit is
-  // skipped. Uses the true remaining iterations.
+  kOptimus,  // marginal gains, by fitted curves
+  // by the true number of remaining iterations, and true speeds without noise or trials
+  kOptimusExact,
+  // Least remaining time first, each job with the GPUs that it requests. A job that does not fit is
+  // skipped. Uses the true number of remaining iterations.
   kSrtf,
-  kEqual,  // equally many workers for all, from each job's least to its most, in whole workers
+  kEqual,  // the same number of workers for all, within each job's limits
 };
 
 struct ElasticPolicyName {
   std::string_view name;
-  std::string_view meaning;  // one line, for help texts
+  std::string_view meaning;  // a line for help texts
 };
 std::span<const ElasticPolicyName> ElasticPolicyNames();
 // kInvalid lists the names.
@@ -47,19 +48,19 @@ struct ElasticOptions {
   int gpus = 1;
   std::string type;  // the type whose speeds are used
   Seconds round{600};
-  Seconds restart_cost{30};                 // below `round`
-  uint64_t seed = 0;                        // seed of losses and noise
+  Seconds restart_cost{30};                 // less than `round`
+  uint64_t seed = 0;                        // seed of the losses and of the noise
   std::function<void(size_t)> on_finished;  // number of finished jobs; may be empty
 };
 
 struct ElasticRun {
   std::vector<JobTimes> jobs;  // in the order of the input
   size_t rounds = 0;
-  size_t restarts = 0;         // changes of a job's workers after its start
-  double gpu_utilisation = 0;  // fraction of GPUs that jobs had, until the last one ended
+  size_t restarts = 0;         // number of changes of jobs' workers after their start
+  double gpu_utilisation = 0;  // fraction of GPUs that jobs held, until the last job ended
 };
 
-// kInvalid for a job whose model is unknown or that is larger than the pool.
+// Returns kInvalid for a job whose model is unknown, or which is larger than the pool.
 Result<ElasticRun> SimulateElastic(std::span<const GavelTraceJob> jobs,
                                    const GavelThroughputs& throughputs,
                                    const ElasticOptions& options);

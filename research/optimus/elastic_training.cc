@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-constexpr int kSizes[] = {1, 2, 4, 8};  // the measured ones
+constexpr int kSizes[] = {1, 2, 4, 8};  // numbers of workers that were measured
 constexpr double kLossNoise = 0.01;
 constexpr double kSpeedNoise = 0.03;
 constexpr double kEpochsUnlessKnown = 20;
@@ -18,7 +18,7 @@ double Between(Random& random, double low, double high) {
   return low + (high - low) * random.Uniform();
 }
 
-// All-reduce with batches that grow with the workers: M only scales a factor.
+// The model is all-reduce with batches that grow with the workers, so M only scales a factor.
 std::optional<SpeedCurve> Fit(const std::vector<SpeedPoint>& points) {
   return FitSpeed(SpeedForm::kAllReduce, 1, points);
 }
@@ -98,7 +98,7 @@ double ElasticTraining::FittedStepsLeft() const {
   return left * steps_ / epochs_;
 }
 
-// Returns a factor around 1, by Box and Muller.
+// Returns a factor around 1, by Box and Muller's method.
 double ElasticTraining::Noise(double deviation) {
   const double radius = std::sqrt(-2 * std::log(1 - random_.Uniform()));
   return 1 + deviation * radius * std::cos(2 * std::numbers::pi * random_.Uniform());

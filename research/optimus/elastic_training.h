@@ -1,15 +1,16 @@
 #pragma once
 
-// A training that can run with more or fewer workers, a GPU each: its true course, and what an
-// observer measures.
+// A training that can run with more or fewer workers, which have a GPU each: its true course, and
+// what an observer measures.
 //
 // * Speed: as Gavel's authors measured it for the model with 1, 2, 4 and 8 GPUs (gavel_input.h), in
-//   iterations of one GPU's batch; linear in between. The training runs with no fewer workers than
-//   the least measured and no more than the most. The true curve is not of Optimus' form.
-// * Loss: 1 / (a k + b) + c, with a, b, c drawn evenly from [0.08, 0.5], [0.3, 1.5], [0.03, 0.35];
-//   a training of 20 to 100 epochs, drawn evenly too, which ends with its last epoch. The target
-//   loss is the curve's value there.
-// * Measured: the loss at the end of each epoch with 1 % of noise, the speed with 3 %, both normal.
+//   iterations of one GPU's batch, and linear in between. The training never has fewer workers than
+//   the smallest measured number, or more than the largest. The true curve is not of Optimus' form.
+// * Loss: 1 / (a k + b) + c, with a, b, c uniform in [0.08, 0.5], [0.3, 1.5], [0.03, 0.35]. The
+//   training has 20 to 100 epochs, also uniform, and ends with the last. The target loss is the
+//   curve's value there.
+// * Measured: the loss at the end of each epoch with 1 % of noise, and the speed with 3 %, both
+//   normal.
 //
 // Threading: one owner at a time.
 
@@ -29,30 +30,30 @@ namespace synergy {
 
 class ElasticTraining {
  public:
-  // Uses the speeds on `type`. kInvalid if the model has no speed with the job's GPUs.
+  // Uses the speeds on `type`. Returns kInvalid if the model has no speed with the job's GPUs.
   static Result<ElasticTraining> Make(const GavelTraceJob& job, const GavelThroughputs& throughputs,
                                       const std::string& type, uint64_t seed);
 
   int least_workers() const { return speeds_.begin()->first; }
   int most_workers() const { return speeds_.rbegin()->first; }
-  // Returns how many numbers of workers were measured.
+  // Returns for how many numbers of workers the speed was measured.
   size_t sizes() const { return speeds_.size(); }
 
-  // The true values: iterations per second, iterations left.
+  // Return the true values: iterations per second, and iterations left.
   double Speed(int workers) const;
   double StepsLeft() const { return steps_ - done_; }
 
-  // Measures the speed with every number of workers for which the true speed is known.
+  // Measures the speed with every number of workers whose true speed is known.
   void Try();
-  // Advances by this many seconds, at most to the end, and measures.
+  // Advances by this many seconds, but not beyond the end, and measures.
   void Run(int workers, double seconds);
 
-  // Fits a curve to the measurements. nullopt for fewer than three numbers of workers.
+  // Fits a curve to the measurements. Returns nullopt for fewer than three numbers of workers.
   std::optional<SpeedCurve> FittedSpeed() const;
   // Fits a curve to the true speeds.
   std::optional<SpeedCurve> TrueSpeedFitted() const;
-  // Returns the steps to the target loss; as long as no curve can be fitted, 20 epochs, as in the
-  // program of Optimus' authors.
+  // Returns the steps to the target loss. While no curve can be fitted, it assumes 20 epochs, as
+  // the program of Optimus' authors does.
   double FittedStepsLeft() const;
 
  private:
@@ -66,7 +67,7 @@ class ElasticTraining {
   double Noise(double deviation);
   void Measure(int workers);
 
-  std::map<int, double> speeds_;  // by workers; not empty
+  std::map<int, double> speeds_;  // number of workers -> speed; not empty
   double steps_ = 0;
   double done_ = 0;
   Random random_;

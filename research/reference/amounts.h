@@ -1,7 +1,8 @@
 #pragma once
 
 // Amounts of the reference simulator, in its own units: GPUs, cores, GB, MB/s of storage and Gbit/s
-// of network, as doubles, because its results depend on how their sums are rounded.
+// of network. They are doubles, because the simulator's results depend on how their sums are
+// rounded.
 //
 // Threading: values.
 
@@ -17,7 +18,7 @@ enum : size_t { kGpu, kCpu, kMemory, kStorage, kNetwork };
 
 using Amounts = std::array<double, 5>;
 
-// For every GPU of every server and job, whatever a model's own figure is.
+// The storage bandwidth for every GPU of every server and job, whatever a model's own figure is.
 inline constexpr double kStoragePerGpu = 62.5;
 
 inline double ToCores(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1e3; }
@@ -43,7 +44,7 @@ inline bool FitsWithin(const Amounts& need, const Amounts& free) {
   return true;
 }
 
-// Returns the excess of `amounts` over `limit`, at least 0 in each dimension.
+// Returns by how much `amounts` exceeds `limit` in each dimension, at least 0.
 inline Amounts Excess(const Amounts& amounts, const Amounts& limit) {
   Amounts excess = amounts - limit;
   for (double& amount : excess) amount = amount > 0 ? amount : 0;

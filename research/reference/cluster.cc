@@ -5,7 +5,7 @@
 namespace synergy::reference {
 namespace {
 
-// The network is checked but never used up.
+// The network is checked, but never used up.
 constexpr size_t kCounted[] = {kGpu, kCpu, kMemory, kStorage};
 
 }  // namespace

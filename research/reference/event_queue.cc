@@ -19,8 +19,8 @@ Event EventQueue::Pop() {
   const Event last = heap_.back();
   heap_.pop_back();
   if (heap_.empty()) return first;
-  // The hole moves down to a leaf along the earlier children, the right one on a tie; the last
-  // event is put there and rises.
+  // The hole moves down to a leaf, always to the child that is earlier, or to the right one on a
+  // tie. The last event is put there and moves up.
   const size_t size = heap_.size();
   size_t hole = 0;
   for (size_t child = 1; child < size; child = 2 * hole + 1) {

@@ -1,8 +1,9 @@
 #pragma once
 
-// The events of the reference simulator, earliest first. Events of one kind at one instant come in
-// the order of a binary heap of Python's heapq. That order determines which jobs have finished when
-// a run ends in the middle of an instant; so the heap is our own, step by step like heapq's.
+// The events of the reference simulator, earliest first. Events of the same kind and time come in
+// the order of a binary heap of Python's heapq. That order determines which jobs have finished if a
+// run ends between events of the same time. So this is a heap of our own, which does the same steps
+// as heapq's.
 //
 // Threading: one owner at a time.
 
@@ -12,13 +13,13 @@
 
 namespace synergy::reference {
 
-// In the order in which events of one instant are handled.
+// The kinds are in the order in which events of the same time are handled.
 enum class EventKind : uint32_t { kArrival, kLeaseEnd, kSchedule };
 
 struct Event {
   double time = 0;  // seconds
   EventKind kind = EventKind::kSchedule;
-  uint32_t job = 0;  // position in the run's jobs; meaningless for kSchedule
+  uint32_t job = 0;  // position in the run's jobs; not used for kSchedule
 };
 
 class EventQueue {

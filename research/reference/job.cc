@@ -9,7 +9,7 @@
 namespace synergy::reference {
 namespace {
 
-// The models of the authors' program; the first stands for all others.
+// The models that the authors' program knows. The first one replaces all others.
 constexpr std::string_view kModels[] = {"alexnet",    "res18",     "res50",       "mobilenet",
                                         "shufflenet", "gnmt",      "transformer", "lstm",
                                         "m5",         "deepspeech"};
@@ -19,7 +19,7 @@ std::string_view ModelOf(const TraceJob& job) {
   return found == std::end(kModels) ? kModels[0] : *found;
 }
 
-// The amounts that a job asks for, and its speed with them.
+// The amounts that a job requests, and its speed with them.
 struct Demand {
   Amounts amounts{};
   double speedup = 1;
@@ -43,7 +43,7 @@ Result<Demand> DemandOf(const ModelFact& fact, int64_t gpus, const Amounts& serv
     }
   }
   if (!is_cut) return demand;
-  // Interpolates between the fair share and the ideal, by CPU alone.
+  // Interpolates between the fair share and the ideal by CPU alone.
   const double fair_cpu = count * (server[kCpu] / server[kGpu]);
   const double distance = ideal_cpu - fair_cpu;
   if (distance == 0) {

@@ -26,22 +26,22 @@ struct Job {
   uint32_t index = 0;  // position in the run's jobs
   int gpus = 0;
   Amounts demand{};
-  const ModelFact* fact = nullptr;  // for its model with one GPU; not owned
+  const ModelFact* fact = nullptr;  // the fact about its model with one GPU; not owned
   double arrival = 0;               // seconds
   double iteration_time = 0;        // seconds, at the fair share
   int64_t total_iterations = 0;
-  double speedup = 1;                // with the demand
-  int64_t iterations_at_fair = 0;    // in a whole round
-  int64_t iterations_at_demand = 0;  // in a whole round
+  double speedup = 1;                // speed with the demand
+  int64_t iterations_at_fair = 0;    // of a whole round
+  int64_t iterations_at_demand = 0;  // of a whole round
 
-  bool cut = false;         // this round's demand was cut to the fair share
-  bool has_waited = false;  // so long that it has precedence from now on
-  double last_run = -1;     // seconds: the end of its last round
-  double attained = 0;      // seconds of rounds
+  bool cut = false;         // whether this round's demand was cut to the fair share
+  bool has_waited = false;  // whether it has waited so long that it has precedence from now on
+  double last_run = -1;     // end of its last round, in seconds
+  double attained = 0;      // length of its rounds so far, in seconds
   int64_t done = 0;         // iterations
-  int64_t done_before = 0;  // this round
-  int64_t charged = 0;      // in a whole round, as last charged
-  std::vector<Part> parts;  // empty: the job does not run
+  int64_t done_before = 0;  // iterations done before this round
+  int64_t charged = 0;      // iterations of a whole round, as charged last
+  std::vector<Part> parts;  // empty if the job does not run
   Amounts held{};           // total of all parts
 
   bool Finished() const { return done >= total_iterations; }
@@ -49,19 +49,19 @@ struct Job {
   // Returns the speed that policies use.
   double Speed() const { return cut ? 1 : speedup; }
 
-  // Charges a whole round's progress when the round begins.
+  // Charges the progress of a whole round at its beginning.
   void ChargeRound(double round, bool at_demand);
-  // Charges the same progress as last time.
+  // Charges the same progress as in the last round.
   void ChargeRoundAgain(double round);
-  // Takes the round's progress back.
+  // Takes back the round's progress.
   void RefundRound(double round);
 };
 
-// Computes the demand as the authors do: an unknown model runs as alexnet; the facts are those of
-// one GPU, times the job's GPUs, cut to what one server has, and at the fair share where more GPUs
-// than a server's ask for too much. kInvalid where their program ends instead: another GPU count
-// than 1, 2, 4, 8, 16; a cut where demand and fair share have the same CPU; and where it would
-// never end: no iteration fits into a round.
+// Computes the demand as the authors do. An unknown model runs as alexnet. The facts are those of
+// one GPU, times the job's GPUs, cut to what one server has; a job with more GPUs than a server
+// gets the fair share if it requests too much. Returns kInvalid where the authors' program ends
+// (another number of GPUs than 1, 2, 4, 8, 16; a cut although demand and fair share have the same
+// CPU) and where it would never end (no iteration fits into a round).
 Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts,
                     const Amounts& server, double round);
 

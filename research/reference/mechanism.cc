@@ -6,7 +6,7 @@
 namespace synergy::reference {
 namespace {
 
-// Every job gets its GPUs' fair share of the servers ("GPU-proportional").
+// Gives every job its GPUs' fair share of the servers ("GPU-proportional").
 class Fair final : public OneByOne {
  public:
   using OneByOne::OneByOne;
@@ -17,7 +17,7 @@ class Fair final : public OneByOne {
   }
 };
 
-// Every job gets its full demand, or waits.
+// Gives a job its full demand, or lets it wait.
 class Greedy final : public OneByOne {
  public:
   using OneByOne::OneByOne;

@@ -1,9 +1,10 @@
 #pragma once
 
-// One round of the reference simulator: which jobs run, where, and with what amounts. A mechanism
-// is a file of its own: most are OneByOne; one that decides about all jobs together derives from
-// Mechanism, and may charge iterations (Job::charged, ChargeRoundAgain) without giving parts. A new
-// one also needs a value of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
+// Decides a round of the reference simulator: which jobs run, where, and with what amounts. Each
+// mechanism has its own file. Most derive from OneByOne. A mechanism that decides about all jobs
+// together derives from Mechanism, and may charge iterations (Job::charged, ChargeRoundAgain)
+// without giving parts. A new mechanism also needs a value of ReferenceMechanism, its name in
+// names.cc and a line in MakeMechanism.
 //
 // Threading: one owner at a time.
 
@@ -30,19 +31,19 @@ class Mechanism {
  public:
   virtual ~Mechanism() = default;
 
-  // Returns true to receive only the jobs whose GPUs fit into the cluster together, in order,
-  // rather than all.
+  // Returns whether Allocate() gets only the jobs whose GPUs fit into the cluster together, in
+  // order, instead of all jobs.
   virtual bool ChoosesTogether() const { return false; }
 
-  // Gives jobs their parts, charges their round's progress and appends those that run to `running`,
-  // in the order of their placement. REQUIRES: all servers are free. The result depends only on the
-  // sequence of `ordered` up to the job that takes the last GPU. The Error is that of
-  // Cluster::Take, or says that the authors' program gives up.
+  // Gives jobs their parts, charges their progress of the round, and appends those that run to
+  // `running`, in the order of their placement. The result depends only on `ordered` up to the job
+  // that takes the last GPU. The Error is that of Cluster::Take, or says that the authors' program
+  // gives up. REQUIRES: all servers are free.
   virtual Result<> Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) = 0;
 };
 
-// Places the jobs in order, each if there are GPUs enough for it and it finds a place; otherwise it
-// is skipped until the next round.
+// Places the jobs in order. If there are not enough GPUs for a job, or it finds no place, it is
+// skipped until the next round.
 class OneByOne : public Mechanism {
  public:
   explicit OneByOne(const Round& round) : round_(round) {}
@@ -53,8 +54,8 @@ class OneByOne : public Mechanism {
   // Returns whether the job was placed.
   virtual Result<bool> Place(Job& job) = 0;
 
-  // The steps of Place(). TryPlace: a first placement, at the demand's speed or at the fair
-  // share's.
+  // These are the steps of Place(). TryPlace() is the first attempt, at the speed of the demand or
+  // of the fair share.
   Result<bool> TryPlace(Job& job, const Amounts& demand, bool at_demand);
 
   const Round& round() const { return round_; }

@@ -15,7 +15,7 @@
 namespace synergy::reference {
 namespace {
 
-// Enough for any cluster; the node limit, which is reproducible, ends a search.
+// The time suffices for any cluster, so the node limit, which is reproducible, ends a search.
 constexpr SolveLimits kLimits{.time = std::chrono::minutes(1), .nodes = 20'000};
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<std::vector<Opt::Cell>> Opt::CellsOf(const Job& job) const {
       const Cell cell{ToCores(fact.cpus[cpu]), ToGb(fact.memories[memory]),
                       fact.throughput[cpu * fact.memories.size() + memory]};
       if (cell.cpu == fair[kCpu] && cell.memory == fair[kMemory]) least = cell.throughput;
-      // The dominating ones came earlier.
+      // Cells that dominate others came earlier.
       const bool dominated = std::any_of(cells.begin(), cells.end(), [&](const Cell& other) {
         return other.memory <= cell.memory && other.throughput >= cell.throughput;
       });

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds places for a job's demand, by the two rules of the reference simulator.
+// Finds places for a job's demand by one of the reference simulator's two rules.
 //
 // Threading: one owner at a time.
 
@@ -13,20 +13,21 @@ namespace synergy::reference {
 
 class Placement {
  public:
-  // `consolidate`: a job with several GPUs is placed on the server with the fewest free GPUs that
-  // holds all of it; if there is none, and for one GPU, servers with the fewest free GPUs come
-  // first. Otherwise servers come in their order. Either way a job is split freely, equally per
-  // GPU.
+  // With `consolidate`, a job with several GPUs is placed on the server with the fewest free GPUs
+  // that can hold all of it. If there is none, and for jobs with one GPU, servers with the fewest
+  // free GPUs come first. Without it, servers come in their order. In both cases a job may be split
+  // over servers, with equal amounts for each GPU.
   Placement(const Cluster& cluster, bool consolidate)
       : cluster_(cluster), consolidate_(consolidate) {}
 
-  // Returns whether there is room for `demand`; parts() then returns the place.
+  // Returns whether there is room for `demand`. If so, parts() returns the place.
   bool Find(const Amounts& demand);
   const std::vector<Part>& parts() const { return parts_; }
 
  private:
   bool FindWhole(const Amounts& demand);
-  // Takes GPUs of this server, which has room for one, until it has no more or `wanted` is 0.
+  // Takes GPUs of this server, which has room for at least one, until it has no more or `wanted` is
+  // 0.
   void Gather(uint32_t server, const Amounts& per_gpu, int& wanted);
 
   const Cluster& cluster_;

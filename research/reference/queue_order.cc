@@ -10,7 +10,8 @@ double RemainingTime(const Job& job, bool fair_speed) {
   return fair_speed ? at_fair : at_fair / job.Speed();
 }
 
-// The lower rank comes first. Finish-time fairness puts the worst treated last, in reverse.
+// Returns a job's rank; the lowest comes first. Finish-time fairness puts the worst treated job
+// last, which is the wrong way round.
 double Rank(const Job& job, const OrderContext& context) {
   switch (context.policy) {
     case ReferencePolicy::kFifo:
@@ -55,7 +56,7 @@ struct Ranked {
 }  // namespace
 
 void Order(std::vector<Job*>& jobs, const OrderContext& context) {
-  // Jobs arrive in this order: most rounds have nothing to sort.
+  // Jobs arrive in this order, so most rounds have nothing to sort.
   if (context.policy == ReferencePolicy::kFifo &&
       std::is_sorted(jobs.begin(), jobs.end(),
                      [](const Job* a, const Job* b) { return a->arrival < b->arrival; }))
@@ -64,7 +65,7 @@ void Order(std::vector<Job*>& jobs, const OrderContext& context) {
   std::vector<Ranked> ranked;
   ranked.reserve(jobs.size());
   for (Job* const job : jobs) {
-    // First come, first served ignores the precedence of jobs that have waited.
+    // First come, first served ignores the precedence of jobs that have waited for long.
     const bool first = context.policy != ReferencePolicy::kFifo && job->has_waited;
     ranked.push_back({first, Rank(*job, context), job->arrival, job});
   }

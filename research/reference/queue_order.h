@@ -1,6 +1,6 @@
 #pragma once
 
-// The order of jobs under the reference simulator's policies.
+// Orders jobs by the reference simulator's policies.
 //
 // Threading: pure.
 
@@ -14,12 +14,12 @@ namespace synergy::reference {
 
 struct OrderContext {
   ReferencePolicy policy = ReferencePolicy::kFifo;
-  bool fair_speed = false;  // remaining time counts at the fair share
-  Amounts total{};          // the cluster's
+  bool fair_speed = false;  // remaining time is calculated at the fair share's speed
+  Amounts total{};          // amounts of the cluster
   double now = 0;           // seconds
 };
 
-// Sorts the jobs into the policy's order; equal jobs keep their order. Speeds are those of the last
+// Sorts the jobs into the policy's order; equal jobs keep their order. Uses the speeds of the last
 // round.
 void Order(std::vector<Job*>& jobs, const OrderContext& context);
 

@@ -13,11 +13,11 @@ namespace {
 
 using reference::Amounts;
 
-// Limits beyond which counts and sums no longer fit; no real cluster reaches them.
+// Beyond these limits counts and sums would overflow; no real cluster reaches them.
 constexpr int64_t kMostServers = 100'000;
 constexpr int64_t kMostGpus = 1024;
 
-// The network of every server.
+// Network bandwidth of every server.
 constexpr double kNetwork = 40;
 
 Result<> Check(const ReferenceOptions& options) {

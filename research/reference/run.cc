@@ -9,15 +9,15 @@
 namespace synergy::reference {
 namespace {
 
-// Seconds without running after which a job goes first.
+// A job that has not run for this many seconds goes first.
 constexpr double kLongWait = 1000 * 3600;
 
 double WaitOf(const Job& job, double now) {
   return now - (job.last_run == -1 ? job.arrival : job.last_run);
 }
 
-// Returns whether all amounts are far from a double's limits: multiples of 1/1024 that are not
-// large, so that their parts per GPU and all sums of those have no rounding.
+// Returns whether all sums of amounts are exact: whether all amounts are multiples of 1/1024 that
+// are not large, so that neither their parts per GPU nor any sums of those are rounded.
 bool SumsAreExact(const Cluster& cluster, const std::vector<Job>& jobs) {
   const auto is_exact = [](const Amounts& amounts) {
     return std::all_of(amounts.begin(), amounts.end(), [](double amount) {

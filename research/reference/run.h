@@ -1,6 +1,6 @@
 #pragma once
 
-// One run of the reference simulator: its events, its rounds and its end.
+// A run of the reference simulator: its events, its rounds and its end.
 //
 // Threading: one owner at a time.
 
@@ -53,20 +53,20 @@ class Run {
   std::unique_ptr<Mechanism> mechanism_;
 
   EventQueue events_;
-  size_t next_arrival_ = 0;  // the next to be put into events_
+  size_t next_arrival_ = 0;  // the next job to be put into events_
   size_t arrived_ = 0;
   uint64_t to_finish_ = 0;      // jobs of the window
-  std::vector<Job*> runnable_;  // in last round's order, then by arrival; some have ended
-  std::vector<Job*> ordered_;   // those of this round
-  // The last round's decisive input and its result. If sums are exact, every round begins with the
-  // same free amounts, and a round that repeats the last one need not be computed again; servers
-  // are freed when it turns out not to.
+  std::vector<Job*> runnable_;  // in the last round's order, then by arrival; some jobs have ended
+  std::vector<Job*> ordered_;   // jobs of this round
+  // The input that decided the last round, and its result. If sums are exact, every round begins
+  // with the same free amounts. Then a round that repeats the last one need not be computed, and
+  // jobs release their servers only when another round is computed.
   const bool sums_are_exact_;
   bool has_decided_ = false;
-  std::vector<Job*> decisive_;  // the ordered jobs, up to the one that took the last GPU
+  std::vector<Job*> decisive_;  // the ordered jobs up to the one that took the last GPU
   bool took_all_ = false;
   std::vector<Job*> running_;
-  Amounts used_{};  // total of all servers
+  Amounts used_{};  // sum over all servers
   ReferenceRun result_;
 };
 

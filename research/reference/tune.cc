@@ -12,7 +12,7 @@ bool IsNothing(const Amounts& amounts) {
   return std::all_of(amounts.begin(), amounts.end(), [](double amount) { return amount == 0; });
 }
 
-// Jobs with most per GPU come first, but jobs on one server before those on several.
+// Jobs with the most per GPU come first, but jobs on one server come before those on several.
 bool IsBetterVictim(const Job* a, const Job* b) {
   if (a->parts.size() != b->parts.size()) return a->parts.size() < b->parts.size();
   for (const size_t resource : {kCpu, kMemory}) {
@@ -23,7 +23,7 @@ bool IsBetterVictim(const Job* a, const Job* b) {
   return false;
 }
 
-// A stable sort for the few jobs of a server, which are mostly sorted already.
+// A stable sort, for a server's few jobs, which are mostly sorted already.
 void SortVictims(std::vector<Job*>& jobs) {
   for (size_t i = 1; i < jobs.size(); ++i) {
     Job* const job = jobs[i];
@@ -106,7 +106,7 @@ void Tune::FindVictims(uint32_t server, const Amounts& need) {
   std::vector<Job*>& jobs = round().cluster.JobsOn(server);
   SortVictims(jobs);
   for (Job* const job : jobs) {
-    // A job that has nothing to give is charged again all the same, at the speed of the fair share.
+    // A job that has nothing to give is nevertheless charged again, at the speed of the fair share.
     victims_.push_back(job);
     const double gpus = GpusOn(*job, server);
     const Amounts held = job->held * (gpus / job->gpus);

@@ -1,7 +1,8 @@
 #pragma once
 
-// Every job for which there are GPUs runs: with its full demand; or else, if that is above the fair
-// share, with the fair share; or else after other jobs were cut back to theirs.
+// Every job for which there are GPUs runs. It gets its full demand; if that does not fit and
+// exceeds the fair share, it gets the fair share; if that does not fit either, other jobs are cut
+// back to theirs.
 
 #include <vector>
 
@@ -14,27 +15,27 @@ class Tune final : public OneByOne {
   using OneByOne::OneByOne;
 
  private:
-  // The GPUs that a job is to get on a server, which makes room for its other amounts.
+  // The GPUs that a job will get on a server. The server makes room for the job's other amounts.
   struct Target {
     uint32_t server = 0;
     double gpus = 0;
   };
 
   Result<bool> Place(Job& job) override;
-  // Returns the job's demand, or its fair share if some of the demand is above that; then marks the
-  // job as cut.
+  // Returns the job's demand or, if the demand exceeds it in any dimension, the fair share. In the
+  // latter case marks the job as cut.
   Amounts CutToFair(Job& job) const;
   Result<> MakeRoom(const Amounts& demand);
-  // Finds the first server with several GPUs free; otherwise, and for one GPU, the servers with the
-  // fewest free GPUs.
+  // Finds the first server on which all of several GPUs are free. If there is none, and for one
+  // GPU, finds the servers with the fewest free GPUs.
   void FindTargets(double gpus);
-  // Finds the jobs on the server that must give something back for `need` to fit, into victims_.
+  // Stores in victims_ the jobs on the server that have to give something back so that `need` fits.
   void FindVictims(uint32_t server, const Amounts& need);
-  // Takes the job's round back and charges it again at its place, with the fair share of CPU and
-  // memory, or its demand, at the speed of the fair share.
+  // Takes back the job's round and charges it again on its servers, with the fair share of CPU and
+  // memory, or with its demand, at the speed of the fair share.
   Result<> CutBack(Job& job);
 
-  // Members, so that their storage is reused.
+  // These are members so that their storage is reused.
   std::vector<Target> targets_;
   std::vector<uint32_t> order_;
   std::vector<Job*> victims_;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Rounds on servers whose GPUs are of several types: a policy of Gavel decides which part of its
-// time each job should spend on each type, the round mechanism which type a job runs on in this
-// round (gavel/round_mechanism.h), and Synergy's mechanism, or another one, the servers of that
-// type, and the amounts of CPU and memory.
+// Plans rounds on servers with GPUs of several types. A policy of Gavel decides which fraction of
+// its time each job should spend on each type. The round mechanism decides on which type a job runs
+// in this round (gavel/round_mechanism.h). Synergy's mechanism, or another one, decides on which
+// servers of that type, and with how much CPU and memory.
 //
-// The policy receives a job's speed on a type as the speed at its fair share of a server, in
-// seconds of Job::remaining per second. A type with fewer GPUs than a job has does not count for
-// the job.
+// For the policy, a job's speed on a type is that at its fair share of a server, in seconds of
+// Job::remaining per second. A type that has fewer GPUs than a job needs does not count for the
+// job.
 //
 // Threading: one owner.
 
@@ -28,30 +28,30 @@ namespace synergy {
 struct TypedServers {
   std::vector<std::string> types;  // fastest first
   std::vector<size_t> counts;      // servers of each type
-  ResourceVector server;           // every server
-  std::vector<double> costs;       // per GPU and hour, by type; empty: unknown
+  ResourceVector server;           // size of every server
+  std::vector<double> costs;       // per GPU and hour, for each type; empty if unknown
 
-  // Returns all servers, those of the first type in front.
+  // Returns all servers, those of the first type first.
   std::vector<Server> All() const;
   Gpus GpusOf(size_t type) const;
 };
 
-// Per type; null if the job does not run there. Not owned.
+// For each type; null if the job does not run on it. Not owned.
 using ProfilesOnTypes = std::vector<const JobProfile*>;
 
 class GavelRounds final : public RoundPlanner {
  public:
   struct Options {
-    std::string policy;     // from gavel/policies/policies.h
-    std::string mechanism;  // from baseline/mechanisms.h
+    std::string policy;     // a name in gavel/policies/policies.h
+    std::string mechanism;  // a name in baseline/mechanisms.h
     Seconds round{300};
-    Seconds restart_cost{};  // a change of type has to gain more
-    // Free capacity within a round goes to waiting jobs at once, as in a cluster.
+    Seconds restart_cost{};  // what a change of type has to gain at least
+    // Capacity that becomes free within a round goes to waiting jobs at once, as in a cluster.
     bool within_rounds = true;
   };
 
-  // `jobs` are those of the simulation; `profiles` have the same order. kInvalid for an unknown
-  // policy or mechanism, and for a job that runs on no type with enough GPUs for it.
+  // `jobs` are those of the simulation; `profiles` are in the same order. Returns kInvalid for an
+  // unknown policy or mechanism, and for a job that runs on no type with enough GPUs for it.
   static Result<GavelRounds> Create(TypedServers servers, std::span<const Job> jobs,
                                     std::span<const ProfilesOnTypes> profiles,
                                     const Options& options);
@@ -64,19 +64,19 @@ class GavelRounds final : public RoundPlanner {
   void Gone(size_t place) override;
 
  private:
-  // A job on a type; without a profile it does not run there.
+  // A job on a type. Without a profile it does not run on it.
   struct OnType {
     const JobProfile* profile = nullptr;
     ResourceVector demand;
     double fair_throughput = 1;
-    double rate = 0;  // at its fair share, in seconds of Job::remaining per second
+    double rate = 0;  // speed at its fair share, in seconds of Job::remaining per second
   };
 
   GavelRounds(TypedServers servers, TypeRounds rounds, const Options& options);
 
   size_t TypeOf(ServerIndex server) const;
   Result<std::vector<OnType>> ReadJob(const Job& job, const ProfilesOnTypes& profiles) const;
-  // Places the jobs at these positions of `jobs` on a type.
+  // Places the jobs at these positions in `jobs` on a type.
   void Place(size_t type, const std::vector<JobIndex>& picked, std::span<const Job> jobs,
              std::span<const size_t> places, PlannedRound& decision);
 
@@ -86,9 +86,10 @@ class GavelRounds final : public RoundPlanner {
   std::string policy_name_;
   bool within_rounds_;
   TypeRounds rounds_;
-  std::vector<Mechanism> mechanisms_;          // per type
+  std::vector<Mechanism> mechanisms_;          // for each type
   std::vector<std::vector<OnType>> on_types_;  // by position in the trace
-  std::vector<JobIndex> positions_;            // by position in the trace: that in the last round
+  // by position in the trace: the position in the last round
+  std::vector<JobIndex> positions_;
 };
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
-// The changes of a round, as changes of pods, so that runs in rounds are displayed like runs by
-// events.
+// Turns the changes of a round into changes of pods, so that runs in rounds can be shown like runs
+// by events.
 //
 // Threading: pure.
 
@@ -20,7 +20,7 @@ void AppendShareChanges(std::span<const Job> jobs, const Plan& plan,
                         std::span<const Action> actions, Seconds at,
                         std::vector<PlaceChange>& changes);
 
-// Appends the release of all that the job holds.
+// Appends the release of everything that the job holds.
 void AppendEnd(const Job& job, Seconds at, std::vector<PlaceChange>& changes);
 
 }  // namespace synergy

@@ -17,16 +17,17 @@ namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
-// Time from the first arrival to the first round, so that jobs submitted together are in it.
+// Time from the first arrival to the first round, so that this round includes jobs that were
+// submitted together.
 constexpr Seconds kGather{1};
 
-// Tolerance for rounding in sums of fractions.
+// Tolerance for the rounding of sums of fractions.
 constexpr Seconds kSlack{1e-6};
 
 // The progress of a running job.
 struct Pace {
   double speed = 0;  // fair-share seconds of work per second
-  Seconds from{};    // when it runs again after a start; progress is charged up to here
+  Seconds from{};    // when it runs again after a start; progress has been charged up to this time
 };
 
 class Simulation {
@@ -67,7 +68,7 @@ class Simulation {
       Advance(NextMoment());
     }
     run_.end = last_finish_;
-    // Between two rounds, changes are in the order of jobs, not of their ends.
+    // Between two rounds, changes are in the order of jobs, not of the times at which they end.
     std::stable_sort(run_.changes.begin(), run_.changes.end(),
                      [](const PlaceChange& a, const PlaceChange& b) { return a.at < b.at; });
     const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
@@ -98,7 +99,7 @@ class Simulation {
   }
 
   Result<> Decide() {
-    // A decision within a round is repeated when the next round begins.
+    // A decision within a round is made again when the next round begins.
     again_ = !begins_;
     decide_ = false;
     ++run_.decided;
@@ -164,14 +165,14 @@ class Simulation {
     return std::max(paces_[job].from, now_) + active_[job].remaining / paces_[job].speed;
   }
 
-  // Rounds are at whole multiples of their length after the first.
+  // Returns the number of rounds, with fractions, from the first one to this moment.
   double RoundsUntil(Seconds moment) const { return (moment - first_round_) / options_.round; }
-  // Rounds after the first one.
+  // Returns the number of rounds that have begun after the first one.
   double RoundsBegun(Seconds moment) const { return std::floor(RoundsUntil(moment) + 1e-9); }
 
   struct NextMomentToDecide {
     Seconds at{};
-    bool begins = true;  // at the beginning of a round
+    bool begins = true;  // the decision is at the beginning of a round
   };
   // Returns the next moment at which a decision may be due.
   NextMomentToDecide NextMoment() const {
@@ -216,7 +217,7 @@ class Simulation {
     if (progress_) progress_(finished_);
   }
 
-  // Charges a job's progress, and its allocation, from now until then.
+  // Charges a job's progress and allocation from now until `until`.
   void Charge(JobIndex index, Seconds until) {
     Job& job = active_[index];
     const Seconds held = until - now_;
@@ -239,7 +240,7 @@ class Simulation {
     }
   }
 
-  // REQUIRES: the job ran until then at this speed, and is charged.
+  // REQUIRES: the job ran at this speed until `until`, and that is charged.
   static void NoteFirstPart(const Job& job, JobRun& run, Seconds until, double speed) {
     if (job.first_part <= Seconds(0) || run.first_part >= Seconds(0) || speed <= 0) return;
     const Seconds beyond = job.ideal - job.remaining - job.first_part;
@@ -252,10 +253,10 @@ class Simulation {
   const Progress& progress_;
 
   ResourceVector total_;
-  std::vector<size_t> arrivals_;  // the trace's jobs by arrival
+  std::vector<size_t> arrivals_;  // positions of the trace's jobs, by arrival
   size_t next_arrival_ = 0;
-  // Waiting and running jobs, by arrival; in the same order, their positions in the trace and
-  // paces.
+  // Waiting and running jobs, by arrival. In the same order follow their positions in the trace and
+  // their paces.
   std::vector<Job> active_;
   std::vector<size_t> places_;
   std::vector<Pace> paces_;
@@ -265,12 +266,12 @@ class Simulation {
   size_t waiting_ = 0;
   size_t finished_ = 0;
   bool decide_ = false;
-  bool again_ = false;  // decide when the next round begins, whatever happens until then
+  bool again_ = false;  // decide again when the next round begins, whatever happens until then
   bool begins_ = true;  // the decision is at the beginning of a round
   SimulationRun run_;
 };
 
-// Rounds by a policy's order, allocated by a mechanism.
+// Plans rounds by a policy's order and a mechanism's allocation.
 class OrderedRounds final : public RoundPlanner {
  public:
   OrderedRounds(std::span<const Server> servers, const Policy& policy, Mechanism& mechanism)

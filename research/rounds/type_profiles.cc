@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-// Matched by kind of network and amount of work per step. There are no measurements of these models
-// on these GPUs.
+// Matched by the kind of network and the amount of work per step, because these models were not
+// measured on these GPUs.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kStandIns = {{
     {"alexnet", "ResNet-18 (batch size 64)"},
     {"res18", "ResNet-18 (batch size 128)"},
@@ -36,7 +36,7 @@ JobProfile OnOtherGpu(const JobProfile& profile, double ratio) {
                         cell < best ? std::min(cell, ratio * best) : ratio * best});
     }
   }
-  // Succeeds, because `profile` is valid.
+  // This succeeds, because `profile` is valid.
   const JobProfile other = *JobProfile::Create(profile.gpus(), std::move(points));
   return profile.process_memory() ? other.WithProcessMemory(*profile.process_memory()) : other;
 }

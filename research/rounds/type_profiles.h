@@ -1,16 +1,17 @@
 #pragma once
 
-// The speeds of models on each GPU type by CPU and memory: from profiles that were measured on some
-// types, and from GPU throughputs per type for the others.
+// Calculates the speeds of models on each GPU type by CPU and memory, from profiles that were
+// measured on some types and, for the others, from GPU throughputs for each type.
 //
-// A GPU that is r times as fast as the one of a profile makes the profile's best r times as high:
-// what the GPU limits becomes r times as fast, what CPU and memory limit stays as it is,
+// On a GPU that is r times as fast as the one of a profile, the profile's best throughput is r
+// times as high: what the GPU limits becomes r times as fast, and what CPU and memory limit stays
+// the same,
 //
 //   W_j(c, m) = r W(c, m) where W(c, m) is the best, else min(W(c, m), r best)
 //
 // so that a slow GPU needs less CPU than a fast one.
 //
-// Threading: values. Failures: kInvalid, naming the model.
+// Threading: values. Failures: kInvalid, which names the model.
 
 #include <map>
 #include <optional>
@@ -26,39 +27,41 @@
 
 namespace synergy {
 
-// Returns `profile` on a GPU that is this many times as fast.
+// Returns `profile` for a GPU that is this many times as fast.
 JobProfile OnOtherGpu(const JobProfile& profile, double ratio);
 
-// Returns the model of Gavel's table whose throughputs stand for those of this one, of Synergy's
-// ten; empty if there is none.
+// Returns the model of Gavel's table whose throughputs are used for this one, which is one of
+// Synergy's ten; empty if there is none.
 std::string_view StandInFor(std::string_view model);
 
 class TypeProfiles {
  public:
-  // `types`: from `throughputs`; profiles without a type were measured on the fastest of them.
+  // `types`: those of `throughputs`. Profiles without a type were measured on the fastest of them.
   TypeProfiles(std::vector<std::string> types, GavelThroughputs throughputs);
 
-  // Adds a profile measured on this type; with an empty type, on the type of profiles without one.
-  // Profiles of other types are ignored. REQUIRES: all profiles of a model are in one unit.
+  // Adds a profile that was measured on this type or, if it is empty, on the type of profiles
+  // without one. Ignores profiles of other types. REQUIRES: all profiles of a model are in the same
+  // unit.
   void Add(const std::string& model, std::string_view type, JobProfile profile);
 
-  // Returns the model's profile for one GPU on its fastest measured type; null if there is none.
+  // Returns the model's profile for one GPU of its fastest measured type; null if there is none.
   const JobProfile* Measured(const std::string& model) const;
 
-  // Returns profiles per type for a job with `gpus` GPUs; nullopt if the model does not run there.
-  // `measured`: the result of Measured(), or if that is null, a profile without a type; for one
-  // GPU.
+  // Returns a profile for each type, for a job with `gpus` GPUs; nullopt for types on which the
+  // model does not run. `measured`: the result of Measured() or, if that is null, a profile without
+  // a type; it is for one GPU.
   Result<std::vector<std::optional<JobProfile>>> Of(const std::string& model, Gpus gpus,
                                                     const JobProfile& measured) const;
 
  private:
-  // Returns throughputs per type, `reference_` last.
+  // Returns a throughput for each type, and that of `reference_` last.
   Result<std::vector<double>> Rates(const std::string& model, Gpus gpus) const;
 
   std::vector<std::string> types_;  // fastest first
   GavelThroughputs throughputs_;
   std::string reference_;
-  std::map<std::pair<std::string, std::string>, JobProfile> added_;  // by model and type, one GPU
+  // model and type -> profile for one GPU
+  std::map<std::pair<std::string, std::string>, JobProfile> added_;
 };
 
 }  // namespace synergy

@@ -15,7 +15,8 @@ size_t UpTo(const std::vector<int64_t>& ascending, int64_t most) {
                              ascending.begin());
 }
 
-// Rounds as Python does: to the decimal nearest to the exact value of the double, ties to even.
+// Rounds as Python does: to the decimal that is nearest to the exact value of the double, with ties
+// to even.
 double RoundTo(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", value, decimals);
   double rounded = 0;

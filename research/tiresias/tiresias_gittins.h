@@ -1,7 +1,8 @@
 #pragma once
 
-// The Gittins index as in the simulator of Tiresias' authors: with one fixed stretch of service,
-// and with whole sizes where the remaining sizes would be correct. policy/gittins.h has the index.
+// The Gittins index as the simulator of Tiresias' authors computes it: with one fixed stretch of
+// service, and with whole sizes where remaining sizes would be correct. policy/gittins.h has the
+// correct index.
 //
 // Threading: values; any number of readers.
 
@@ -24,17 +25,17 @@ class TiresiasGittins {
   // Takes `sizes` in any order.
   explicit TiresiasGittins(std::vector<int64_t> sizes, int64_t stretch = kStretch);
 
-  // With the samples x, i those up to `attained`, k those up to `attained` + stretch, but all but
-  // one if that reaches the largest: chance (k - i) / (n - i), cost (x[i..k) + stretch (n - k)) /
-  // (n - i). 0 past the largest.
+  // Let x be the n samples, i the number of those up to `attained`, and k the number of those up to
+  // `attained` + stretch, or n - 1 if that reaches the largest. Then chance is (k - i) / (n - i),
+  // and cost is (x[i..k) + stretch (n - k)) / (n - i). Returns 0 past the largest sample.
   Value At(int64_t attained) const;
-  // Returns the job's rank: the index just below the least size above `attained`.
+  // Returns the job's rank: the index just below the smallest size that exceeds `attained`.
   double Rank(int64_t attained) const;
 
  private:
   std::vector<int64_t> sizes_;  // ascending
-  std::vector<double> sums_;    // sums of the sizes before each
-  std::vector<double> ranks_;   // just below each
+  std::vector<double> sums_;    // for each size, the sum of the smaller ones
+  std::vector<double> ranks_;   // for each size, the rank just below it
   int64_t stretch_ = kStretch;
 };
 

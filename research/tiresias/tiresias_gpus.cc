@@ -31,7 +31,7 @@ TiresiasGpus::Taken TiresiasGpus::TakeWholeNodes(int64_t gpus) {
   if (taken.size() < whole) return {};
   for (const auto& [node, count] : taken) free_[node] -= count;
   if (rest == 0) return taken;
-  const Taken last = Take(rest);  // those nodes have nothing left for it
+  const Taken last = Take(rest);  // those nodes have no GPUs left for it
   if (last.empty()) {
     GiveBack(taken);
     return {};

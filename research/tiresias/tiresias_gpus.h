@@ -1,8 +1,9 @@
 #pragma once
 
-// The GPUs of a cluster as the authors' simulator allocates them. Counted: anywhere. Yarn, one
-// switch: a job that one node can hold gets the first such node; a larger one gets the first whole
-// idle nodes, and the remainder from the first other node that has it.
+// Allocates the GPUs of a cluster as the authors' simulator does. If GPUs are only counted, they
+// can be anywhere. With Yarn and one switch, a job gets the first node that can hold it. A larger
+// job gets the first nodes that are completely idle, and the remainder from the first other node
+// that has it.
 //
 // Threading: one owner.
 
@@ -16,14 +17,14 @@ namespace synergy {
 
 class TiresiasGpus {
  public:
-  // Nodes and the number of GPUs on each.
+  // Nodes, and the number of GPUs on each.
   using Taken = std::vector<std::pair<size_t, int64_t>>;
 
   TiresiasGpus(const TiresiasCluster& cluster, TiresiasScheme scheme);
 
   // Returns whether the job would fit into the empty cluster.
   bool CouldHold(int64_t gpus) const;
-  // Returns an empty list, and takes nothing, if the GPUs do not fit.
+  // Takes the GPUs and returns them. If they do not fit, returns an empty list and takes nothing.
   Taken Take(int64_t gpus);
   void GiveBack(const Taken& taken);
   void FreeAll();
@@ -32,7 +33,8 @@ class TiresiasGpus {
   Taken TakeWholeNodes(int64_t gpus);
 
   int64_t node_gpus_;
-  std::vector<int64_t> free_;  // by node; counted: one node with all
+  // free GPUs of each node; if GPUs are only counted, there is one node with all
+  std::vector<int64_t> free_;
 };
 
 }  // namespace synergy

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// Longer times would have sums that no double represents exactly.
+// No double could represent the sums of longer times exactly.
 constexpr int64_t kLongest = 1'000'000'000'000;
 constexpr int64_t kMostNodes = 1'000'000;
 constexpr int64_t kMostGpusOfANode = 1024;
@@ -78,7 +78,7 @@ std::optional<int64_t> TakeWhole(std::string_view& text, int64_t most) {
   return number;
 }
 
-// Parses 2, 0.5, and the authors' 05 for 0.5.
+// Parses 2, 0.5, and 05, which the authors write for 0.5.
 std::optional<double> PromoteKnob(std::string_view text) {
   const bool tenths = text.size() > 1 && text[0] == '0' && text[1] != '.';
   const std::string number = tenths ? "0." + std::string(text.substr(1)) : std::string(text);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The input of the simulator of Tiresias' authors: jobs, history of sizes, cluster, schedule.
+// Reads the input of the simulator of Tiresias' authors: jobs, history of sizes, cluster, schedule.
 //
-// Threading: pure. Failures: kInvalid; of files with file, line, column and the cure.
+// Threading: pure. Failures: kInvalid; for files with file, line, column and the cure.
 
 #include <cstdint>
 #include <string>
@@ -19,11 +19,11 @@ struct TiresiasJob {
   int64_t gpus = 1;
   int64_t submitted = 0;
   int64_t duration = 0;
-  std::string model;  // empty: the trace does not say
+  std::string model;  // empty if the trace does not state it
 };
 
-// Parses CSV with job_id, num_gpu, submit_time, duration and, where known, model_name; other
-// columns are ignored. Cuts off fractions of a second of a duration. Keeps the order of the file.
+// Parses CSV with job_id, num_gpu, submit_time, duration and optionally model_name; ignores other
+// columns. Cuts off fractions of a second of a duration. Keeps the file's order.
 Result<std::vector<TiresiasJob>> ParseTiresiasTrace(std::string_view text, std::string_view file);
 
 // Parses CSV with the column `duration`: sizes of past jobs in GPU-seconds.
@@ -31,9 +31,9 @@ Result<std::vector<int64_t>> ParseSizeHistory(std::string_view text, std::string
 
 struct TiresiasCluster {
   int64_t nodes = 0;
-  int64_t gpus = 0;  // per node
+  int64_t gpus = 0;  // for each node
 };
-// Parses "n2g4": 2 nodes of 4 GPUs.
+// Parses a text such as "n2g4": 2 nodes with 4 GPUs each.
 Result<TiresiasCluster> ParseTiresiasCluster(std::string_view text);
 
 struct TiresiasSchedule {
@@ -44,12 +44,12 @@ struct TiresiasSchedule {
 
   bool HasQueues() const { return kind == Kind::kDlasGpu || kind == Kind::kDlasGpuGittins; }
 };
-// Parses dlas-gpu, dlas-gpu-N, dlas-gpu-gittins, fifo, shortest, shortest-gpu, sjf. N = 05 is 0.5,
-// as the authors write it.
+// Parses dlas-gpu, dlas-gpu-N, dlas-gpu-gittins, fifo, shortest, shortest-gpu, sjf. N can be 05 for
+// 0.5, as the authors write it.
 Result<TiresiasSchedule> ParseTiresiasSchedule(std::string_view text);
 
 enum class TiresiasScheme : uint8_t {
-  kCount,  // GPUs are counted
+  kCount,  // GPUs are only counted
   kYarn,   // one switch: see tiresias_gpus.h
 };
 Result<TiresiasScheme> ParseTiresiasScheme(std::string_view text);

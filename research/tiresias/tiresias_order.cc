@@ -11,7 +11,7 @@ namespace {
 
 using Index = TiresiasOrder::Index;
 
-// One list: fifo, shortest, shortest-gpu, sjf.
+// One list of jobs, for fifo, shortest, shortest-gpu and sjf.
 class OneList final : public TiresiasOrder {
  public:
   explicit OneList(TiresiasSchedule::Kind kind) : kind_(kind) {}
@@ -43,7 +43,7 @@ class OneList final : public TiresiasOrder {
   std::vector<Index> jobs_;
 };
 
-// dlas-gpu, dlas-gpu-gittins.
+// Several queues, for dlas-gpu and dlas-gpu-gittins.
 class Queues final : public TiresiasOrder {
  public:
   explicit Queues(const TiresiasOptions& options)
@@ -115,7 +115,7 @@ class Queues final : public TiresiasOrder {
   }
 
  private:
-  // Seconds until promotion, cut to whole ones.
+  // Returns the seconds until promotion, rounded down.
   std::optional<int64_t> WholeWait(const TiresiasState& state) const {
     const auto left = UntilPromotion(state.place, rules_);
     if (!left) return std::nullopt;

@@ -84,7 +84,7 @@ class TiresiasRun {
     }
   }
 
-  // Advances to now; ends the jobs without remaining work.
+  // Advances to now, and ends the jobs without remaining work.
   void Work(int64_t stretch) {
     const size_t before = active_.size();
     std::erase_if(active_, [&](Index index) {
@@ -151,12 +151,13 @@ class TiresiasRun {
   std::unique_ptr<TiresiasOrder> order_;
   std::vector<Index> arrivals_;
   size_t next_arrival_ = 0;
-  std::vector<TiresiasState> states_;  // by job, like the next
+  std::vector<TiresiasState> states_;  // by job, as the next member
   std::vector<TiresiasGpus::Taken> held_;
   std::vector<Index> active_;  // by arrival
   int64_t now_ = 0;
   std::optional<int64_t> next_move_;
-  std::vector<Index> foreseen_;  // expected to end at the next arrival, before a move came between
+  // were expected to end at the next arrival, before a move between queues came
+  std::vector<Index> foreseen_;
   std::vector<JobTimes> times_;
 };
 

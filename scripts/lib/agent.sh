@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Runs synergy-node-agent of each real node as a component of the cluster: in the node's namespaces,
-# as its DaemonSet would. The controller finds agents by their pods: each is represented by a pod
-# with the node's address.
+# Runs the synergy-node-agent of each real node as a component of the cluster, in the node's
+# namespaces, as its DaemonSet would. The controller finds agents by their pods, so a pod with the
+# node's address represents each agent.
 
 AGENT_PORT=9412
 AGENT_LABEL=app.kubernetes.io/component=node-agent
@@ -12,7 +12,7 @@ has_agents() { [[ -n $AGENTS ]]; }
 agent_settings() {
   printf 'progress: {enabled: true, interval: 2s, port: %d, agents: %s, serverName: synergy-node-agent, caFile: %s, listen: "127.0.0.1:%d"}\n' \
     "$AGENT_PORT" "$AGENT_LABEL" "$STATE/pki/ca.crt" "$PROGRESS_PORT"
-  # Small trainers warm up soon.
+  # Small trainers need only a short warm-up.
   echo 'profiling: {warmUp: 5s, window: 20s, probeLead: 5s}'
 }
 
@@ -28,7 +28,7 @@ apply_agent_manifests() {
   done
 }
 
-# Installs everything but the processes; runs once for each cluster.
+# Installs everything except the processes; runs once for each cluster.
 install_agents() {
   local node
   make_certificate agent /CN=synergy-node-agent DNS:synergy-node-agent
@@ -46,8 +46,8 @@ tlsKeyFile: $STATE/pki/agent.key
 clientCaFile: $STATE/pki/ca.crt
 clientName: localhost
 podsFolder: /var/lib/kubelet/pods
-gpuBusyFile: $STATE/gpu-busy-$node.json  # of no device plugin; tests write it
-confineWrites: false  # it sees what processes read
+gpuBusyFile: $STATE/gpu-busy-$node.json  # no device plugin writes this file; tests do
+confineWrites: false  # the agent can then see what processes read
 log: {level: debug}
 E_O_F
   done
@@ -70,8 +70,8 @@ spec:
 E_O_F
 }
 
-# The agent has the node's log folder and its process ids. It is root with no capabilities but those
-# of the chart's nodeAgent.seeReads.
+# The agent sees the node's log folder and process ids. It is root, with only the capabilities of
+# the chart's nodeAgent.seeReads.
 start_agent() {
   spawn_in_node "agent-$1" "$1" setpriv --bounding-set=-all,+sys_ptrace,+dac_read_search --inh-caps=-all --no-new-privs \
     "$CONTROLLER/synergy-node-agent" --kubeconfig "$STATE/synergy-node-agent.kubeconfig" --config "$STATE/agent-$1.yaml"

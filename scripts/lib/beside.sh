@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Work that takes only the CPU that other processes leave.
+# Runs work that takes only the CPU that other processes leave.
 
-# begin_beside LOG COMMAND...: runs the command in the background, in a session of its own, and
-# stores that session's id in `beside`. If the kernel shares the processors among sessions
-# (autogroups), a nice value counts only within its session, so the session gets a nice value, too.
+# begin_beside LOG COMMAND...: runs the command in the background, in a new session, and stores the
+# session's id in `beside`. If the kernel shares the processors among sessions (autogroups), a nice
+# value counts only within its session, so the session gets a nice value, too.
 begin_beside() {
   # shellcheck disable=SC2016 # the inner shell's
   setsid bash -c '
@@ -13,8 +13,9 @@ begin_beside() {
   trap end_beside EXIT
 }
 
-# finish_beside LOG: waits for it, prints its output, and fails if it failed. From now on it has as
-# much CPU as any other session, so that foreign load cannot starve it; that takes root's rights.
+# finish_beside LOG: waits for the command, prints its output, and fails if it failed. Meanwhile the
+# command gets as much CPU as any other session, so that other load cannot starve it. That needs
+# root's rights.
 finish_beside() {
   local status=0
   { echo 0 >"/proc/$beside/autogroup"; } 2>/dev/null || true
@@ -25,7 +26,7 @@ finish_beside() {
   return $status
 }
 
-# end_beside: ends it unless finish_beside has waited for it.
+# end_beside: ends the command unless finish_beside has waited for it.
 end_beside() {
   [[ -z ${beside-} ]] || kill -- "-$beside"
 }

@@ -17,8 +17,8 @@ set_up_kubernetes() {
     "${KUBE_PROGRAMS[@]}"
 }
 
-# Static, because v2 nodes run them, too. The shim, of which every pod has one, is smaller without
-# gRPC.
+# The programs are static, because v2 nodes run them, too. Each pod has a shim, which is smaller
+# without gRPC.
 set_up_containerd() {
   local module=$REPOSITORY/tests/cluster/support/containerd prefix=github.com/containerd/containerd/v2 version folder
   if [[ -n ${SYNERGY_CONTAINERD_BIN-} ]]; then
@@ -56,7 +56,8 @@ set_up_helm() {
   fi
   check_go "$REPOSITORY/tests/helm/go.mod"
   version=$(helm_version)
-  # The version of Kubernetes that Helm assumes if it can ask no cluster (helm template, helm lint).
+  # The version of Kubernetes that Helm assumes if it cannot ask a cluster (helm template, helm
+  # lint).
   IFS=. read -r _ minor _ <<<"$(kubernetes_version)"
   build_programs "Helm $version" "3 minutes" "$(helm_folder)" "$REPOSITORY/tests/helm" helm.sh/helm/v3/cmd \
     "-X helm.sh/helm/v3/internal/version.version=$version \
@@ -64,22 +65,22 @@ set_up_helm() {
      -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$minor" helm
 }
 
-# Builds the program and copies its chart beside it: scripts/cluster.sh takes kinds, rights and
-# webhooks from there.
+# Builds Kueue and copies its chart beside it, from which scripts/cluster.sh takes kinds, rights and
+# webhooks.
 set_up_kueue() {
   local module=$REPOSITORY/tests/cluster/queueing/kueue version folder
   check_go "$module/go.mod"
   version=$(kueue_version)
   folder=$(kueue_folder)
   mkdir -p "$folder"
-  # If two set-ups run at the same time, the second finds it made.
+  # If two set-ups run at the same time, the second one finds the copy.
   (flock 8 && copy_from_module "$module" sigs.k8s.io/kueue charts/kueue "$folder/chart") 8>"$CACHE/build.lock"
   build_programs "Kueue $version" "4 minutes" "$folder" "$module" sigs.k8s.io/kueue/cmd \
     "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
 }
 
-# Builds JobSet and Kubeflow Trainer, and copies Trainer's chart, which contains JobSet's, and its
-# runtimes. They come after Kueue, with which they share most of what is compiled.
+# Builds JobSet and Kubeflow Trainer. Copies Trainer's chart, which contains JobSet's, and Trainer's
+# runtimes. This comes after Kueue, with which these programs share most of what is compiled.
 set_up_training_operators() {
   local module=$REPOSITORY/tests/cluster/queueing/kueue jobset trainer
   jobset=$(jobset_folder)
@@ -128,7 +129,7 @@ set_up_release_tool() {
 
 set_up_actionlint() { set_up_release_tool actionlint "20 seconds" github.com/rhysd/actionlint/cmd; }
 
-# Most of what Syft and cosign compile is used by nothing else here.
+# No other program here uses most of what Syft and cosign compile.
 set_up_release_tools() {
   set_up_helm
   set_up_actionlint
@@ -137,7 +138,7 @@ set_up_release_tools() {
   set_up_release_tool cosign "5 minutes" github.com/sigstore/cosign/v3/cmd
 }
 
-# copy_from_module MODULE_FOLDER MODULE PATH FOLDER: copies the folder PATH of a Go module to
+# copy_from_module MODULE_FOLDER MODULE PATH FOLDER: copies PATH, a folder of a Go module, to
 # FOLDER.
 copy_from_module() {
   local source
@@ -147,7 +148,8 @@ copy_from_module() {
   cp --recursive --no-preserve=mode "$source/$3" "$4.unfinished" && mv "$4.unfinished" "$4"
 }
 
-# check_users_programs VARIABLE NAME...
+# check_users_programs VARIABLE NAME...: prints the versions of the programs in the folder that
+# VARIABLE names; fails if one is missing.
 check_users_programs() {
   local variable=$1 folder=${!1} name missing
   shift
@@ -168,7 +170,7 @@ check_users_programs() {
 
 # build_programs TITLE TIME FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
 #
-# Builds all missing programs at once: their linkers, which have one thread each, run beside
+# Builds all missing programs at once, because linkers use one thread each and can run beside
 # compilers.
 build_programs() {
   local title=$1 time=$2 folder=$3 module=$4 prefix=$5 flags=$6 missing name started=$SECONDS
@@ -187,7 +189,7 @@ build_programs() {
     mkdir -p "$folder/unfinished"
     go_build "$module" "$flags" "$folder/unfinished/" "${missing[@]/#/$prefix/}" ||
       die "building $title failed: Go's message is above"
-    # Only finished programs get their names, so an interrupted build is done again.
+    # Programs get their names only when they are finished, so an interrupted build is repeated.
     for name in "${missing[@]}"; do mv "$folder/unfinished/$name" "$folder/"; done
     rmdir "$folder/unfinished"
     say "  $((SECONDS - started)) s"
@@ -195,10 +197,10 @@ build_programs() {
   exec 8>&-
 }
 
-# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE..., with the tags of GO_TAGS.
+# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE...: builds packages with the tags in GO_TAGS.
 #
-# These programs are not debugged: a seventh of the compilers' time would go into debug information,
-# and into garbage collection although the machine has the memory.
+# Debug information, which these programs do not need, and frequent garbage collection, although the
+# machine has the memory, would take a seventh of the compilers' time.
 go_build() (
   flags=(-trimpath -gcflags all=-dwarf=false -tags "${GO_TAGS-}")
   cd "$1" && stale=$(go list "${flags[@]}" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "${@:4}" 2>/dev/null) || return
@@ -206,7 +208,7 @@ go_build() (
     show_packages "$(grep -c . <<<"$stale")"
 )
 
-# show_packages TOTAL: prints the progress of `go build -v`, the time left, and its errors.
+# show_packages TOTAL: prints the progress of `go build -v`, the time that is left, and errors.
 show_packages() {
   local total=$1 line compiled=0 told=0 started=$SECONDS left
   while IFS= read -r line; do

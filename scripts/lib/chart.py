@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes what is generated from charts/synergy: manifests/ (rendered), and the table of values in
+"""Generates files from charts/synergy: manifests/ (the rendered chart), and the table of values in
 its README.
 
 usage: chart.py HELM KUBERNETES [--check]
 
 KUBERNETES is the version of the cluster for which manifests/ are rendered.
 
-Without --check it writes the files. With it, it writes nothing and names files that differ.
+Without --check it writes the files. With --check it writes nothing and names the files that differ.
 """
 
 import json
@@ -20,9 +20,9 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# Only Helm has hooks; these are left out. No registry can have a name in .invalid.
+# Hooks need Helm, so these are left out. No registry can have a name in .invalid.
 SETTINGS = ["image.registry=registry.invalid", "crds.keep=false"]
-# The device plugin is not part of the default installation and has a folder of its own.
+# The default installation does not include the device plugin, which has a folder of its own.
 PLUGIN = "device-plugin"
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
 NOT_HELMS = re.compile(r"^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): .*\n", re.MULTILINE)
@@ -30,7 +30,7 @@ TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL
 
 
 def render_templates(helm, kubernetes, settings):
-    """Returns file name of a template -> what it renders."""
+    """Returns file name of a template -> its rendered text."""
     command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests",
                "--kube-version", kubernetes]
     for setting in settings:
@@ -42,14 +42,14 @@ def render_templates(helm, kubernetes, settings):
         if not source:
             continue
         body = NOT_HELMS.sub("", document[source.end():])
-        # A file's leading comment stands before its first object, which Helm may sort behind
+        # A file's leading comment is before its first object, and Helm may sort that object behind
         # others.
         files.setdefault(source[1], []).append(body.strip() + "\n")
     return {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
 
 
 def only_component(component, files):
-    """Returns the files with the objects of one component; files without any are left out."""
+    """Returns the files with only the objects of one component; leaves out files without any."""
     label = re.compile(rf"^ +app\.kubernetes\.io/component: {component}\n", re.MULTILINE)
     kept = {}
     for name, text in files.items():
@@ -60,7 +60,7 @@ def only_component(component, files):
 
 
 def kustomization(folder, resources):
-    """Returns the kustomization.yaml of a folder."""
+    """Returns the text of a folder's kustomization.yaml."""
     objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
     return HEADER + f"# kubectl apply -k {folder}\n" + yaml.safe_dump(objects, sort_keys=False)
 
@@ -70,7 +70,7 @@ def render(helm, kubernetes):
     files = render_templates(helm, kubernetes, SETTINGS)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
-    # An object of a kind comes after the kind.
+    # Kinds come before objects of these kinds.
     resources = sorted(files, key=lambda name: (not name.startswith("crds/"), name))
     files["kustomization.yaml"] = kustomization("manifests", resources)
     configs = next(document
@@ -83,8 +83,8 @@ def render(helm, kubernetes):
 
 
 def rows(lines, tree, path=()):
-    """Returns the described values: (path, default, description). Each value is described by itself
-    or by a map that contains it."""
+    """Returns the described values: (path, default, description). A description belongs to the
+    value itself or to a map that contains it."""
     for key, value in tree.items():
         here = (*path, key)
         description = describe(lines, here)
@@ -93,7 +93,7 @@ def rows(lines, tree, path=()):
         elif isinstance(value, dict) and value:
             yield from rows(lines, value, here)
         else:
-            raise SystemExit(f"values.yaml: nothing says what {'.'.join(here)} is")
+            raise SystemExit(f"values.yaml: no comment describes {'.'.join(here)}")
 
 
 def describe(lines, path):
@@ -124,13 +124,13 @@ def main():
     files = {**render(*sys.argv[1:3]), **readme()}
     stale = [name for name, text in files.items()
              if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
-    # A deleted template leaves no manifest behind.
+    # If a template is deleted, its manifest must be deleted, too.
     extra = [file for folder in ("manifests", "manifests/crds", f"manifests/{PLUGIN}")
              for file in (ROOT / folder).glob("*.yaml")
              if str(file.relative_to(ROOT)) not in files]
     if sys.argv[3:] == ["--check"]:
         for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:
-            print(f"{name}: not as charts/synergy makes it; scripts/chart.sh writes it", file=sys.stderr)
+            print(f"{name}: differs from what scripts/chart.sh would write", file=sys.stderr)
         sys.exit(1 if stale or extra else 0)
     for file in extra:
         file.unlink()

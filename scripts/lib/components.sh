@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The components of a cluster: starting and stopping single ones (for tests of faults).
+# The components of a cluster: starts and stops single ones, for tests of faults.
 
 # Prints the components in the order in which they start.
 components() {
@@ -25,7 +25,7 @@ components() {
   fi
 }
 
-# Reads all of the list: under pipefail, a grep that ends early could make the other side fail.
+# Reads the whole list: under pipefail, a grep that ends early could make the other side fail.
 is_component() {
   components | grep -x -e "$1" >/dev/null
 }
@@ -33,7 +33,7 @@ is_component() {
 has_synergy_scheduler() { [[ -n $EXTENDER$SCHEDULER_CONFIG ]]; }
 has_simulated_nodes() { [[ $SIMULATED_NODES != 0 || -n $SHAPE ]]; }
 
-# change_component start|stop|restart NAME [SIGNAL]
+# change_component start|stop|restart NAME [SIGNAL]: does that to one component.
 change_component() {
   local change=$1 name=${2-} signal=${3-TERM}
   load_settings
@@ -54,7 +54,7 @@ end_component() {
   case $1 in
     node-*)
       stop_node "${1#node-}"
-      # They ended with the node, on purpose.
+      # These processes ended with the node, on purpose.
       stop_component "containerd-${1#node-}"
       stop_component "kubelet-${1#node-}"
       if [[ -n $SERVICES ]]; then stop_component "kube-proxy-${1#node-}"; fi
@@ -65,7 +65,7 @@ end_component() {
   esac
 }
 
-# begin_component NAME: starts it and waits until it answers, if it can be asked.
+# begin_component NAME: starts the component and, if it can be asked, waits until it answers.
 begin_component() {
   local node=${1##*-}
   case $1 in

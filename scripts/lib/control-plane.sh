@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the ports are read by the other pieces
-# etcd and the Kubernetes control plane, all of it on 127.0.0.1.
+# etcd and the Kubernetes control plane, all on 127.0.0.1.
 
-# The ports keep the last digits of Kubernetes' usual ones; each instance has a hundred of its own.
+# The ports have the same last digits as Kubernetes' usual ones. Each instance has its own hundred.
 set_ports() {
   local base=$((16400 + 100 * INSTANCE))
   API_PORT=$((base + 43))
@@ -15,24 +15,24 @@ set_ports() {
   CONTROLLER_PORT=$((base + 45))
   PROGRESS_PORT=$((base + 46))
   KWOK_PORT=$((base + 47))
-  KUEUE_PORT=$((base + 48)) # its webhooks'
+  KUEUE_PORT=$((base + 48)) # of its webhooks
   KUEUE_HEALTH_PORT=$((base + 49))
-  JOBSET_PORT=$((base + 50)) # its webhooks'
+  JOBSET_PORT=$((base + 50)) # of its webhooks
   JOBSET_HEALTH_PORT=$((base + 51))
-  TRAINER_PORT=$((base + 52)) # its webhooks'
+  TRAINER_PORT=$((base + 52)) # of its webhooks
   TRAINER_HEALTH_PORT=$((base + 53))
-  LWS_PORT=$((base + 54)) # its webhooks'
+  LWS_PORT=$((base + 54)) # of its webhooks
   LWS_HEALTH_PORT=$((base + 55))
   KUBERAY_HEALTH_PORT=$((base + 56))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
-  # With Services, pods reach the API server, so it cannot be on loopback.
+  # With Services, pods call the API server, so it cannot be on loopback.
   API_ADDRESS=127.0.0.1
   [[ -z ${SERVICES-} ]] || API_ADDRESS=$(uplink_address 0)
   API=https://$API_ADDRESS:$API_PORT
 }
 
 # This cluster has no data worth keeping, so etcd does not wait for the disk. Progress notices, as
-# kubeadm sets them, let the API server's caches of quiet resources keep up with the resource
+# kubeadm configures them, keep the API server's caches of rarely changed resources at the resource
 # versions that clients ask for.
 start_etcd() {
   spawn etcd etcd --name test --data-dir "$STATE/etcd" --unsafe-no-fsync --logger zap --log-outputs stderr \
@@ -43,13 +43,13 @@ start_etcd() {
     --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT"
 }
 
-# Prints the feature gates of Kubernetes' own PodGroups, of their topology, and of those that the
+# Prints the feature gates for Kubernetes' own PodGroups, for their topology, and for those that the
 # Job controller creates.
 pod_group_gates() { echo GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true; }
 
 start_kube_apiserver() {
   local pki=$STATE/pki endpoints=none more=() gates=WatchList=false
-  # The API server itself resolves webhooks' Services to their pods: it has no kube-proxy.
+  # The API server itself resolves webhooks' Services to pods, because it has no kube-proxy.
   if [[ -n $SERVICES ]]; then endpoints=lease more+=(--enable-aggregator-routing); fi
   if [[ -n $AUDIT ]]; then
     write_audit_policy
@@ -60,13 +60,13 @@ start_kube_apiserver() {
     more+=(--runtime-config scheduling.k8s.io/v1beta1=true)
   fi
   write_admission_configuration
-  # The API server reaches kubelets at their bridge's address. Without Services it reaches nothing
-  # in the cluster through one, and needs no reconciled endpoints (which may not be loopback
-  # addresses). Streamed lists need etcd 3.4.31 or newer: an older one with the feature refuses
-  # every watch from resource version 0, and kwok uses these. Garbage collections are rarer than by
-  # default: they take an eighth of the CPU time, which matters on small machines, and save some
-  # memory. An authority of a front proxy, which does not exist here, keeps an error a minute out of
-  # the other programs' logs.
+  # The API server calls kubelets at their bridge's address. Without Services it calls nothing in
+  # the cluster through one, and needs no reconciled endpoints (which may not be loopback
+  # addresses). Streamed lists need etcd 3.4.31 or newer: with the feature, an older one refuses
+  # every watch from resource version 0, and kwok uses these. Garbage is collected less often than
+  # by default, because collections take an eighth of the CPU time, which matters on small machines;
+  # the default would save some memory. The authority of a front proxy, which does not exist here,
+  # avoids an error a minute in the logs of other programs.
   spawn kube-apiserver env GOGC=200 "$KUBE_BIN/kube-apiserver" \
     --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
     --bind-address "$API_ADDRESS" --advertise-address "$API_ADDRESS" --secure-port "$API_PORT" \
@@ -83,7 +83,7 @@ start_kube_apiserver() {
     --allow-privileged --feature-gates "$gates" "${more[@]}"
 }
 
-# The API server shows its certificate to webhooks that ask for one.
+# The API server presents its certificate to webhooks that ask for one.
 write_admission_configuration() {
   jq -n --arg pki "$STATE/pki" '{
     apiVersion: "v1", kind: "Config", users: [{name: "*", user: {
@@ -94,15 +94,15 @@ write_admission_configuration() {
       apiVersion: "apiserver.config.k8s.io/v1", kind: "WebhookAdmissionConfiguration", kubeConfigFile: $file}})}' >"$STATE/admission.json"
 }
 
-# Records the calls of the service accounts of the namespace $AUDIT and their answers: account,
-# verb, resource, status.
+# Makes the API server log calls of the service accounts in the namespace $AUDIT, with account,
+# verb, resource and status.
 write_audit_policy() {
   jq -n --arg group "system:serviceaccounts:$AUDIT" '{
     apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived"],
     rules: [{level: "Metadata", userGroups: [$group]}, {level: "None"}]}' >"$STATE/audit-policy.json"
 }
 
-# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or
+# The ttl controller is off: it writes to every node whenever the number of nodes passes 100, 500 or
 # 1000. Quotas are recounted often, because the API server counts an update twice if it has to retry
 # it.
 start_kube_controller_manager() {
@@ -116,7 +116,8 @@ start_kube_controller_manager() {
     --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt" "${more[@]}"
 }
 
-# Kubernetes' default of 50 seconds, unless simulated nodes renew their leases less often than that.
+# Prints Kubernetes' default of 50 seconds, or more if simulated nodes renew their leases less
+# often.
 node_grace_seconds() {
   local lease
   lease=$(lease_seconds)
@@ -136,14 +137,13 @@ start_kube_scheduler() {
   start_scheduler kube-scheduler "$SCHEDULER_PORT"
 }
 
-# An extender serves every profile of its kube-scheduler, so the Synergy profile has a process of
-# its own and pods of the default scheduler never meet the extender.
+# An extender serves every profile of its kube-scheduler. So the Synergy profile has its own
+# process, and pods of the default scheduler never meet the extender.
 start_synergy_scheduler() {
   start_scheduler synergy-scheduler "$SYNERGY_SCHEDULER_PORT"
 }
 
-# Fills in what differs between a cluster and the shipped configuration: the addresses, and the
-# speed.
+# Fills in what differs between this cluster and the shipped configuration: addresses and speed.
 write_scheduler_configs() {
   local shipped=${SCHEDULER_CONFIG:-$REPOSITORY/manifests/scheduler-config.yaml}
   # shellcheck disable=SC2016 # jq's variables, not the shell's
@@ -164,7 +164,7 @@ yaml_to_json() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)' "$1"
 }
 
-# api_get PATH: makes one request as the administrator; much cheaper than kubectl.
+# api_get PATH: makes one request as the administrator. This costs much less than kubectl.
 api_get() {
   curl --silent --show-error --fail --max-time 10 --cacert "$STATE/pki/ca.crt" \
     --cert "$STATE/pki/admin.crt" --key "$STATE/pki/admin.key" "$API$1"
@@ -172,21 +172,22 @@ api_get() {
 
 api_is_ready() { api_get /readyz; }
 etcd_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT/health"; }
-# These two have self-signed certificates; only whether they answer matters.
+# These two have self-signed certificates; the check is only whether they answer.
 scheduler_is_ready() { curl --silent --fail --insecure --max-time 2 "https://127.0.0.1:$1/healthz"; }
 default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/default; }
 
-# kubectl's cache of an API server must not outlive the cluster.
+# kubectl's cache for an API server must not outlive the cluster.
 run_kubectl() {
   KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }
 
-# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create without kubectl's
-# own checks, because the API server checks anyway. Those checks need the OpenAPI of all kinds,
-# which the API server generates again after each new kind: half a minute on a busy machine.
+# apply_manifests OPTION..., create_objects OPTION...: run kubectl apply and create without
+# kubectl's own checks, because the API server checks anyway. kubectl's checks need the OpenAPI of
+# all kinds, which the API server generates again after each new kind; that takes half a minute on a
+# busy machine.
 apply_manifests() { run_kubectl apply --validate=ignore "$@"; }
 create_objects() { run_kubectl create --validate=ignore "$@"; }
 
-# await_kind CRD: waits until the API server serves it. kubectl's own wait fails while the API
-# server has not looked at the kind yet.
+# await_kind CRD: waits until the API server serves the kind. kubectl's own wait fails while the API
+# server has not processed the kind yet.
 await_kind() { wait_until 240 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

@@ -10,7 +10,7 @@ start_synergy_controller() {
 
 controller_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$CONTROLLER_PORT/readyz"; }
 
-# Installs everything but the process; runs once for each cluster.
+# Installs everything except the process; runs once for each cluster.
 install_controller() {
   make_user synergy-controller /CN=synergy-controller
   make_certificate webhook /CN=synergy-controller DNS:localhost,IP:127.0.0.1
@@ -18,7 +18,7 @@ install_controller() {
 listen: 127.0.0.1:$WEBHOOK_PORT
 httpListen: 127.0.0.1:$CONTROLLER_PORT
 tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
-# As fast as a test needs it.
+# Rounds are as short as tests need them.
 tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
@@ -29,7 +29,7 @@ E_O_F
     agent_settings >>"$STATE/synergy-controller.yaml"
     printf 'failures: {retries: true}\n' >>"$STATE/synergy-controller.yaml"
   fi
-  # Most tests are not about opting in, and need round figures.
+  # Most tests do not test the opting in, and need round figures.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\ngangPreemption: {enabled: false}\n' >>"$STATE/synergy-controller.yaml"
   apply_controller_manifests >>"$STATE/logs/controller-manifests.log" 2>&1 ||
@@ -55,7 +55,8 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# The chart's additions for autoscalers, for Kueue, and for retries, whose failures node agents make known.
+# Applies the chart's additions for autoscalers, for Kueue, and for retries, which follow failures
+# that node agents report.
 apply_additions() {
   local settings=(--set controller.config.reservations.autoscaler=true --show-only templates/reservations-rbac.yaml
     --show-only templates/reservations-policy.yaml)
@@ -80,10 +81,10 @@ apply_additions() {
     run_kubectl create rolebinding synergy-extender-user --namespace synergy-system --role synergy-extender --user synergy-extender
 }
 
-# The shipped configurations, but the controller runs outside of the cluster, so its address
-# replaces its Service. Without --shipped-settings it reviews every training pod, as with the chart's
-# `scope: all`, and the API server waits longer for it: on a busy machine some pods would be created
-# as written.
+# Prints the shipped webhook configurations, with the controller's address instead of its Service,
+# because it runs outside the cluster. Without --shipped-settings it reviews every training pod, as
+# with the chart's `scope: all`, and the API server waits longer for its answer: on a busy machine
+# some pods would otherwise be created as written.
 webhook_configurations() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
     "$REPOSITORY/manifests/webhook.yaml" |
@@ -97,10 +98,11 @@ webhook_configurations() {
         .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
 }
 
-# The shipped policies.
+# Prints the shipped policies.
 admission_policies() { as_users <"$REPOSITORY/manifests/admission-policies.yaml"; }
 
-# A policy is in force a moment after it is applied, and no status says when: a write that it refuses does.
+# Succeeds if the admission policies are in force. A policy is in force a moment after it is
+# applied, and no status says when; the refusal of a write shows it.
 admission_policies_are_in_force() {
   local answer forged='{apiVersion: v1, kind: Pod, metadata: {name: forged, annotations: {synergy.io/hold: ""}},
     spec: {containers: [{name: c, image: c}]}}'
@@ -108,8 +110,8 @@ admission_policies_are_in_force() {
     [[ $answer == *'reserved for Synergy'* ]]
 }
 
-# Adapts admission policies: programs outside of the cluster act as users, not as service accounts,
-# and kwok and the agents of real nodes are users, too.
+# Adapts admission policies: programs outside the cluster act as users, not as service accounts; so
+# do kwok and the agents of real nodes.
 as_users() {
   sed --expression 's/system:serviceaccount:synergy-system:synergy-controller/synergy-controller/' \
     --expression 's/system:serviceaccount:synergy-system:synergy-scheduler/synergy-extender/' \

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# The kernel's interpreter for the programs of another architecture. Needs architecture.sh.
+# The kernel's interpreter for programs of another architecture. Needs architecture.sh.
 
 BINFMT=/proc/sys/fs/binfmt_misc
 emulated='' binfmt_mounted=
 
-# emulate ARCHITECTURE: makes the kernel run its programs, in containers too (flag F).
-# stop_emulating removes what was not there before: the caller needs a trap for that.
+# emulate ARCHITECTURE: makes the kernel run programs for it, in containers too (flag F).
+# stop_emulating removes what was not there before; the caller has to call it in a trap.
 emulate() {
   local machine interpreter rule
   machine=$(machine_of "$1")
@@ -16,7 +16,7 @@ emulate() {
   fi
   if [[ ! -e $interpreter ]]; then
     [[ -e $rule ]] || die "this machine runs no programs for $1: run scripts/setup.sh --cross"
-    # One write, which must end before the line does.
+    # The rule has to be one write, without a newline at its end.
     printf '%s' "$(<"$rule")" >"$BINFMT/register"
     emulated=$interpreter
   fi

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Container images without a registry. Every real node has one that is made from the machine's
-# static busybox: it is the pods' sandbox too, so its command sleeps.
+# static busybox. It is also the pods' sandbox, so its command sleeps.
 
 IMAGE=synergy.test/busybox:1
 
-# make_image: makes $STATE/busybox.tar, an archive as `docker save` writes it.
+# make_image: makes $STATE/busybox.tar, an archive in the format of `docker save`.
 make_image() {
   local folder=$STATE/image applet
   mkdir -p "$folder/files/bin" "$folder/files/tmp"
@@ -16,9 +16,9 @@ make_image() {
   rm -r "$folder"
 }
 
-# archive_image FOLDER NAME CONFIG ARCHIVE: writes an archive as `docker save` does, of an image
-# with FOLDER/files as its only layer. CONFIG is the image's configuration as JSON: command,
-# environment. Leaves its other files in FOLDER.
+# archive_image FOLDER NAME CONFIG ARCHIVE: writes an archive in the format of `docker save`, with
+# an image whose only layer is FOLDER/files. CONFIG is the image's configuration as JSON: command,
+# environment. Leaves temporary files in FOLDER.
 archive_image() {
   local folder=$1
   tar --create --directory "$folder/files" --owner 0 --group 0 --file "$folder/layer.tar" .

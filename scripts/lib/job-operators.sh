@@ -9,7 +9,7 @@ start_kuberay() {
     --metrics-addr 0 --health-probe-bind-address "127.0.0.1:$KUBERAY_HEALTH_PORT"
 }
 
-# No option changes the port of its health.
+# No option changes the port of its health check.
 start_mpi_operator() {
   spawn mpi-operator env KUBECONFIG="$STATE/mpi-operator.kubeconfig" "$(mpi_operator_folder)/mpi-operator" \
     --kube-api-qps 50 --kube-api-burst 100
@@ -21,7 +21,7 @@ kuberay_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$KUBERA
 mpi_operator_is_ready() { curl --silent --fail --max-time 2 http://127.0.0.1:8080/healthz; }
 lws_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$LWS_HEALTH_PORT/readyz"; }
 
-# Installs everything but the processes; runs once for each cluster.
+# Installs everything except the processes; runs once for each cluster.
 install_job_operators() {
   local log=$STATE/logs/job-operators-manifests.log
   make_user kuberay /CN=kuberay

@@ -4,8 +4,7 @@
 
 has_kueue() { [[ -n $KUEUE ]]; }
 
-# Kueue requires a certificate in a folder of /etc that no setting changes, so it has an /etc of its
-# own.
+# Kueue requires a certificate in a folder of /etc that no setting changes, so it gets its own /etc.
 start_kueue() {
   # shellcheck disable=SC2016 # the inner shell's arguments
   spawn kueue env KUBECONFIG="$STATE/kueue.kubeconfig" unshare --map-root-user --mount \
@@ -15,11 +14,11 @@ start_kueue() {
 
 kueue_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$KUEUE_HEALTH_PORT/readyz"; }
 
-# Installs everything but the process; runs once for each cluster.
+# Installs everything except the process; runs once for each cluster.
 install_kueue() {
   local home=$STATE/kueue/etc/kueue
   mkdir -p "$home/metrics/certs"
-  # The service account to which the chart gives its rights.
+  # The chart gives its rights to this service account.
   make_user kueue /CN=system:serviceaccount:kueue-system:kueue-controller-manager
   make_certificate kueue-webhook /CN=kueue IP:127.0.0.1
   cp "$STATE/pki/kueue-webhook.crt" "$home/metrics/certs/tls.crt"
@@ -38,9 +37,9 @@ kueue_manifests() {
     --set-file managerConfig.controllerManagerConfigYaml="$1" | objects_for_processes "{\"\": $KUEUE_PORT}"
 }
 
-# objects_for_processes PORTS: filters a rendered chart for programs that run here and not in pods:
-# kinds, rights and webhooks, those with an address here instead of a Service. PORTS: JSON, the
-# beginning of a Service's name -> its port.
+# objects_for_processes PORTS: filters a rendered chart for programs that run as processes, not in
+# pods. Keeps kinds, rights and webhooks; webhooks get an address on this machine instead of a
+# Service. PORTS is JSON: the beginning of a Service's name -> its port.
 objects_for_processes() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.load_all(sys.stdin, yaml.CSafeLoader)), sys.stdout)' |
     jq --argjson ports "$1" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '

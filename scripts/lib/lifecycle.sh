@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# up and down.
+# Starts and ends a cluster.
 
 cluster_up() {
   local wanted started=$EPOCHREALTIME
@@ -13,7 +13,7 @@ cluster_up() {
   if [[ -e $STATE/settings ]]; then
     [[ $wanted == "$(<"$STATE/settings")" ]] || die "a cluster with other options is up: scripts/cluster.sh down ends it"
     # shellcheck disable=SC2046 # one word for each component
-    fail_if_dead $(components) || die "the cluster is not whole: restart what died, or take it down"
+    fail_if_dead $(components) || die "a component of the cluster is dead: restart it, or run scripts/cluster.sh down"
     say "the cluster is up already"
     return
   fi
@@ -40,8 +40,9 @@ seconds_since() {
   awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }'
 }
 
-# wait_for_disk: waits while the disk of $STATE has no room for a cluster. Builds and other tests may fill it for a while. A
-# component that cannot write fails later, and its error does not say why.
+# wait_for_disk: waits while the disk of $STATE has no room for a cluster: builds and other tests
+# may fill it for a while. A component that cannot write would fail later, with an error that does
+# not say why.
 wait_for_disk() {
   local needed=2048 deadline=$((SECONDS + 600)) free short=
   while free=$(free_mib "$STATE") && ((free < needed)); do
@@ -62,7 +63,7 @@ bring_up() {
   if [[ -n $SERVICES ]]; then make_bridge 0; fi
   start_etcd
   wait_until 240 etcd etcd_is_ready
-  # The API server takes longest; the nodes can be made meanwhile.
+  # The API server takes longest to start; meanwhile the nodes can be made.
   start_kube_apiserver
   if ((REAL_NODES)); then save_kernel_settings; fi
   if ((REAL_NODES + V2_NODES)); then make_image; fi
@@ -84,7 +85,7 @@ bring_up() {
   start_kube_scheduler
   if has_synergy_scheduler; then start_synergy_scheduler; fi
   if has_simulated_nodes; then start_kwok; fi
-  # Programs in pods bring their own rights.
+  # Programs in pods come with their own rights.
   if [[ -z $SERVICES ]]; then allow_extender; fi
   if has_controller; then
     install_controller
@@ -135,7 +136,7 @@ bring_up() {
   wait_until $((60 + nodes / 10 + 900 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
-# The shipped role; here the extender runs outside of the cluster, as a user of its own.
+# Gives the extender the shipped role. Here it runs outside the cluster, as a user of its own.
 allow_extender() {
   {
     apply_manifests --filename "$REPOSITORY/manifests/extender-rbac.yaml" &&
@@ -183,15 +184,15 @@ check_machine() {
   done
 }
 
-# One command at a time changes a cluster. The folder itself is locked, so no lock file is left
-# behind.
+# Only one command at a time may change a cluster. The lock is on the folder itself, so no lock file
+# is left.
 take_lock() {
   mkdir -p "$STATE"
   exec 9<"$STATE"
   flock --nonblock 9 || { say "another command is changing the cluster; waiting for it"; flock 9; }
 }
 
-# is_worth_keeping: succeeds if an `up` finished and neither a restart of the machine nor a user has
+# is_worth_keeping: succeeds if an `up` has finished and no restart of the machine and no user has
 # ended everything since.
 is_worth_keeping() (
   [[ -e $STATE/ready ]] || return 1
@@ -223,7 +224,7 @@ cluster_down() {
   say "the cluster is down"
 }
 
-# In a subshell, so that the settings of the old cluster do not mix with those of the new one.
+# Runs in a subshell, so that the settings of the old cluster do not mix with those of the new one.
 clear_away() {
   say "clearing away $1"
   (tear_down)
@@ -236,8 +237,8 @@ clear_away_failure() {
   exit 1
 }
 
-# tear_down: undoes everything, however far `up` came. The settings go last: until then it can be
-# repeated.
+# tear_down: undoes everything that `up` has done, however far it came. Removes the settings last,
+# so that it can be repeated until then.
 tear_down() {
   local name node
   load_settings

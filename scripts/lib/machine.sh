@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# Changes of the machine outside of the real nodes' own namespaces, and their undoing: kernel
-# settings, bridges, cgroups.
+# Changes of the machine outside the real nodes' namespaces, and how to undo them: kernel settings,
+# bridges, control groups.
 
-# The kubelet sets all but the last, the bridge plugin the last one.
+# The kubelet sets all but the last of these; the bridge plugin sets the last.
 KERNEL_SETTINGS=(
   vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
 )
 
-# The settings before the first of the running clusters, and the running instances. They are kept
-# beside the clusters' states, because the last cluster to end need not be the first that began.
+# The settings before the first of the running clusters started, and the running instances. They are
+# outside the clusters' states, because the last cluster to end need not be the first that started.
 KERNEL_SETTINGS_STATE=/run/synergy-test-kernel-settings
 
-# alone_with_kernel_settings FUNCTION: runs it alone, because clusters begin and end at the same
-# time.
+# alone_with_kernel_settings FUNCTION: runs the function under a lock, because clusters start and
+# end at the same time.
 alone_with_kernel_settings() {
   mkdir -p "$KERNEL_SETTINGS_STATE/instances"
   (
@@ -37,15 +37,15 @@ put_back_kernel_settings() {
 
 save_kernel_settings() { alone_with_kernel_settings keep_kernel_settings; }
 
-# restore_kernel_settings: restores them unless another cluster's nodes still need them.
+# restore_kernel_settings: restores the settings unless another cluster's nodes still need them.
 restore_kernel_settings() { alone_with_kernel_settings put_back_kernel_settings; }
 
-# Bridge 0 joins the nodes of a cluster with Services, 1 to 4 belong to real nodes, 5 and 6 to v2
-# nodes.
+# Bridge 0 joins the nodes of a cluster with Services, bridges 1 to 4 belong to real nodes, and 5
+# and 6 to v2 nodes.
 BRIDGES=({0..6})
 bridge_of() { printf 'syn%d-br%d\n' "$INSTANCE" "$1"; }
-# Each instance has a /16 of its own and each real node a /24 of that; simulated pods get addresses from
-# its upper half.
+# Each instance has its own /16, and each real node a /24 of it; simulated pods get addresses from
+# the upper half.
 subnet_of() { printf '10.%d.%d\n' $((244 - INSTANCE)) "$1"; }
 
 make_bridge() {
@@ -56,14 +56,14 @@ make_bridge() {
   ip link set "$name" up
 }
 
-# With Services each real node has a network namespace of its own, like a machine: kube-proxy's
-# rules are in there, and several clusters do not conflict. Bridge 0, on the machine, joins the
-# nodes and the API server.
+# With Services each real node has its own network namespace, like a machine: kube-proxy's rules are
+# in there, so several clusters do not conflict. Bridge 0, on the machine, joins the nodes and the
+# API server.
 uplink_address() { printf '%s.%d\n' "$(subnet_of 0)" $(($1 + 1)); }
 uplink_of() { printf 'syn%d-up%d\n' "$INSTANCE" "$1"; }
 
-# connect_node NODE PID: makes a cable from bridge 0 to the namespace of PID, the node's bridge in
-# there, and the route to its pods.
+# connect_node NODE PID: makes a virtual cable from bridge 0 to the network namespace of PID, the
+# node's bridge in that namespace, and the route to its pods.
 connect_node() {
   local cable
   cable=$(uplink_of "$1")
@@ -89,8 +89,8 @@ remove_bridge() {
   fi
 }
 
-# clear_orphans: removes the leftovers of clusters of this instance that were killed and lost their
-# state (in a container that ended, for example). A running cluster occupies at least one of the
+# clear_orphans: removes what clusters of this instance have left that were killed and lost their
+# state (for example, in a container that ended). A running cluster occupies at least one of the
 # ports, so this comes after the check of the ports.
 clear_orphans() {
   local bridge
@@ -104,7 +104,7 @@ clear_orphans() {
   restore_kernel_settings
 }
 
-# Fails if another program has the ports of this instance.
+# Fails if another program uses the ports of this instance.
 fail_if_ports_taken() {
   local port
   for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
@@ -112,7 +112,7 @@ fail_if_ports_taken() {
   done
 }
 
-# Or its addresses.
+# Fails if the addresses of this instance are in use.
 fail_if_addresses_taken() {
   local node
   ((REAL_NODES + V2_NODES)) || return 0
@@ -136,7 +136,8 @@ cgroup_hierarchies() {
 
 # make_cgroup NODE: makes the root of the node's pods in every hierarchy; --real-node-cpu limits it.
 # Pods have priority over other processes of the machine, because a real node shares its CPU with no
-# control plane: over all of it if a limit leaves CPU for that, else as four processes would.
+# control plane. If a limit leaves CPU for other processes, pods go before all of them; otherwise
+# pods have the weight of four processes.
 make_cgroup() {
   local path hierarchy level shares=4096
   path=$(cgroup_of "$1")
@@ -156,7 +157,7 @@ make_cgroup() {
   fi
 }
 
-# A new group has no CPUs (v1), or no controllers (v2), at first.
+# A new group has no CPUs (v1) or no controllers (v2) at first.
 inherit_resources() {
   local file
   if has_cgroup_v2; then
@@ -168,7 +169,7 @@ inherit_resources() {
   fi
 }
 
-# The kernel releases a group some time after its last process.
+# The kernel releases a group some time after the group's last process has ended.
 remove_cgroups() {
   local hierarchy path
   for _ in {1..100}; do

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Real nodes. Each is a small machine of its own: a mount and process id namespace in which a
+# Real nodes. Each is like a small machine: a mount namespace and a process id namespace, in which
 # containerd and a kubelet run with the usual paths. The namespaces' first process is the component
-# node-N; when it is killed, the kernel ends all processes of the node and undoes all of its mounts,
-# so nothing can be left behind.
+# node-N. When it is killed, the kernel ends all processes of the node and undoes all of its mounts,
+# so nothing is left behind.
 #
-# $STATE/node-N holds the node's /run, /var/lib and /var/log.
+# $STATE/node-N contains the node's /run, /var/lib and /var/log.
 
 NODE_FOLDERS=(/run /var/lib /var/log)
 
@@ -24,7 +24,7 @@ make_node() {
   fill_template kubelet.yaml "$1" >"$home/kubelet.yaml"
 }
 
-# fill_template FILE NODE
+# fill_template FILE NODE: prints the template with the node's values.
 fill_template() {
   local reserved=0
   ((REAL_NODE_CPU == 0)) || reserved=$(($(getconf _NPROCESSORS_ONLN) * 1000 - REAL_NODE_CPU))
@@ -40,10 +40,10 @@ start_node() {
     mkdir -p "$(node_folder "$1" "$folder")"
     mounts+=$(printf ' && mount --no-mtab --bind %q %q' "$(node_folder "$1" "$folder")" "$folder")
   done
-  # /run does not outlive a machine's crash.
+  # A machine's /run does not survive a crash.
   find "$(node_folder "$1" /run)" -mindepth 1 -delete
-  # Without --no-mtab the first mount leaves a folder in the machine's own /run. Bash reaps the
-  # orphans that a first process inherits, and has no other work.
+  # Without --no-mtab the first mount leaves a folder in the machine's own /run. The first process
+  # is Bash, which reaps the orphans that it inherits, and has no other work.
   if [[ -n $SERVICES ]]; then net=(--net); fi
   spawn "node-$1" unshare "${net[@]}" --mount --pid --fork --kill-child --mount-proc \
     bash -c "$mounts && touch /run/booted && while :; do sleep infinity & wait; done"
@@ -63,7 +63,7 @@ stop_node() {
   done
 }
 
-# node_init NODE: prints the process id of the first process in the node's namespaces.
+# node_init NODE: prints the id of the first process in the node's namespaces.
 node_init() {
   local pid
   pid=$(component_pid "node-$1") && child_of "$pid"
@@ -75,8 +75,8 @@ child_of() {
   [[ -n $children ]] && printf '%s\n' "${children%% *}"
 }
 
-# spawn_in_node NAME NODE COMMAND...: like spawn. It remembers the program, not the nsenter that
-# waits for it.
+# spawn_in_node NAME NODE COMMAND...: like spawn, in a node's namespaces. It records the program,
+# not the nsenter that waits for the program.
 spawn_in_node() {
   local name=$1 init waiting namespaces
   init=$(node_init "$2") || die "node-$2 does not run: start it first"
@@ -95,7 +95,7 @@ spawn_in_node() {
   remember "$name" "$(child_of "$waiting")"
 }
 
-# The namespaces of a node, as nsenter names them.
+# Prints the namespaces of a node in the form of nsenter's options.
 namespaces_of_node() {
   printf '%s\n' --mount --pid
   [[ -z $SERVICES ]] || echo --net
@@ -109,7 +109,7 @@ in_node() {
   nsenter --target "$init" "${namespaces[@]}" "$@"
 }
 
-# It looks for its shim, and the shim for runc, in PATH.
+# containerd looks for its shim, and the shim looks for runc, in PATH.
 start_containerd() {
   spawn_in_node "containerd-$1" "$1" env PATH="$CONTAINERD_BIN:$PATH" "$CONTAINERD_BIN/containerd" --config "$(node_home "$1")/containerd.toml"
 }
@@ -120,16 +120,16 @@ start_kubelet() {
     --node-labels synergy.test/node=real,synergy.io/devices-safe=true
 }
 
-# Runs Services by iptables rules in the node's network namespace. All of their traffic is
-# masqueraded: otherwise the answer of a pod on the same bridge would take the short way, past the
-# rules. The machine sizes the kernel's tables of connections.
+# Runs kube-proxy, which implements Services by iptables rules in the node's network namespace. All
+# of their traffic is masqueraded: otherwise the answer of a pod on the same bridge would bypass the
+# rules. The machine determines the size of the kernel's connection tables.
 start_kube_proxy() {
   spawn_in_node "kube-proxy-$1" "$1" "$KUBE_BIN/kube-proxy" --kubeconfig "$STATE/kube-proxy.kubeconfig" \
     --hostname-override "node-$1" --proxy-mode iptables --cluster-cidr "$(subnet_of 0 | cut -d . -f 1,2).0.0/16" --masquerade-all \
     --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s
 }
 
-# load_image NODE FILE: loads an archive as `docker save` writes it.
+# load_image NODE FILE: loads an archive in the format of `docker save`.
 load_image() {
   wait_until 240 "containerd-$1" in_node "$1" "$CONTAINERD_BIN/ctr" version
   in_node "$1" "$CONTAINERD_BIN/ctr" --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Messages. They go to standard error, so that a command's output for other programs stays clean.
+# Messages. They go to standard error, so that other programs can parse a command's output.
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -10,12 +10,12 @@ die() {
   exit 1
 }
 
-# need_value --shape "${2-}": fails unless an option has a value that is not the next option.
+# need_value --shape "${2-}": fails if the option has no value, or the next option follows instead.
 need_value() {
   [[ -n ${2-} && $2 != --* ]] || die "$1 needs a value"
 }
 
-# need_number OPTION VALUE LOWEST HIGHEST
+# need_number OPTION VALUE LOWEST HIGHEST: fails if the value is not a whole number in this range.
 need_number() {
   need_value "$1" "${2-}"
   if [[ ! $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] || (($2 < $3 || $2 > $4)); then

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the lists are read by the scripts that source this
-# Debian packages, and their installation without a service that keeps running.
+# Debian packages, and their installation without starting the services that they contain.
 
 LIBRARY_PACKAGES=(
   libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev
@@ -13,39 +13,40 @@ BUILD_PACKAGES=(
   protobuf-compiler protobuf-compiler-grpc
   "${LIBRARY_PACKAGES[@]}"
   clang-19 clang-format-19 clang-tidy-19 shellcheck
-  prometheus # for promtool, which judges our metrics
-  lua5.1 # runs the health checks for Argo CD, as it does
+  prometheus # for promtool, which checks our metrics
+  lua5.1 # runs the health checks for Argo CD, as Argo CD does
   jq openssl curl ca-certificates python3 python3-yaml
-  chromium chromium-driver # the page's tests
-  buildah runc debootstrap # images, without a registry; their RUN lines want a runtime
+  chromium chromium-driver # for the page's tests
+  buildah runc debootstrap # build images without a registry; their RUN lines need a runtime
 )
 CLUSTER_PACKAGES=(
   etcd-server etcd-client containernetworking-plugins
-  libseccomp-dev # runc
+  libseccomp-dev # for runc
   iptables iproute2 conntrack busybox-static procps
-  qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
+  qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # for v2 nodes
 )
 RELEASE_PACKAGES=(
-  docker-registry # the registry of a dry run
-  gh # makes the forge's release
-  dpkg-dev # unpacks the sources of what scripts/static.sh compiles; cross_packages has it too
+  docker-registry # for the registry of a dry run
+  gh # makes the release on GitHub
+  # unpacks the sources of the libraries that scripts/static.sh compiles; also in cross_packages
+  dpkg-dev
 )
 OPERATOR_PACKAGES=(
   python3-pip # fetches Ray for the image of tests/cluster/queueing/jobs
 )
-# Packages that would start an unwanted daemon of the machine's own.
+# Packages that would start a daemon on the machine that nothing here needs.
 SERVICES=(etcd prometheus prometheus-node-exporter docker-registry)
 
 POLICY=/usr/sbin/policy-rc.d
 
-# Packages for scripts/cross.sh, and for images of the other architecture.
+# Prints the packages for scripts/cross.sh and for images of the other architecture.
 cross_packages() {
   local machine
   machine=$(machine_of "$(other_architecture)")
   printf '%s\n' "g++-${machine/_/-}-linux-gnu" qemu-user-static dpkg-dev
 }
 
-# missing_packages NAME...: prints those that are not installed.
+# missing_packages NAME...: prints those of the packages that are not installed.
 missing_packages() {
   comm -13 \
     <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u) \
@@ -72,8 +73,8 @@ install_packages() {
   forget_services "${missing[@]}"
 }
 
-# Maintainer scripts ask policy-rc.d before they start a service; an existing one belongs to the
-# administrator.
+# Maintainer scripts ask policy-rc.d before they start a service. If one exists already, it belongs
+# to the administrator.
 forbid_service_starts() {
   [[ -e $POLICY ]] && return
   trap 'rm -f "$POLICY"' EXIT
@@ -81,8 +82,8 @@ forbid_service_starts() {
   chmod +x "$POLICY"
 }
 
-# Otherwise systemd would start them at the next boot. A service whose package was there before is
-# left unchanged.
+# Disables the services; otherwise systemd would start them at the next boot. A service whose
+# package was already installed is unchanged.
 forget_services() {
   local service
   [[ -d /run/systemd/system ]] || return 0

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The cluster's certificate authority, certificates and kubeconfigs. Keys are on elliptic curves:
-# they are made at once.
+# The cluster's certificate authority, certificates and kubeconfigs. Keys use elliptic curves,
+# because they are generated quickly.
 
 make_authority() {
   new_key "$STATE/pki/ca.key"
@@ -8,12 +8,14 @@ make_authority() {
   new_key "$STATE/pki/service-account.key"
 }
 
-# In the form of SEC 1: kube-apiserver reads no other elliptic curve key for service accounts.
+# The key has the form of SEC 1: for service accounts, kube-apiserver reads no other form of an
+# elliptic curve key.
 new_key() {
   openssl ecparam -name prime256v1 -genkey -noout -out "$1"
 }
 
-# make_certificate NAME SUBJECT [SUBJECT_ALTERNATIVE_NAMES]
+# make_certificate NAME SUBJECT [SUBJECT_ALTERNATIVE_NAMES]: makes a key and a certificate of the
+# cluster's authority.
 make_certificate() {
   local pki=$STATE/pki
   new_key "$pki/$1.key"
@@ -25,7 +27,7 @@ make_certificate() {
       ) 2>>"$STATE/logs/pki.log"
 }
 
-# make_user NAME SUBJECT: makes a client certificate and $STATE/NAME.kubeconfig, which uses it.
+# make_user NAME SUBJECT: makes a client certificate, and $STATE/NAME.kubeconfig, which uses it.
 make_user() {
   make_certificate "$1" "$2"
   make_kubeconfig "$1"

@@ -1,36 +1,36 @@
 # shellcheck shell=bash
-# The cluster's processes: started in the background, remembered, and ended by exactly the identity
-# with which they were started.
+# The cluster's processes: starts them in the background, records them, and ends exactly the
+# processes that it started.
 #
-# $STATE/pids/NAME holds "PID START BOOT": a process that gets the same number later has another
-# start time, or another boot, and never gets a signal. A component that was stopped on purpose has
-# the word "stopped" there instead.
+# $STATE/pids/NAME contains "PID START BOOT". A process that later gets the same number has another
+# start time or another boot, so it never gets a signal. If a component was stopped on purpose, the
+# file contains the word "stopped" instead.
 
 # process_start PID: prints the start time in clock ticks since boot; fails if the process does not
-# exist or is a zombie. A killed program's first thread is a zombie while its others still end, and
-# only the last closes files and ports.
+# exist or is a zombie. After a kill, a program's first thread is a zombie while its other threads
+# still end; files and ports are closed when the last one ends.
 process_start() {
   local stat fields
   { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
-  # The second field is the program's name in brackets and may hold anything, so fields count from
-  # its end.
+  # The second field is the program's name in brackets, which may contain anything, so fields are
+  # counted from its end.
   read -r -a fields <<<"${stat##*) }"
   [[ ${fields[0]} != Z || ${fields[17]} -gt 1 ]] && printf '%s\n' "${fields[19]}"
 }
 
-# write_record NAME TEXT: writes atomically, because an empty record would mean a component that
-# died.
+# write_record NAME TEXT: writes atomically, because an empty record would mean that the component
+# has died.
 write_record() {
   printf '%s\n' "$2" >"$STATE/pids/.$1"
   mv "$STATE/pids/.$1" "$STATE/pids/$1"
 }
 
-# remember NAME PID
+# remember NAME PID: writes the record of a running process.
 remember() {
   write_record "$1" "$2 $(process_start "$2") $(</proc/sys/kernel/random/boot_id)"
 }
 
-# living_pid RECORD: prints the process id in it while that very process lives.
+# living_pid RECORD: prints the process id in the record if that process still lives.
 living_pid() {
   local pid start boot
   read -r pid start boot <<<"$1"
@@ -38,14 +38,14 @@ living_pid() {
     printf '%s\n' "$pid"
 }
 
-# component_pid NAME: the same for the component.
+# component_pid NAME: prints the process id of the component if it lives.
 component_pid() {
   local record
   { IFS= read -r record <"$STATE/pids/$1"; } 2>/dev/null && living_pid "$record"
 }
 
-# component_state NAME: prints running, stopped (on purpose), dead, or absent (never started). It
-# reads the record once: it may be replaced meanwhile, when the component is started.
+# component_state NAME: prints running, stopped (on purpose), dead, or absent (never started). Reads
+# the record only once, because a start may replace it meanwhile.
 component_state() {
   local record
   if ! { IFS= read -r record <"$STATE/pids/$1"; } 2>/dev/null; then
@@ -59,9 +59,9 @@ component_state() {
   fi
 }
 
-# spawn NAME COMMAND...: starts it in a session of its own, so that it outlives the terminal, with
-# its output in $STATE/logs/NAME.log. It is remembered before the lock is released, so that a `down`
-# after a killed `up` finds it.
+# spawn NAME COMMAND...: starts the command in a new session, so that it outlives the terminal, with
+# its output in $STATE/logs/NAME.log. Writes the record before it releases the lock, so that a
+# `down` after a killed `up` finds the process.
 spawn() {
   local name=$1
   shift
@@ -78,7 +78,8 @@ detach() {
   cd "$STATE" || exit
 }
 
-# stop_component NAME [SIGNAL]: ends it and waits; kills it after ten seconds without effect.
+# stop_component NAME [SIGNAL]: sends the signal and waits; kills the component after ten seconds
+# without effect.
 stop_component() {
   local name=$1 signal=${2-TERM} pid waited=0
   if pid=$(component_pid "$name"); then
@@ -91,7 +92,8 @@ stop_component() {
   write_record "$name" stopped
 }
 
-# fail_if_dead NAME...: reports the components that died by themselves, with the end of their logs.
+# fail_if_dead NAME...: reports components that have died, with the ends of their logs, and fails if
+# there are any.
 fail_if_dead() {
   local name dead=0
   for name in "$@"; do
@@ -104,8 +106,8 @@ fail_if_dead() {
   ((dead == 0))
 }
 
-# wait_until SECONDS WHAT COMMAND...: waits until COMMAND succeeds, while every component lives. On
-# a busy machine everything takes long, so the limits are generous: the death of a component is
+# wait_until SECONDS WHAT COMMAND...: waits until COMMAND succeeds, while every component lives. The
+# limits are generous, because everything takes long on a busy machine; the death of a component is
 # noticed at once.
 wait_until() {
   local deadline=$((SECONDS + $1)) what=$2 started

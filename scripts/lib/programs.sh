@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The versions of the Kubernetes, containerd, runc, kwok, Helm and Kueue programs of the test
-# cluster, those of the operators of jobs, and their folders.
+# The versions and folders of the test cluster's programs: Kubernetes, containerd, runc, kwok, Helm,
+# Kueue, and the operators of jobs.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
@@ -15,11 +15,11 @@ module_version() {
   (cd "$1" && go list -m -f '{{.Version}}' "$2")
 }
 
-# SYNERGY_KUBERNETES=1.35 takes the programs of that older version.
+# With SYNERGY_KUBERNETES=1.35, the programs of that older version are used.
 kubernetes_module() { printf '%s\n' "$REPOSITORY/tests${SYNERGY_KUBERNETES:+/versions/$SYNERGY_KUBERNETES}"; }
 
 kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; }
-# Prints both versions, because the folder holds both programs.
+# Prints both versions, because the folder contains both programs.
 containerd_version() {
   local containerd runc
   containerd=$(module_version "$REPOSITORY/tests/cluster/support/containerd" github.com/containerd/containerd/v2) &&
@@ -30,7 +30,8 @@ helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok; }
 kueue_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/kueue; }
 jobset_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/jobset; }
-# The programs of a release, and the check of workflows, in one module: its go.mod has their versions.
+# The programs of a release and the check of workflows are in one module; its go.mod has their
+# versions.
 cosign_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/sigstore/cosign/v3; }
 syft_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/anchore/syft; }
 crane_version() { module_version "$REPOSITORY/scripts/release/tools" github.com/google/go-containerregistry; }
@@ -40,8 +41,8 @@ lws_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k
 kuberay_version() { module_version "$REPOSITORY/tests/cluster/queueing/kuberay" github.com/ray-project/kuberay/ray-operator; }
 trainer_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/trainer/v2; }
 
-# SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
-# or downloaded.
+# SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders with
+# programs that the user has built or downloaded.
 kube_folder() { program_folder "${SYNERGY_KUBE_BIN-}" kubernetes; }
 containerd_folder() { program_folder "${SYNERGY_CONTAINERD_BIN-}" containerd; }
 kwok_folder() { program_folder "${SYNERGY_KWOK_BIN-}" kwok; }
@@ -67,7 +68,7 @@ program_folder() {
   fi
 }
 
-# missing_programs FOLDER NAME...: prints the names that FOLDER does not hold as programs.
+# missing_programs FOLDER NAME...: prints the names that are not programs in FOLDER.
 missing_programs() {
   local folder=$1 name
   shift

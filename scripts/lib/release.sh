@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the variables are read by the scripts that source this
-# A release: the options that all of its steps have in common, its names, and the libraries that they need.
+# A release: the options that all of its steps share, its names, and the libraries that the steps
+# need.
 
 # shellcheck source=scripts/lib/output.sh
 source "${BASH_SOURCE[0]%/*}/output.sh"
@@ -9,7 +10,7 @@ source "${BASH_SOURCE[0]%/*}/programs.sh"
 # shellcheck source=scripts/lib/image.sh
 source "${BASH_SOURCE[0]%/*}/image.sh"
 
-# Images, and the program in each of them.
+# Images, and the program in each.
 RELEASE_IMAGES=(extender controller deviceplugin nodeagent cli)
 
 project_version() { sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt"; }
@@ -19,7 +20,7 @@ release_usage() {
   printf 'usage: scripts/release/%s.sh [--dry-run] vX.Y.Z [OPTION]...\n\n%s\n\nThe options are those of scripts/release.sh.\n' "$1" "$2"
 }
 
-# release_options USAGE ARGUMENT...: reads the options of scripts/release.sh into variables.
+# release_options USAGE ARGUMENT...: stores the options of scripts/release.sh in variables.
 release_options() {
   local usage=$1
   shift
@@ -54,7 +55,7 @@ release_options() {
   out=$(realpath --canonicalize-missing -- "${out:-$REPOSITORY/out/$tag}")
   assets=$out/assets layouts=$out/images
   mkdir -p "$assets"
-  # All files have the date of the commit.
+  # All files get the date of the commit.
   if [[ -z ${SOURCE_DATE_EPOCH-} ]]; then
     SOURCE_DATE_EPOCH=$(git -C "$REPOSITORY" log -1 --format=%ct) || die "SOURCE_DATE_EPOCH is missing: this is not a clone of the repository"
   fi
@@ -73,11 +74,11 @@ release_tool() {
   printf '%s\n' "$program"
 }
 
-# programs_of ARCHITECTURE: prints the folder with its programs.
+# programs_of ARCHITECTURE: prints the folder with the programs for the architecture.
 programs_of() { printf '%s\n' "$out/programs/$1"; }
 
-# archive FOLDER ARCHIVE NAME...: writes names in a folder as tar.gz, with nothing of this machine or
-# of this hour in it.
+# archive FOLDER ARCHIVE NAME...: writes files of a folder as tar.gz. The archive does not depend on
+# the machine or the time.
 archive() {
   tar --create --sort name --format ustar --mtime "@$SOURCE_DATE_EPOCH" --owner 0 --group 0 --numeric-owner --mode go=u-w,a+r \
     --directory "$1" "${@:3}" | gzip --no-name --best >"$2"
@@ -89,10 +90,10 @@ digest_of_layout() {
   printf 'sha256:%s\n' "$(sha256sum "$layouts/$1/index.json" | cut -d ' ' -f 1)"
 }
 
-# image_name IMAGE: prints its name in the registry, without a tag.
+# image_name IMAGE: prints the image's name in the registry, without a tag.
 image_name() { printf '%s/synergy/%s\n' "$registry" "$1"; }
 
-# quietly COMMAND...: runs it; prints what it printed only if it failed.
+# quietly COMMAND...: runs the command, and prints its output only if it fails.
 quietly() {
   local log
   log=$(mktemp)

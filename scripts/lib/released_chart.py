@@ -3,8 +3,8 @@
 
 usage: released_chart.py CHART REGISTRY SOURCE IMAGE=DIGEST...
 
-The values name the registry and the digest of each image that they have; Chart.yaml names where the
-release comes from, and its images.
+Writes the registry and the digests of the images into the values, and the release's source and
+images into Chart.yaml.
 """
 
 import pathlib

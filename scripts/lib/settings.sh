@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the settings are read by the other pieces
-# The options of a cluster. $STATE/settings holds them from before the first change to after the
-# last clean-up; $STATE/ready exists while an `up` has succeeded.
+# The options of a cluster. $STATE/settings contains them from before the first change until after
+# the last clean-up. $STATE/ready exists after an `up` has succeeded.
 
 SETTINGS=(
   INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS JOB_OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
@@ -71,12 +71,12 @@ settings_text() {
   done
 }
 
-# load_settings: loads those of the cluster in $STATE, which must exist.
+# load_settings: loads the settings of the cluster in $STATE, which must exist.
 load_settings() {
   local name
   STATE=$(realpath --canonicalize-missing "$STATE")
   [[ -e $STATE/settings ]] || die "no cluster is up in $STATE: start one with scripts/cluster.sh up"
-  # A cluster of an earlier version lacks those that were added since.
+  # A cluster of an earlier version lacks settings that were added since.
   for name in "${SETTINGS[@]}"; do printf -v "$name" ''; done
   # shellcheck source=/dev/null
   source "$STATE/settings"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Simulated nodes: Node objects that kwok keeps Ready, with pods that run in the API only.
+# Simulated nodes: Node objects that kwok keeps Ready, with pods that run only in the API.
 
 start_kwok() {
-  # Without a folder of its own kwok also reads ~/.kwok.
+  # Without this folder, kwok would also read ~/.kwok.
   spawn kwok env KWOK_WORKDIR="$STATE/kwok" "$KWOK_BIN/kwok" --kubeconfig "$STATE/kwok.kubeconfig" \
     --config "$REPOSITORY/tests/cluster/support/kwok/stages.yaml" \
     --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake \
@@ -10,16 +10,16 @@ start_kwok() {
     --cidr "$(subnet_of 128).0/17" --node-ip 127.0.0.1 --server-address "127.0.0.1:$KWOK_PORT"
 }
 
-# lease_seconds: prints a kubelet's value for up to 200 nodes. A lease is renewed four times in its
-# life, so more nodes get longer leases: twenty renewals a second, however many nodes there are,
-# cost a tenth of a core.
+# lease_seconds: prints the duration of a simulated node's lease: up to 200 nodes, a kubelet's
+# value. A lease is renewed four times in its life, so with more nodes leases are longer: twenty
+# renewals a second, however many nodes there are, cost a tenth of a core.
 lease_seconds() {
   local nodes
   nodes=$(count_simulated_nodes)
   echo $((nodes > 200 ? nodes / 5 : 40))
 }
 
-# write_simulated_nodes: writes $STATE/simulated-nodes.json, before anything is started.
+# write_simulated_nodes: writes $STATE/simulated-nodes.json, before any component is started.
 write_simulated_nodes() {
   if ! has_simulated_nodes; then
     echo '{"items": []}' >"$STATE/simulated-nodes.json"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The state of a cluster: a table for people, JSON for programs.
+# Shows the state of a cluster: as a table for people, or as JSON for programs.
 
-# components_json: [{component, pid, state, log}]
+# components_json: prints [{component, pid, state, log}].
 components_json() {
   local name
   for name in $(components); do
@@ -10,8 +10,8 @@ components_json() {
   done | jq -s .
 }
 
-# nodes_json: [{name, kind, ready, schedulable, cpu, memory, gpus}]; an empty list if the API server
-# does not answer. It comes from the API server's cache, so that repeated calls cost little.
+# nodes_json: prints [{name, kind, ready, schedulable, cpu, memory, gpus}], or an empty list if the
+# API server does not answer. Reads the API server's cache, so that repeated calls cost little.
 nodes_json() {
   { api_get '/api/v1/nodes?resourceVersion=0' 2>/dev/null || echo '{"items": []}'; } | jq '[.items[] | {
     name: .metadata.name,
@@ -24,13 +24,13 @@ nodes_json() {
   }]'
 }
 
-# show_status table|json: fails if a component died.
+# show_status table|json: prints the state; fails if a component has died.
 show_status() {
   local components nodes
   components=$(components_json)
   nodes=$(nodes_json)
   if [[ $1 == json ]]; then
-    # Thousands of nodes are too long for an argument.
+    # The JSON of thousands of nodes is too long for an argument.
     jq --arg state "$STATE" --arg api "$API" --argjson components "$components" \
       '{$state, $api, $components, nodes: .}' <<<"$nodes"
   else
@@ -40,7 +40,7 @@ show_status() {
     if [[ $nodes == "[]" ]] && ! api_is_ready &>/dev/null; then
       say "kube-apiserver does not answer, so nothing is known about the nodes"
     fi
-    # The table counts simulated nodes, because a thousand equal lines are useless.
+    # The table counts simulated nodes, instead of printing a thousand equal lines.
     jq -r '["NODE", "KIND", "READY", "CPU", "MEMORY", "GPUS"],
         (.[] | select(.kind != "simulated") | [.name, .kind, .ready, .cpu, .memory, .gpus]),
         ([.[] | select(.kind == "simulated")] | select(length > 0)

@@ -11,12 +11,12 @@ start_trainer() { start_operator trainer "$(trainer_folder)/trainer-controller-m
 jobset_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$JOBSET_HEALTH_PORT/readyz"; }
 trainer_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$TRAINER_HEALTH_PORT/readyz"; }
 
-# start_operator NAME PROGRAM
+# start_operator NAME PROGRAM: starts an operator with its files.
 start_operator() {
   spawn "$1" env KUBECONFIG="$STATE/$1.kubeconfig" TMPDIR="$STATE/$1" "$2" --config "$STATE/$1/config.yaml"
 }
 
-# Installs everything but the processes; runs once for each cluster.
+# Installs everything except the processes; runs once for each cluster.
 install_training_operators() {
   prepare_operator jobset kubeflow-system:jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
   prepare_operator trainer kubeflow-system:trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
@@ -29,8 +29,8 @@ install_training_operators() {
     die "manifests of JobSet and Trainer: $(<"$STATE/logs/training-operators-manifests.log")"
 }
 
-# prepare_operator NAME NAMESPACE:SERVICE_ACCOUNT PORT HEALTH_PORT: prepares its files; the account is
-# the one to which the chart gives the rights.
+# prepare_operator NAME NAMESPACE:SERVICE_ACCOUNT PORT HEALTH_PORT: prepares the operator's files.
+# The chart gives the rights to that account.
 prepare_operator() {
   local home=$STATE/$1 certificates=$STATE/$1/k8s-webhook-server/serving-certs
   mkdir -p "$certificates"
@@ -43,21 +43,21 @@ prepare_operator() {
 }
 
 # JobSet's chart is a part of Trainer's, which expects it in a folder of its own. No image runs, but
-# it must have a tag. The full name would make the account too long for a certificate.
+# the chart requires a tag. With the full name, the account would be too long for a certificate.
 training_operators_manifests() {
   local chart=$STATE/trainer/chart
   cp --recursive "$(trainer_folder)/chart" "$chart"
   mkdir "$chart/charts"
   cp --recursive "$(jobset_folder)/chart" "$chart/charts/jobset"
-  # Helm renders no chart that lacks one of its parts. This part is for Trainer's data cache, which
-  # is off.
+  # Helm does not render a chart that lacks one of its parts. This part is for Trainer's data cache,
+  # which is off.
   sed --in-place '/^- name: lws$/,/^  condition:/d' "$chart/Chart.yaml"
   "$(helm_folder)/helm" template kubeflow-trainer "$chart" --namespace kubeflow-system --include-crds --set image.tag=none \
     --set fullnameOverride=trainer |
     objects_for_processes "{\"jobset\": $JOBSET_PORT, \"trainer\": $TRAINER_PORT}"
 }
 
-# TrainJobs name these runtimes. Trainer's webhook checks them, so they come last.
+# Creates the runtimes that TrainJobs name. Trainer's webhook checks them, so they come last.
 make_runtimes() {
   local folder
   folder=$(trainer_folder)/runtimes

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, whatever this
-# machine has. The component v2-N is the whole machine.
+# machine itself has. The component v2-N is the whole QEMU machine.
 #
-# $STATE/v2-N holds its disks: disk.qcow2, its changes to the system that setup.sh made; seed.img,
-# the files of this cluster; and data.img, an empty file system on a disk from which QEMU lets it
-# read 40 MB/s. QEMU's user network lets it reach only the API server, which
-# has its Service's address there, so that programs in pods find it, too. The node's own address
-# also belongs to this machine, where QEMU listens for it.
+# $STATE/v2-N contains its disks: disk.qcow2, its changes to the system that setup.sh made;
+# seed.img, the files of this cluster; and data.img, an empty file system that QEMU limits to 40
+# MB/s of reads. Through QEMU's user network it can reach only the API server, which has its
+# Service's address there, so that programs in pods find it, too. The node's own address also
+# belongs to this machine, where QEMU listens for it.
 
 V2_API=10.96.0.1
 V2_ADDRESS=10.96.0.15
@@ -14,7 +14,7 @@ V2_GATEWAY=10.96.0.2
 V2_SSH_PORT=2222
 
 v2_home() { printf '%s/v2-%d\n' "$STATE" "$1"; }
-# Prints the number of its bridge and subnet, after those of the other real nodes.
+# Prints the number of the node's bridge and subnet, which follows those of the other real nodes.
 v2_number() { printf '%d\n' $((4 + $1)); }
 v2_node_address() { printf '%s.1\n' "$(subnet_of "$(v2_number "$1")")"; }
 
@@ -40,8 +40,8 @@ make_v2_node() {
   mkfs.ext4 -q "$home/data.img"
 }
 
-# A route and no address: connections to an address come from that same address, and the node would
-# take them for its own. The route goes with the bridge.
+# Adds a route but no address: a connection to a local address comes from that same address, and the
+# node would take it for its own. The route disappears with the bridge.
 claim_v2_address() {
   local bridge
   bridge=$(bridge_of "$(v2_number "$1")")
@@ -51,7 +51,7 @@ claim_v2_address() {
 }
 
 # make_v2_seed NODE: makes the disk seed.img, with containerd, the kubelet and everything that
-# belongs to this node.
+# belongs to this node alone.
 make_v2_seed() {
   local home seed key
   home=$(v2_home "$1") seed=$home/seed
@@ -77,8 +77,8 @@ make_v2_seed() {
   rm -r "$seed"
 }
 
-# With KVM if it works, which only a trial shows: on some machines it ends QEMU, on others the guest
-# hangs.
+# Uses KVM if it works, which only a trial shows: on some machines KVM ends QEMU, on others the
+# guest hangs.
 v2_acceleration() {
   local system
   system=$(v2_image_folder)
@@ -94,8 +94,8 @@ v2_acceleration() {
   cat "$STATE/v2-acceleration"
 }
 
-# A power cut loses what the machine has not written; but this machine's disk must not delay what it
-# has written. Where QEMU emulates the CPU, `rep movsb` copies a byte at a time: without `erms` the
+# After a power cut, what the machine has not written must be lost, but this machine's disk must not
+# delay writes. If QEMU emulates the CPU, `rep movsb` copies a byte at a time; without `erms` the
 # guest copies in larger pieces, ten times as fast.
 start_v2_node() {
   local home system address acceleration
@@ -110,21 +110,21 @@ start_v2_node() {
     -netdev "$(v2_network "$address")" -device virtio-net-pci,netdev=net,romfile=
 }
 
-# v2_network ADDRESS: prints a network that is restricted to the API server, with ports for that and
+# v2_network ADDRESS: prints a network that can reach only the API server, with ports for that and
 # for in_v2_node.
 v2_network() {
   local option
   printf 'user,id=net,restrict=on,net=%s/24,host=%s,dns=%s' "${V2_API%.*}.0" "$V2_GATEWAY" "${V2_GATEWAY%.*}.3"
-  # One process for each connection: a plain address would be connected to only once.
+  # Starts one process for each connection: QEMU would connect to a plain address only once.
   printf ',guestfwd=tcp:%s:443-cmd:/bin/busybox nc %s %d' "$V2_API" "$API_ADDRESS" "$API_PORT"
   for option in "10250-$V2_ADDRESS:10250" "$V2_SSH_PORT-$V2_ADDRESS:22"; do
     printf ',hostfwd=tcp:%s:%s' "$1" "$option"
   done
 }
 
-# in_v2_node NODE COMMAND...: runs it as root on the node, with this program's input and output. The
-# first connection stays for the next calls, because a new one takes an emulated CPU a second or
-# two; it ends with the machine.
+# in_v2_node NODE COMMAND...: runs the command as root on the node, with this program's input and
+# output. The first connection stays open for later calls, because a new one takes an emulated CPU a
+# second or two; it ends with the machine.
 in_v2_node() {
   local home
   home=$(v2_home "$1")
@@ -134,7 +134,7 @@ in_v2_node() {
     -o ControlPersist=yes "root@$(v2_node_address "$1")" -- "${@:2}" 9>&-
 }
 
-# In this machine's own temporary folder, because the path of a socket is short.
+# The socket is in this machine's temporary folder, because a socket's path must be short.
 v2_connection() { printf '/run/synergy-test-%d-v2-%d.ssh\n' "$INSTANCE" "$1"; }
 
 load_image_in_v2_node() {

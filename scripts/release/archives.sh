@@ -17,7 +17,7 @@ for architecture in "${architectures[@]}"; do
   name=synergy-$version-linux-$architecture.tar.gz
   rm -rf "${work:?}"/*
   cp "$(programs_of "$architecture")/synergy" "$REPOSITORY/LICENSE" "$work"
-  # kubectl finds its plugins, and what completes their arguments, by these names.
+  # By these names kubectl finds its plugins and the programs that complete their arguments.
   ln -s synergy "$work/kubectl-synergy"
   ln -s synergy "$work/kubectl_complete-synergy"
   archive "$work" "$assets/$name" kubectl-synergy kubectl_complete-synergy LICENSE synergy

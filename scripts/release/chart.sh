@@ -17,9 +17,9 @@ cp --recursive "$REPOSITORY/charts/synergy" "$work/chart"
 digests=()
 for image in "${RELEASE_IMAGES[@]}"; do digests+=("$image=$(digest_of_layout "$image")"); done
 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/lib/released_chart.py" "$work/chart" "$registry" "$source_url" "${digests[@]}"
-"$helm" lint --strict "$work/chart" >"$work/lint" || { cat "$work/lint" >&2 && die "the released chart is not well"; }
+"$helm" lint --strict "$work/chart" >"$work/lint" || { cat "$work/lint" >&2 && die "the released chart has errors"; }
 "$helm" package "$work/chart" --destination "$work" >/dev/null
-# Helm's archive has the hour in it.
+# Helm's archive contains the time at which it was made, so it is packed again.
 tar --extract --touch --directory "$work" --file "$work/synergy-$version.tgz"
 archive "$work" "$assets/synergy-$version.tgz" synergy
 say "wrote $assets/synergy-$version.tgz"

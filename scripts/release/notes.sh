@@ -10,7 +10,7 @@ usage() {
 }
 release_options usage "$@"
 
-# sizes IMAGE: prints how large the compressed layers of each architecture are.
+# sizes IMAGE: prints the size of the compressed layers for each architecture.
 sizes() {
   local folder=$layouts/$1
   jq -r '.manifests[] | "\(.platform.architecture) \(.digest | sub(":"; "/"))"' "$folder/index.json" |

@@ -13,8 +13,8 @@ release_options usage "$@"
 # shellcheck source=../lib/architecture.sh
 source "$here/lib/architecture.sh"
 
-# build ARCHITECTURE: builds its programs in build/ARCHITECTURE; the command line needs no libraries.
-# No path of this machine gets into them.
+# build ARCHITECTURE: builds the programs in build/ARCHITECTURE; the command line needs no
+# libraries. The programs contain no path of this machine.
 build() {
   export CXXFLAGS="-ffile-prefix-map=$REPOSITORY=/synergy"
   if [[ $1 == "$(image_architecture)" ]]; then

@@ -3,7 +3,8 @@ set -euo pipefail
 
 # usage: scripts/release/registry.sh FOLDER HOST:PORT
 #
-# Serves the registry of a dry run over HTTP, from its data in FOLDER, until it is ended. Its log is FOLDER.log.
+# Serves the registry of a dry run over HTTP from its data in FOLDER, until this script is ended.
+# The log is FOLDER.log.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=../lib/output.sh
@@ -12,7 +13,7 @@ source "$here/lib/output.sh"
 (($# == 2)) || die "registry.sh takes a folder and HOST:PORT"
 command -v docker-registry >/dev/null || die "docker-registry is missing: run scripts/setup.sh --no-cluster --release"
 mkdir -p "$1"
-# Its configuration is a file; the folder has it beside the data.
+# The registry reads its configuration from a file, which is beside its data in the folder.
 cat >"$1/config.yml" <<YAML
 version: 0.1
 log: {level: error, accesslog: {disabled: true}}

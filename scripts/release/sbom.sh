@@ -11,12 +11,12 @@ usage() {
 release_options usage "$@"
 
 syft=$(release_tool syft)
-# Packages are what scanners look up; files would be most of the text.
+# Scanners look up packages; files would be most of the text.
 export SYFT_CHECK_FOR_APP_UPDATE=false SYFT_FILE_METADATA_SELECTION=none
 for image in "${RELEASE_IMAGES[@]}"; do
   for architecture in "${architectures[@]}"; do
     file=$assets/synergy-$image-$version-linux-$architecture.spdx.json
-    # Syft writes the hour and a random name; here both follow from what is described.
+    # Syft writes the time and a random name. Here both follow from the image.
     "$syft" scan --quiet "oci-dir:$layouts/$image" --platform "linux/$architecture" --source-name "synergy-$image" \
       --source-version "$version" --output spdx-json |
       jq --sort-keys --arg date "$(release_date)" --arg name "$source_url/sbom/$image-$version-$architecture-$(digest_of_layout "$image")" \

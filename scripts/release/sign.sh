@@ -11,7 +11,8 @@ usage() {
 release_options usage "$@"
 
 cosign=$(release_tool cosign) crane=$(release_tool crane)
-# Without a key, cosign signs with the identity that the forge gives the workflow, and records it in public.
+# Without a key, cosign signs with the workflow's identity at the forge, and records the signature
+# in public.
 how=(--yes)
 if ((dry_run)); then
   export COSIGN_PASSWORD=''
@@ -21,7 +22,7 @@ if ((dry_run)); then
   "$cosign" signing-config create >"$out/signing-config.json"
   how=(--yes --key "$out/cosign.key" --signing-config "$out/signing-config.json")
 fi
-# registry_options: those of commands that read a registry.
+# registry_options: options for commands that read a registry.
 registry_options=()
 if ((dry_run)); then registry_options=(--allow-http-registry); fi
 

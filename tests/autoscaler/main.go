@@ -1,11 +1,11 @@
-// Program karpenter prints which machine Karpenter would add for pods, by Karpenter's own scheduler
-// and the instance types of its kwok provider.
+// Program karpenter prints which machine Karpenter would add for each pod. It uses Karpenter's own
+// scheduler and the instance types of its kwok provider.
 //
 //	karpenter INSTANCE_TYPES < pods
 //
-// INSTANCE_TYPES is a file in the provider's format. The pods are a List as kubectl prints it.
-// Prints one line for each pod: its name, and the instance types that Karpenter would ask for, the
-// cheapest first, or "-" if Karpenter adds no machine for it.
+// INSTANCE_TYPES is a file in the provider's format. The pods are a List as kubectl prints it. The
+// program prints one line for each pod: its name, and the instance types that Karpenter would
+// request, cheapest first, or "-" if Karpenter would add no machine.
 package main
 
 import (
@@ -42,7 +42,7 @@ func choose(instanceTypesFile string, pods []*corev1.Pod) (map[string]string, er
 	if err != nil {
 		return nil, err
 	}
-	// The pods' node selector "pool" names it.
+	// The pods' node selector "pool" selects this pool.
 	pool := &v1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: "new", UID: "new"},
 		Spec: v1.NodePoolSpec{Template: v1.NodeClaimTemplate{

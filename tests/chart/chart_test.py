@@ -1,5 +1,5 @@
-"""charts/synergy as Helm renders it: over combinations of values, and the values that its schema
-refuses."""
+"""The chart charts/synergy, as Helm renders it with combinations of values, and values that its
+schema refuses."""
 
 import base64
 import itertools
@@ -67,7 +67,7 @@ COMBINATIONS["progress"] = {
 COMBINATIONS["metrics for accounts"] = {**PLUGIN, "metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
-# The place of a value that the schema refuses, and a word of the reason.
+# Values that the schema refuses, and a word of the reason.
 REFUSED = [
     ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),
     ({"schedulr": {}}, "", "schedulr"),
@@ -158,7 +158,7 @@ class SchemaTest(unittest.TestCase):
             message = helm.refusal(values)
             for word in words:
                 self.assertIn(word, message)
-        # A webhook that is off needs no certificate.
+        # Without the webhook no certificate is needed.
         self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}),
                          "")
 
@@ -192,7 +192,7 @@ class SchemaTest(unittest.TestCase):
             plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"},
                       "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
             with tempfile.TemporaryDirectory() as folder, lookups.Lookups(daemons=[plugin]) as server:
-                # `helm template` shows no notes, so the test makes a ConfigMap of them.
+                # `helm template` does not show notes, so the test turns them into a ConfigMap.
                 chart = shutil.copytree(helm.CHART, pathlib.Path(folder) / "synergy")
                 text = (chart / "templates/NOTES.txt").read_text(encoding="utf-8")
                 (chart / "templates/shown.yaml").write_text('{{ define "shown" }}' + text + '{{ end }}{apiVersion: v1, '
@@ -218,7 +218,7 @@ class SchemaTest(unittest.TestCase):
             part = schema["$defs"][part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
             if part.get("type") != "object" or "properties" not in part:
                 return
-            if path != ".global":  # which a chart shares with others
+            if path != ".global":  # charts share this value with others
                 self.assertIs(part.get("additionalProperties"), False, path)
             for key, value in values.items():
                 self.assertIn(key, part["properties"], path)
@@ -272,7 +272,7 @@ class RenderTest(unittest.TestCase):
             for container in containers(item["spec"]["template"]["spec"]):
                 self.assertIn("livenessProbe", container)
                 self.assertIn("readinessProbe", container)
-                # A pod that comes back on a full node must not need room there.
+                # A pod that restarts on a full node must not need room there.
                 self.assertEqual(bool(container["resources"]), item["kind"] == "Deployment")
 
     def test_pods_are_found_by_their_selectors_and_by_no_others(self):
@@ -323,10 +323,10 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(kinds({"crds": {"keep": False}}), dict.fromkeys(names, {}))
         self.assertEqual(kinds({"crds": {"enabled": False}}), {})
         self.assertEqual(kinds({"extender": {"shadow": True}}), {}, "a second release, which reads neither")
-        self.assertEqual(list(helm.CHART.glob("crds/*")), [], "Helm never upgrades what is there")
+        self.assertEqual(list(helm.CHART.glob("crds/*")), [], "Helm never upgrades objects in crds/")
 
     def test_no_object_is_of_a_kind_that_the_release_installs(self):
-        """Helm looks up the kinds of all objects before it creates the first."""
+        """Helm looks up the kinds of all objects before it creates the first object."""
         for name, objects in self.rendered.items():
             with self.subTest(name):
                 self.assertEqual([item for item in objects if item["apiVersion"].startswith("synergy.io/")], [])
@@ -427,7 +427,7 @@ class RenderTest(unittest.TestCase):
                  for resource in rule["resources"]}
         self.assertEqual((rules["localqueues"], rules["workloads"]), (["get"], ["list", "patch"]))
 
-        # Each change of a Job is under one of the two policies.
+        # One of the two policies covers each change of a Job.
         both = helm.template(asked | {"kueue": {"enabled": True, "elastic": True}})
         self.assertEqual(conditions(both, "synergy-retries"), ["by-the-controller", "sets-no-workers"])
         self.assertEqual(conditions(both, "synergy-elastic"), ["by-the-controller", "sets-workers"])
@@ -579,7 +579,7 @@ class RenderTest(unittest.TestCase):
         self.assertEqual([port["name"] for port in service["ports"]], ["https"])
 
     def test_commands_in_the_images_are_programs(self):
-        # They have no shell (docs/internals/images.md).
+        # The images have no shell (docs/internals/images.md).
         for name, values in COMBINATIONS.items():
             specs = [item["spec"].get("template", item)["spec"] for item in helm.template(values)
                      if item["kind"] in ("Deployment", "DaemonSet", "Pod")]
@@ -723,7 +723,7 @@ class RenderTest(unittest.TestCase):
                 self.assertNotEqual(texts, {""})
 
     def test_lookups_only_refuse_or_warn(self):
-        """GitOps tools render without a cluster, where nothing is found."""
+        """GitOps tools render the chart without a cluster, so that lookups find nothing."""
         looking = {str(file.relative_to(helm.CHART)) for file in helm.CHART.rglob("templates/**/*")
                    if file.is_file() and re.search(r"\blookup\b", file.read_text(encoding="utf-8"))}
         self.assertEqual(looking, {"templates/checks.yaml", "templates/NOTES.txt"})
@@ -902,7 +902,7 @@ class RenderTest(unittest.TestCase):
         self.assertNotIn("FlowSchema", {item["kind"] for item in helm.template({"flowSchema": {"create": False}})})
 
     def test_another_priority_is_another_class(self):
-        """Kubernetes changes neither a class's value nor its policy: an upgrade would fail."""
+        """Kubernetes allows no change of a class's value or policy, so an upgrade would fail."""
         def classes(values):
             objects = helm.template({"priorityClass": values})
             made = [item for item in objects if item["kind"] == "PriorityClass"]
@@ -917,7 +917,8 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(len(set(different)), 3)
 
     def test_gke_admits_the_critical_daemons(self):
-        """Outside of kube-system GKE admits them only if a quota has their classes in its scope."""
+        """Outside kube-system, GKE admits these pods only if a quota has their classes in its
+        scope."""
         quota = find(self.rendered["defaults"], "ResourceQuota", "synergy-critical")["spec"]
         self.assertIn("system-node-critical", quota["scopeSelector"]["matchExpressions"][0]["values"])
         own = helm.template({name: {"enabled": True, "priorityClassName": "mine"}
@@ -939,7 +940,7 @@ class RenderTest(unittest.TestCase):
         self.assertFalse([item for item in self.rendered["defaults"] if item["metadata"]["name"].endswith("-scc")])
 
     def test_security_contexts_can_be_others(self):
-        """A null takes a field away."""
+        """A null removes a field."""
         values = {"podSecurityContext": {"runAsUser": 7, "fsGroup": None},
                   "securityContext": {"readOnlyRootFilesystem": False, "capabilities": None}}
         objects = helm.template({name: {"securityContext": values["securityContext"]} if name == "extender" else values
@@ -972,7 +973,7 @@ class RenderTest(unittest.TestCase):
         controller = find(objects, "Deployment", "synergy-controller")["spec"]
         self.assertIs(controller["template"]["spec"]["hostNetwork"], True)
         self.assertEqual(controller["template"]["spec"]["dnsPolicy"], "ClusterFirstWithHostNet")
-        # Two pods with the same ports do not fit one node: an upgrade has to end one first.
+        # Two pods with the same ports cannot be on one node, so an upgrade has to end one first.
         self.assertEqual(controller["strategy"]["rollingUpdate"], {"maxUnavailable": 1, "maxSurge": 0})
         config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
         ports = {port["name"]: port["containerPort"]
@@ -1100,7 +1101,8 @@ class RenderTest(unittest.TestCase):
                 with self.subTest(program, values=bool(more)), tempfile.TemporaryDirectory() as folder:
                     file = pathlib.Path(folder) / key
                     file.write_text(find(objects, "ConfigMap", name)["data"][key], encoding="utf-8")
-                    # The configuration is read before the kubeconfig, which does not exist.
+                    # The program reads its configuration before the kubeconfig, which does not
+                    # exist.
                     done = subprocess.run(
                         [f"{os.environ['SYNERGY_BIN']}/synergy-{program}", "--config", str(file),
                          "--kubeconfig", f"{folder}/none",
@@ -1117,7 +1119,7 @@ class CertificateTest(unittest.TestCase):
         return [hook for item in objects if item["kind"].endswith("WebhookConfiguration") for hook in item["webhooks"]]
 
     def test_the_controllers_own_is_left_to_the_controller(self):
-        """Fields that the chart leaves out are the controller's: no tool takes them back."""
+        """The controller owns the fields that the chart leaves out; no tool resets them."""
         for values, agents in (({}, ["synergy-node-agent-certificate"]), ({"nodeAgent": {"enabled": False}}, [])):
             with self.subTest(values):
                 objects = helm.template(values)
@@ -1199,7 +1201,7 @@ class CertificateTest(unittest.TestCase):
                                  [secret, authority])
                 self.assertEqual("progress" in [port["name"] for port in pod["containers"][0]["ports"]], bool(secret))
                 if secret:
-                    # The controller asks these pods, and checks the name in their certificate.
+                    # The controller calls these pods, and checks the name in their certificate.
                     labels = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["selector"]["matchLabels"]
                     self.assertEqual(dict(label.split("=") for label in config["agents"].split(",")), labels)
                     self.assertEqual(config["serverName"], "synergy-node-agent.synergy-system.svc")
@@ -1219,7 +1221,7 @@ class CertificateTest(unittest.TestCase):
                               "ours-synergy-controller-progress")["automountServiceAccountToken"])
         bound = [subject["name"] for item in objects if item["kind"].endswith("RoleBinding")
                  for subject in item["subjects"]]
-        self.assertNotIn("ours-synergy-controller-progress", bound, "whose tokens are handed out")
+        self.assertNotIn("ours-synergy-controller-progress", bound, "an account whose tokens are given out")
         config = yaml.safe_load(find(objects, "ConfigMap", "ours-synergy-controller")["data"]["controller.yaml"])[
             "progress"]
         self.assertEqual(config["reader"], "ours-synergy-controller-progress")
@@ -1272,7 +1274,7 @@ class CertificateTest(unittest.TestCase):
                         self.assertEqual(probe["exec"]["command"],
                                          [socket, "--probe-socket", socket, f"--check-{what}"])
                         probed += 1
-        # Extender and controller have a startup probe, too.
+        # The extender and the controller also have a startup probe.
         self.assertEqual(probed, 10)
 
     def test_metrics_are_for_accounts_that_may_get_them_where_that_is_wanted(self):

@@ -1,5 +1,5 @@
-"""Images of both architectures, of programs that scripts/cross.sh built: their form in a registry,
-and that their programs run.
+"""Tests images of both architectures with the programs that scripts/cross.sh has built: their form
+in a registry, and that their programs run.
 
 Needs root, and some minutes the first time: scripts/test.sh --only cross.
 """
@@ -40,7 +40,7 @@ def run_own(program, *arguments):
 
 
 def machine_of(path):
-    """Returns the machine of an ELF file; None for another file."""
+    """Returns the architecture of an ELF file; None for other files."""
     with open(path, "rb") as file:
         header = file.read(20)
     return header[18:20] if header[:4] == b"\x7fELF" else None
@@ -57,12 +57,12 @@ class CrossImagesTest(unittest.TestCase):
                             "--arch", f"{MACHINE},{OTHER}", "--push", there.host, "--plain-http"], check=True)
         cls.interpreters = before, interpreters()
         cls.registry = there
-        # Yields the other architecture's images, each as the root of a file system.
+        # Extracts the other architecture's images, each as the root of a file system.
         cls.roots = {name: pathlib.Path(folder.name, name) for name in IMAGES}
         for name, root in cls.roots.items():
             root.mkdir()
             for layer in cls.image(name, OTHER)["layers"]:
-                # A layer may name a file by way of a link to a folder of an earlier layer.
+                # A layer may name a file through a link to a folder of an earlier layer.
                 subprocess.run(["tar", "--extract", "--gzip", "--keep-directory-symlink", "--directory", str(root)],
                                input=there.blobs[layer["digest"]], check=True)
             shutil.copy(QEMU, root / "qemu")
@@ -94,20 +94,20 @@ class CrossImagesTest(unittest.TestCase):
             machines = {path: machine_of(path) for path in files if path.is_file() and not path.is_symlink()}
             found = {path for path, machine in machines.items() if machine}
             self.assertIn(root / "usr/local/bin" / IMAGES[name], found)
-            self.assertGreater(len(found), 300)  # Debian's
+            self.assertGreater(len(found), 300)  # Debian's files
             self.assertEqual([path for path in found if machines[path] != MACHINES[OTHER]], [])
 
     def test_the_programs_run(self):
         self.assertEqual(sorted(IMAGES.values()), sorted(PROGRAMS))
         for name, program in IMAGES.items():
             for argument in ("--help", "version" if name == "cli" else "--version"):
-                # Help names the file that it belongs to.
+                # The help text names the program's path.
                 self.assertEqual(self.run_program(name, argument).replace("/usr/local/bin/", ""),
                                  run_own(program, argument).replace(f"{OWN_PROGRAMS}/", ""))
 
     def test_a_simulation_is_the_same_to_the_last_digit(self):
-        """One architecture replays the recordings of the other: times differ where a product is not
-        rounded before it is added."""
+        """One architecture replays the recordings of the other: results can differ if a product is
+        not rounded before it is added."""
         root = self.roots["cli"]
         shutil.copy(helm.ROOT / "tests/data/synergy/reference/profiles.json", root / "tmp")
 

@@ -1,4 +1,4 @@
-"""The queries of the dashboards and alerts of charts/synergy to Prometheus."""
+"""Reads the queries of the dashboards and alerts of charts/synergy."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import helm
 
 DASHBOARDS = sorted((helm.CHART / "dashboards").glob("*.json"))
 ALERTS = helm.CHART / "rules/alerts.yaml"
-# Grafana's variables, and what stands for them: "All", and an interval of several scrapes.
+# Grafana's variables and their values here: "All", and an interval of several scrapes.
 VARIABLES = {"$cluster": ".*", "$node": ".*", "$namespace": ".*", "$__rate_interval": "5m"}
 
 
@@ -28,7 +28,7 @@ def plain(expression):
 
 
 def queries():
-    """Yields (dashboard, panel, expression, legend) of every query."""
+    """Yields (dashboard, panel, expression, legend) for every query."""
     for file in DASHBOARDS:
         for panel in panels(load(file)):
             for target in panel["targets"]:

@@ -1,4 +1,4 @@
-"""The examples for Argo CD and Flux: they install the chart that is here, and judge the health of
+"""Tests the examples for Argo CD and Flux: they install this chart, and judge the health of
 Synergy's kinds."""
 
 import json
@@ -19,7 +19,7 @@ def documents(name):
 
 
 def lua(value):
-    """Returns a value of JSON as Lua writes it."""
+    """Returns a JSON value in Lua's syntax."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"[{json.dumps(key)}] = {lua(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -28,7 +28,7 @@ def lua(value):
 
 
 def health(kind, item):
-    """Returns (status, message) by Argo CD's check of that kind; Argo CD runs Lua 5.1."""
+    """Returns the (status, message) of Argo CD's check for that kind. Argo CD runs Lua 5.1."""
     (patch, ) = documents("argocd/health.yaml")
     check = patch["data"][f"resource.customizations.health.synergy.io_{kind}"]
     program = f"local obj = {lua(item)}\nlocal health = (function()\n{check}end)()\n" \

@@ -1,5 +1,5 @@
-"""Helm over charts/synergy, for tests: the objects that it renders, and the values that it
-refuses."""
+"""Runs Helm on charts/synergy for tests: returns the rendered objects, or why values are
+refused."""
 
 import functools
 import os
@@ -12,7 +12,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# The registry of the images that scripts/images.sh puts into an archive.
+# The registry of images that scripts/images.sh writes to an archive.
 REGISTRY = "synergy.test"
 
 
@@ -25,8 +25,8 @@ def helm_program():
 
 
 def run(*arguments, values=None, environment=None):
-    """Returns the finished process; `values` go through a file, so that they keep their types, and
-    get the images' place."""
+    """Runs Helm; returns the finished process. Passes `values` in a file, so that they keep their
+    types, and adds the images' registry."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         if values is not None:
             yaml.safe_dump({**values, "image": {"registry": REGISTRY, **values.get("image", {})}}, file)
@@ -44,6 +44,6 @@ def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
 
 
 def refusal(values):
-    """Returns Helm's complaint about values that it refuses; empty if it takes them."""
+    """Returns Helm's error message about values that it refuses; empty if it accepts them."""
     done = run("template", "synergy", str(CHART), "--namespace", NAMESPACE, values=values)
     return done.stderr if done.returncode != 0 else ""

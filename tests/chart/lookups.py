@@ -1,5 +1,5 @@
-"""An API server with a few objects only, which the chart looks up when it is installed or
-upgraded."""
+"""An API server with only a few objects, which the chart looks up during an installation or
+upgrade."""
 
 import http.server
 import json
@@ -9,8 +9,8 @@ WEBHOOKS = "admissionregistration.k8s.io/v1"
 
 
 class Lookups:
-    """Serves while it is entered; the configurations of `webhooks` are objects as Helm renders them,
-    `daemons` are DaemonSets."""
+    """Serves inside a `with` block. `webhooks` are configurations, and `daemons` DaemonSets, as
+    Helm renders them."""
 
     def __init__(self, webhooks=(), daemons=()):
         answers = {

@@ -19,7 +19,8 @@ CASES = pathlib.Path(__file__).parent / "alerts_test.yaml"
 
 
 def existing_metrics():
-    """Every name is spelled out in src/metrics, and nowhere else; a histogram's series have suffixes."""
+    """Returns all metrics' names. Each is spelled out in src/metrics and nowhere else; the series
+    of a histogram have suffixes."""
     names, histograms = set(), set()
     for file in METRICS.glob("*.cc"):
         text = file.read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ class DashboardTest(unittest.TestCase):
                 self.assertEqual(dashboards.metric_names(alert["expr"]) - known, set())
 
     def test_the_table_of_metrics_has_every_name(self):
-        """A row may leave out the beginning of its first name: `synergy_node_allocatable`,
+        """A row may leave out the beginning that its first name has: `synergy_node_allocatable`,
         `_requested`."""
         text = (helm.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
         for page in ("node-agent", "device-plugin"):
@@ -129,11 +130,10 @@ class DashboardTest(unittest.TestCase):
                     self.assertRegex(expression, r"^(topk|bottomk)\(")
 
     def test_legends_are_words_and_labels(self):
-        """Labels with everything that makes a legend of several unambiguous, and nothing of
-        PromQL."""
+        """Legends have the labels that distinguish several series, and nothing of PromQL."""
         for dashboard, panel, expression, legend in dashboards.queries():
             with self.subTest(dashboard, panel=panel, legend=legend):
-                # A constant has no labels that could name it.
+                # The labels of a constant could not name a series.
                 self.assertFalse("{{" in legend and "or vector" in expression)
                 self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|"
                                  r"\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|"

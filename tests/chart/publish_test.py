@@ -1,5 +1,5 @@
-"""Images and chart on their way to a registry: the errors of the scripts, and the chart that Helm
-gets back.
+"""Tests how images and the chart are pushed to a registry: the errors of the scripts, and the chart
+that Helm pulls.
 
 tests/cluster/operating/install_test.py (in the long tier) and cross_images_test.py test that images
 arrive as manifest lists.
@@ -36,13 +36,13 @@ class ChartTest(unittest.TestCase):
                     self.assertEqual(content.read(), (helm.CHART / file).read_text(encoding="utf-8"))
 
 
-# ELF's machine numbers, in two bytes; the last one has no image.
+# ELF's numbers for architectures, in two bytes. The last one has no image.
 MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00", "riscv64": b"\xf3\x00"}
 PROGRAMS = ("synergy", "synergy-extender", "synergy-controller", "synergy-device-plugin", "synergy-node-agent")
 
 
 def programs(folder, architecture, **others):
-    """Fills a new folder with enough of each program to show its architecture. `others` are for
+    """Fills a new folder with as much of each program as shows its architecture. `others` are for
     another architecture."""
     folder.mkdir()
     for name in PROGRAMS:

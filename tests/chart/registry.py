@@ -1,6 +1,6 @@
-"""A registry of images and charts in memory, over HTTP: the part of the OCI distribution
-specification that buildah and Helm use to push and to pull. Every upload must have the digest under
-which it is sent."""
+"""An in-memory registry of images and charts, over HTTP. It implements the part of the OCI
+distribution specification with which buildah and Helm push and pull. It refuses an upload whose
+digest differs from the stated one."""
 
 import hashlib
 import http.server
@@ -88,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Registry:
-    """Serves until the end of a `with`; names in it begin with `host`."""
+    """Serves inside a `with` block. Names of images and charts in it begin with `host`."""
 
     def __init__(self):
         self.blobs, self.manifests, self.uploads = {}, {}, {}

@@ -1,8 +1,8 @@
-"""The steps of a release that compile nothing: what they write, that two runs in different folders
-write the same bytes, and what they refuse.
+"""Tests the steps of a release that compile nothing: what they write, that two runs in different
+folders write the same bytes, and what they refuse.
 
-tests/cluster/operating/release_test.py (in the long tier) makes all of a release, and installs from
-its registry.
+tests/cluster/operating/release_test.py (in the long tier) makes a complete release, and installs
+from its registry.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def digest(content):
 
 
 def blob(layout, content):
-    """Returns the descriptor of a new blob."""
+    """Writes a blob; returns its descriptor."""
     name = digest(content)
     folder = layout / "blobs/sha256"
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def image(layout):
 
 
 class Tree:
-    """A copy of the tree in a folder of its own, whose files have another date and other rights."""
+    """A copy of the tree in another folder, with other dates and permissions of files."""
 
     def __init__(self, folder, umask):
         self.root, self.out, self.umask = folder / "tree", folder / "out", umask

@@ -1,8 +1,8 @@
-"""The static command line (scripts/static.sh) in a folder that holds nothing else: it needs no
-library, and finds names and certificate authorities as any distribution has them.
+"""Tests the static command line (scripts/static.sh) in a folder with nothing else: it needs no
+library, and finds hosts and certificate authorities as any distribution configures them.
 
-SYNERGY_STATIC_ARCHITECTURE names the architecture; another one than this machine's is emulated. The
-test runs in a network namespace of its own, whose name server and API server it is.
+SYNERGY_STATIC_ARCHITECTURE names the architecture; if it is not this machine's, it is emulated. The
+test runs in its own network namespace, and is the name server and the API server there.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ ARCHITECTURE = os.environ["SYNERGY_STATIC_ARCHITECTURE"]
 EMULATOR = ([] if MACHINES[ARCHITECTURE] == os.uname().machine else
             [shutil.which(f"qemu-{MACHINES[ARCHITECTURE]}-static")])
 LOG = "".join(f"epoch 1: {n}%|# | {n}/100 [00:{n}<01:{n}, 1.00it/s]\n" for n in (10, 20, 30))
-# Places of authorities, one a distribution.
+# Files with certificate authorities, one for each distribution.
 BUNDLES = ("etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "etc/pki/tls/certs/ca-bundle.crt",
            "etc/ssl/ca-bundle.pem", "etc/ssl/cert.pem", "etc/ssl/certs/ca-certificates.crt")
 
@@ -57,7 +57,8 @@ class ApiServer(http.server.BaseHTTPRequestHandler):
 
 
 class NameServer(socketserver.BaseRequestHandler):
-    """Answers each question for api.by-dns.test with 127.0.0.1, and other names with no such name."""
+    """Answers each query for api.by-dns.test with 127.0.0.1, and queries for other names with an
+    error."""
 
     def handle(self):
         query, sender = self.request
@@ -121,7 +122,7 @@ class StaticTest(unittest.TestCase):
                               input=stdin, capture_output=True, text=True, check=False, env=environment, timeout=120)
 
     def ask(self, host, environment=(), **authority):
-        """Runs a command that reads from the API server of that name; returns its complaint."""
+        """Runs a command that reads from the API server of that name; returns its error message."""
         self.write("kubeconfig", json.dumps({
             "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
             "clusters": [{"name": "c", "cluster": {"server": f"https://{host}:{self.port}", **authority}}],
@@ -146,7 +147,7 @@ class StaticTest(unittest.TestCase):
         self.write("etc/hosts", "127.0.0.1 api.by-file.test\n")
         self.write("etc/resolv.conf", "nameserver 127.0.0.1\n")
         self.write("ca", (self.folder / "ca").read_text(encoding="utf-8"))
-        # Services of the machine's libc, as many distributions name them first.
+        # Services of this machine's libc that many distributions list first.
         for services in (None, "hosts: mymachines resolve [!UNAVAIL=return] dns\n", "hosts: sss\n"):
             if services:
                 self.write("etc/nsswitch.conf", services)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a Python program of this folder, which can import the modules of every subject and of tests/chart: run.sh SUBJECT/NAME.py
-# ARGUMENTS...
+# run.sh SUBJECT/NAME.py ARGUMENTS...: runs a Python program of this folder, which can import the
+# modules of every subject and of tests/chart.
 set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PYTHONPATH=$(printf '%s:' "$tests"/cluster/*/)$tests/chart

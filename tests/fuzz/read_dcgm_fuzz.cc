@@ -1,4 +1,4 @@
-// Reads any text as a line of metrics, and as the page of a DCGM exporter.
+// Reads any text as a line of metrics, and as a DCGM exporter's page.
 
 #include <cstddef>
 #include <cstdint>

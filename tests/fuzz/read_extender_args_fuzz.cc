@@ -75,7 +75,7 @@ void CheckText(std::string_view text) {
   SYNERGY_CHECK(names == NamesIn(document->root()), "the names are those of a parser");
   for (size_t i = 0; args->whole_nodes && i < names.size(); ++i) {
     const Result<Document> node = Document::Parse(args->node_objects[i]);
-    // On its own the node is less deep, so more of it is checked.
+    // As a document of its own the node is nested less deeply, so more of it is checked.
     SYNERGY_CHECK(!node || node->root()["metadata"]["name"].text() == names[i],
                   "a node's text is its object");
   }

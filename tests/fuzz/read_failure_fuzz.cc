@@ -1,4 +1,5 @@
-// Reads any bytes as the log of a failed job: one short verdict, however they are split.
+// Reads any bytes as the log of a failed job. The verdict has to be short, and must not depend on
+// how the bytes are split.
 
 #include <algorithm>
 #include <cstddef>

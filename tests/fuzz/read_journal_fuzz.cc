@@ -23,7 +23,7 @@ void CheckLine(std::string_view line, ClusterState& state) {
   const std::string written = WriteJournalLine(*change);
   const Result<ClusterChange> again = ReadJournalLine(written);
   SYNERGY_CHECK(again && WriteJournalLine(*again) == written, "what is written is read as it was");
-  // The input may be in conflict with the state or not.
+  // The change may be in conflict with the state.
   static_cast<void>(state.Apply(*change));
   state.Snapshot();
 }

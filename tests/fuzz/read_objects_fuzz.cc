@@ -1,5 +1,5 @@
-// Reads any text as a list of every kind that the controller and the node agent read, except those
-// of read_pod_fuzz.cc.
+// Reads any text as a list of each kind that the controller and the node agent read, except the
+// kinds of read_pod_fuzz.cc.
 
 #include <cstddef>
 #include <cstdint>

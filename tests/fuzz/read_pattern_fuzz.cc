@@ -1,4 +1,4 @@
-// Takes any text as a user's own pattern, a newline, and the line that the pattern is applied to.
+// Takes any text as a user's pattern, a newline, and a line to which the pattern is applied.
 
 #include <cstddef>
 #include <cstdint>

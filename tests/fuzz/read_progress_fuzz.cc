@@ -1,4 +1,4 @@
-// Reads any bytes as a training's log: the result does not depend on how they are split.
+// Reads any bytes as a training's log. The result must not depend on how they are split.
 
 #include <algorithm>
 #include <cmath>

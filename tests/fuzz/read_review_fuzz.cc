@@ -1,4 +1,4 @@
-// Reads any text as an admission review of a pod, which is decided and patched, and of a profile.
+// Reads any text as admission reviews: of a pod, which is decided and patched, and of a profile.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +58,7 @@ void CheckText(std::string_view text) {
       answer.patch = review->WritePatch(decision, settings);
       const Result<json::Document> document = json::Document::Parse(text);
       SYNERGY_CHECK(document.has_value(), "what was read can be read");
-      // The API server's decoder does not keep equal keys either.
+      // The API server's decoder does not keep duplicate keys either.
       const auto tree = synergy::testing::ParseJsonTree(text);
       SYNERGY_CHECK(
           synergy::testing::ApplyPatch(tree->At("request/object"), answer.patch).has_value(),

@@ -1,4 +1,4 @@
-// Takes any bytes as a recorded trace: its form is recognised, and it is read, alone and as both
+// Takes any bytes as a recorded trace: recognises its format, and reads it, alone and as both
 // tables of Alibaba's PAI trace.
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// Runs a fuzzer over each file in the given folders, and over mutations of these files. It makes a
-// corpus an ordinary test, also on machines without libFuzzer.
+// Runs a fuzzer on each file in the given folders, and on mutations of these files. So a corpus is
+// an ordinary test, even on machines without libFuzzer.
 //
-//   --mutations N   number of mutations (0), always the same ones
-//   --seed N        seed for other ones (1)
+//   --mutations N   number of mutations (0), which are always the same
+//   --seed N        seed of the mutations (1)
 //
-// Reports at the end the most CPU time that a text took. If the process ends early, the cause is
+// At the end, reports the most CPU time that an input took. If the process ends early, the cause is
 // the file that was named last, or the text in PROGRAM-failed-input.
 
 #include <algorithm>
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-// Larger texts are cut; these are long enough to show what is slow.
+// Larger inputs are cut; this size suffices to show what is slow.
 constexpr size_t kLargestText = size_t{64} << 10;
 constexpr std::string_view kWords[] = {"9223372036854775807",
                                        "-9223372036854775808",
@@ -108,7 +108,7 @@ class Mutator {
         Replace(text, at);
     }
   }
-  // Replaces a number, or a text, by another one.
+  // Replaces a number, or some text, with another.
   void Replace(std::string& text, size_t at) {
     const size_t begin = text.find_first_of("0123456789\"", at);
     if (begin == std::string::npos) return;

@@ -1,4 +1,4 @@
-// Scans any text: the values that the scanner cuts out of JSON are those that a parser finds.
+// Scans any text: the values that the scanner finds in JSON must be those that a parser finds.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace synergy::json {
 namespace {
 
-// Reads every string, and at every other position the value that begins there.
+// Reads each string, and at every other position the value that begins there.
 void Walk(std::string_view text) {
   Scanner scanner(text);
   while (scanner.Peek() != '\0') {

@@ -1,10 +1,11 @@
-"""synergy-device-plugin on a machine with an NVIDIA GPU: what stands in for the driver elsewhere is
-real here, and the kubelet is the stand-in. Not part of the gate, which has no GPU.
+"""Checks synergy-device-plugin on a machine with an NVIDIA GPU: the driver is real, and only the
+kubelet is a stand-in. It is not part of the gate, which has no GPU.
 
     python3 tests/gpu/device_plugin_check.py build/release/bin/synergy-device-plugin
 
-Needs the driver, nvidia-ml-py, grpcio, protobuf, PyTorch and protoc, and for the test of containers
-root, runc and control groups v2. It changes no setting of the GPU. Seen: docs/evidence/device-plugin.md.
+It needs the driver, nvidia-ml-py, grpcio, protobuf, PyTorch and protoc; the test of containers also
+needs root, runc and control groups v2. It changes no setting of the GPU. Results:
+docs/evidence/device-plugin.md.
 """
 
 import ctypes
@@ -27,7 +28,8 @@ PROTOCOLS = ("deviceplugin/protocol/device_plugin.proto", "src/kubelet/pod_resou
 PLUGIN = "build/release/bin/synergy-device-plugin"
 GPM_GRAPHICS_UTILIZATION = 1
 
-# A load that is busy for a part of each period: aliases with the driver's samples if they are alike.
+# A load that is busy for a fraction of each period. If the period is similar to that of the
+# driver's samples, the two alias.
 LOAD = """
 import sys, time, torch
 period, duty, end = float(sys.argv[1]), float(sys.argv[2]), time.time() + float(sys.argv[3])
@@ -44,7 +46,7 @@ while time.time() < end:
     next += period
     time.sleep(max(0, next - time.time()))
 """
-# Ends with a failed assertion in a kernel: Xid 43.
+# A program that ends with a failed assertion in a kernel: Xid 43.
 ASSERTION = """
 import torch
 x = torch.zeros(4, device="cuda")[torch.tensor([9], device="cuda")]
@@ -124,7 +126,8 @@ class DevicePluginTest(unittest.TestCase):
         return report["at"] / 1e9, report["containers"][0]["seconds"]
 
     def measure(self, seconds):
-        """Returns the busy part of some seconds by the plugin, and by GPM's hardware counters."""
+        """Returns the busy fraction of some seconds by the plugin and by GPM's hardware
+        counters."""
         before, after = pynvml.nvmlGpmSampleAlloc(), pynvml.nvmlGpmSampleAlloc()
         first = self.read_busy()
         pynvml.nvmlGpmSampleGet(self.gpu, before)
@@ -169,7 +172,7 @@ class DevicePluginTest(unittest.TestCase):
 
 
 class Container:
-    """A container that has the machine's libraries, and of its devices these nodes."""
+    """A container with the machine's libraries and only these of its device nodes."""
 
     def __init__(self, folder, nodes):
         self.name = f"synergy-{os.getpid()}"

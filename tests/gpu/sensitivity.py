@@ -1,9 +1,10 @@
-"""Measures how the speed of two real trainings on one GPU depends on the number of CPUs: samples a
-second of ResNet-18 on JPEG images, and of GPT-2 on tokens.
+"""Measures how the speed of two real trainings on one GPU depends on the number of CPUs: samples
+per second of ResNet-18 with JPEG images, and of GPT-2 with tokens.
 
     python3 tests/gpu/sensitivity.py
 
-Needs the driver, PyTorch, torchvision, Transformers and Pillow. Measured: docs/evidence/profiling.md.
+It needs the driver, PyTorch, torchvision, Transformers and Pillow. Results:
+docs/evidence/profiling.md.
 """
 
 import os

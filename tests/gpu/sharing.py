@@ -1,8 +1,9 @@
-"""Measures how two programs share an NVIDIA GPU: by the driver, frozen in turns, and by MPS.
+"""Measures how two programs share an NVIDIA GPU: by the driver's time-slicing, frozen in turns, and
+by MPS.
 
     python3 tests/gpu/sharing.py
 
-Needs the driver, PyTorch, control groups v2 and root. It changes no setting of the GPU. Measured:
+It needs the driver, PyTorch, control groups v2 and root. It changes no setting of the GPU. Results:
 docs/evidence/device-plugin.md.
 """
 
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 
-# Multiplies matrices of a size, and writes how often.
+# A program that multiplies matrices of a given size, and writes how many times it did.
 TRAINING = """
 import os, sys, torch
 a = torch.randn(int(sys.argv[1]), int(sys.argv[1]), device="cuda", dtype=torch.bfloat16)
@@ -54,7 +55,7 @@ def rates(trainings, seconds, act=time.sleep):
 
 
 def turns(one, other):
-    """Each runs alone for 2 seconds, three times."""
+    """Runs each program alone for 2 seconds, three times."""
     def take(_seconds):
         for frozen, running in ((other, one), (one, other)) * 3:
             frozen.freeze(True)

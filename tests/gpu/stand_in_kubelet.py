@@ -1,6 +1,6 @@
 """The kubelet's side of the device plugin and pod resources APIs, on sockets in a folder.
 
-Needs grpcio and protobuf, and `kubelet.desc`: protoc's descriptors of both APIs.
+It needs grpcio and protobuf, and `kubelet.desc`: protoc's descriptors of both APIs.
 """
 
 import os

@@ -1,7 +1,7 @@
 //go:build components
 
-// Package helm pins the Helm that the chart is tested with. It is a module of its own because Helm needs other versions of
-// the Kubernetes libraries than the cluster's programs.
+// Package helm pins the Helm with which the chart is tested. It is a module of its own because Helm
+// needs other versions of the Kubernetes libraries than the cluster's programs.
 package helm
 
 import _ "helm.sh/helm/v3/cmd/helm"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that every C++ file is as clang-format-19 would write it with the tree's .clang-format.
+"""Checks that clang-format-19, with the tree's .clang-format, would change no C++ file.
 
 usage: cpp_format.py [TREE]
 
-scripts/lint.sh --fix formats the others.
+scripts/lint.sh --fix formats the files.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 
 import tree
 
-# Other versions differ in details, so the check must name one.
+# Other versions differ in details, so the check has to use this one.
 PROGRAM = "clang-format-19"
 BATCH = 50  # files per call
 

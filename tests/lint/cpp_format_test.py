@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The format lint must find its faults."""
+"""Tests that the format lint finds faults."""
 
 import os
 import unittest

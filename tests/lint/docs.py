@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks documentation: links have a target, each page is linked, lines are short, and each thing
-has one word.
+"""Checks documentation: links have targets, each page is linked, lines are short, and each thing
+has only one name.
 
 usage: docs.py [TREE]
 """
@@ -16,7 +16,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6} +(.*?) *#*$")
 FENCE = re.compile(r" *(```|~~~)")
 CODE = re.compile(r"`[^`]*`")
-# Alerts link to runbooks, and a folder's link stands for its records.
+# Alerts link to runbooks, and a link to a folder counts for its records.
 FOUND_OTHERWISE = ("docs/runbooks/", "docs/adr/")
 
 GLOSSARY = "docs/glossary.md"
@@ -24,19 +24,20 @@ WORDS = ["say", "not"]
 TERMS = ["term", "meaning"]
 # Records of decisions keep the words of their time.
 OLD_WORDS = ("docs/adr/",)
-# Code spans (they may go over the end of a line, not of a paragraph), links' targets, addresses and
-# names of pages.
+# Code spans (which may continue on the next line, but not in the next paragraph), targets of links,
+# addresses, and names of pages.
 NO_PROSE = re.compile(r"`(?:[^`\n]|\n(?!\n))*`|\]\([^)]*\)|https?://\S+|[\w./-]+\.md\b")
 
 
 def anchor(heading):
-    """Returns the anchor that GitHub makes: lower case, no punctuation, hyphens for blanks."""
+    """Returns the anchor that GitHub generates: lower case, no punctuation, hyphens instead of
+    blanks."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
 
 def without_code(text):
-    """Returns the lines of the text; those of code blocks are empty."""
+    """Returns the lines of the text, with empty lines instead of code blocks."""
     lines, fenced = [], False
     for line in text.splitlines():
         is_fence = FENCE.match(line) is not None
@@ -46,7 +47,7 @@ def without_code(text):
 
 
 def table_rows(lines, header):
-    """Yields line number and cells of each row of the tables with this header."""
+    """Yields the line number and the cells of each row in tables with this header."""
     above = None
     for number, line in enumerate(lines, 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -59,14 +60,14 @@ def table_rows(lines, header):
 
 
 def pattern(word):
-    """Returns a pattern for the word, its plural and its forms as a verb, over the end of a line,
-    too."""
+    """Returns a pattern that matches the word, its plural and its forms as a verb, even across the
+    end of a line."""
     parts = r"\s+".join(map(re.escape, word.split()))
     return re.compile(rf"\b{parts}(?:e?s|d|ed|ing)?\b", re.IGNORECASE)
 
 
 class Glossary:
-    """The words of the glossary, and those that it refuses."""
+    """The glossary's words, and the words that it refuses."""
 
     def __init__(self, lines):
         rows = list(table_rows(lines, WORDS))
@@ -86,8 +87,8 @@ class Glossary:
 
     def check(self, name, lines):
         if name == GLOSSARY:
-            # A row's first cell is checked against the other rows; the words that it refuses are
-            # not.
+            # A row's first cell is checked against the other rows. The words that a row refuses are
+            # not checked.
             lines = [line.strip("|").partition("|")[0] if number in self.refusing_lines else line
                      for number, line in enumerate(lines, 1)]
         prose = NO_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(lines))
@@ -97,7 +98,7 @@ class Glossary:
 
 
 def in_use(name, lines):
-    """Returns the lines to which the glossary applies: a changelog's released parts keep their
+    """Returns the lines to which the glossary applies: released parts of a changelog keep their
     words."""
     if name != "CHANGELOG.md":
         return lines
@@ -109,7 +110,7 @@ class Page:
     def __init__(self, text):
         lines = without_code(text)
         self.lines = lines
-        # Tables and code cannot be broken.
+        # Tables and code cannot be wrapped.
         self.wide = [number for number, line in enumerate(lines, 1)
                      if len(CODE.sub("", line)) > WIDTH and not line.startswith(("|", "    "))]
         self.anchors = set()
@@ -121,8 +122,8 @@ class Page:
 
 
 def target_of(name, link):
-    """Returns the file and anchor in the tree to which a link of the file `name` leads; None:
-    elsewhere."""
+    """Returns the file and anchor in the tree to which a link in the file `name` leads; None if it
+    leads elsewhere."""
     if re.match(r"[a-z]+:", link):
         return None
     path, _, fragment = link.partition("#")

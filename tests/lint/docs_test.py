@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The documentation lint must find its faults."""
+"""Tests that the documentation lint finds faults."""
 
 import unittest
 

@@ -1,9 +1,10 @@
-# Headers that can be included alone, in any order. One with a source beside it is the first that this includes (headers.py), so
-# compiling that says it, where sources are not joined (the dev preset, which clang-tidy reads in scripts/lint.sh). Any other is
-# compiled as the only include of a source made for it.
+# Checks that headers can be included alone, in any order. A source includes its own header first
+# (headers.py), so compiling the source checks the header, if sources are not joined (in the dev
+# preset, which clang-tidy reads in scripts/lint.sh). Any other header is compiled as the only
+# include of a generated source.
 
-# synergy_check_headers(target root header...): builds with `target`'s own includes and flags; headers are named as they are
-# included, relative to `root`.
+# synergy_check_headers(target root header...): builds the headers with `target`'s includes and
+# flags. Headers are named as they are included, relative to `root`.
 function(synergy_check_headers target root)
   set(sources)
   foreach(header IN LISTS ARGN)
@@ -20,6 +21,6 @@ function(synergy_check_headers target root)
   add_library(${target}_headers OBJECT ${sources})
   set_target_properties(${target}_headers PROPERTIES UNITY_BUILD OFF)
   target_include_directories(${target}_headers PRIVATE ${root})
-  # What the target links privately, its headers may use as well: they are not all for others.
+  # Headers may also use what the target links privately, because not all of them are for others.
   target_link_libraries(${target}_headers PRIVATE ${target} $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
 endfunction()

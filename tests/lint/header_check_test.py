@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The header check must not build a header that cannot be included alone."""
+"""Tests that the header check fails for a header that cannot be included alone."""
 
 import os
 import subprocess

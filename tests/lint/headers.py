@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that headers can be included alone, where the compiler does not check it by itself.
+"""Checks that sources include their own headers first, so that the compiler checks whether these
+headers can be included alone.
 
-A source that includes its own header first compiles only if that header needs nothing from others.
-Headers without a source are compiled one by one (header_check.cmake).
+Such a source compiles only if its header needs nothing from other headers. Headers without a source
+are compiled one by one (header_check.cmake). Also checks that each header has the line #pragma once.
 
 usage: headers.py [TREE]
 """

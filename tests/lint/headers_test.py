@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint of headers must find its faults."""
+"""Tests that the lint of headers finds faults."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks which folder may include from which (docs/ARCHITECTURE.md), and in which namespace a
-folder's names are (CONTRIBUTING.md).
+"""Checks that each folder includes only from folders from which it may (docs/ARCHITECTURE.md), and
+that its names are in its namespace (CONTRIBUTING.md).
 
 usage: layering.py [TREE]
 """
@@ -10,7 +10,7 @@ import sys
 
 import tree
 
-# Folder -> the folders from which it may include, beside itself.
+# Folder -> the folders from which it may include, besides itself.
 ARROWS = {
     "core": [],
     "profile": ["core"],
@@ -46,7 +46,7 @@ ARROWS = {
                   "json", "wire", "metrics", "config", "daemon", "kube"],
     "cli": ["core", "profile", "progress", "failure", "cluster", "policy", "allocation", "engine", "queues", "sim",
             "record", "http", "json", "wire", "config", "kube"],
-    # Research: nothing above includes from it.
+    # Research: no folder above may include from it.
     "research/baseline": ["core", "profile", "solver", "cluster", "policy", "allocation", "sim"],
     "research/reference": ["core", "solver", "sim"],
     "research/tiresias": ["core", "policy", "sim"],
@@ -57,11 +57,11 @@ ARROWS = {
                      "research/reference",
                      "research/tiresias", "research/gavel", "research/optimus", "research/rounds"],
 }
-# Folders beside src/, and the one whose subfolders are in the table by themselves.
+# Folders beside src/, and the one whose subfolders have their own rows in the table.
 RESEARCH = "research"
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
-# Third-party headers by their beginning -> the folders that may include them.
+# Beginning of a third-party header -> the folders that may include it.
 THIRD_PARTY = {
     "fmt/": list(ARROWS),
     "tl/": list(ARROWS),
@@ -81,14 +81,14 @@ THIRD_PARTY = {
     "CLI/": ["daemon", "cli", "research/lab"],
 }
 
-# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment.
-# The exceptions are the files that give the rest its clock, its log and its exit.
+# Folders that only calculate: they use no sockets, files, wall clock, threads of their own or
+# environment. The exceptions are the files that provide clock, log and exit to the others.
 PURE = ["core", "inventory", "profile", "progress", "failure", "solver", "gavel", "optimus", "cluster", "admission",
         "policy", "allocation", "engine", "queues", "sim",
         "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus",
         "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
-# System headers that a pure folder does not include, with the folders that are excepted.
+# System headers that a pure folder may not include, and the folders that are excepted.
 IMPURE_HEADERS = {
     "condition_variable": [],
     "csignal": [],
@@ -106,13 +106,14 @@ IMPURE_HEADERS = {
 IMPURE_WORDS = re.compile(
     r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until"
     r"|f?printf|std::cout|std::cerr|std::time|std::rand|SystemClock|StderrSink)\b")
-# The one place where those two of ours are declared.
+# The only file that declares each of these.
 DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 
-# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is
-# declared ahead.
+# Namespaces besides a folder's own: beginning of a file's name, or a library that is declared ahead
+# -> its namespace.
 NAMESPACES = {
-    "research/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
+    # words of another program: its jobs, clusters and events are not ours
+    "research/reference/": "synergy::reference",
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/engine/tuner/tuner_actions.": "tuner_action",  # within synergy: the kinds of a TunerAction
@@ -122,7 +123,7 @@ NAMESPACES = {
     "src/http/": "httplib",
     "deviceplugin/": "grpc",
     "src/kubelet/": "grpc",
-    "research/lab/": "synergy::cli",  # a command line of the same parts
+    "research/lab/": "synergy::cli",  # a command line that consists of the same parts
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -131,7 +132,7 @@ COMMENT = re.compile(r"//.*")
 
 
 def folder_of(name):
-    """Returns the folder of the table that a file belongs to; None for files outside of it."""
+    """Returns the folder in the table to which a file belongs; None if there is none."""
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]

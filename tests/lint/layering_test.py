@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layering lint must find its faults."""
+"""Tests that the layering lint finds faults."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Finds names that say nothing, names in code that make persons of machines, tests whose names begin with a relative
-clause, postponed work, and paths that exist on one machine only.
+"""Finds names that say nothing, names in code that personify machines, tests whose names begin with
+a relative clause, postponed work, and paths that exist only on one machine.
 
 usage: names.py [TREE]
 """
@@ -14,33 +14,35 @@ import tree
 
 # Words that do not describe a file's contents.
 EMPTY_WORDS = {"util", "utils", "utility", "utilities", "common", "helper", "helpers", "manager", "managers"}
-# Written apart, so that this file passes its own check.
+# The words are split, so that this file passes its own check.
 PUT_OFF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}\"/~-])/(?:work|root|home/[a-z]\w*|Users/\w+|mnt)/[\w.]")
-# Words of people, refused as parts of identifiers in C++ and Python: a program records, reports, reads and checks.
+# Words for what people do, refused as parts of identifiers in C++ and Python: a program records,
+# reports, reads and checks.
 PERSONS = frozenset(
     "who whoever whom nobody somebody anybody everybody tell tells told telling teller hear hears heard hearing "
     "say says said saying hope hopes hoped believe believes believed belief book books booked booking".split())
-# By file: names that others gave.
-GIVEN = {"src/json/tape_builder.cc": {"Tell"}}  # a stream of RapidJSON has it
+# File -> names that come from other projects.
+GIVEN = {"src/json/tape_builder.cc": {"Tell"}}  # RapidJSON's streams have it
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 CPP_NOT_CODE = re.compile(
     r'R"(\w*)\([\s\S]*?\)\1"|"(?:[^"\\\n]|\\.)*"|//[^\n]*|^\s*#\s*include[^\n]*', re.MULTILINE)
 CPP_TEST = re.compile(r"^(?:TEST\w*|RC_GTEST\w*)\(\s*\w+,\s*(\w+)", re.MULTILINE)
-# A test's name states what holds, subject first.
+# A test's name states what holds, and begins with the subject.
 CLAUSE = re.compile(
     r"(?:What|Whatever|Which|Whose|That|Those|Of)[A-Z]|test_(?:what|whatever|which|whose|that|those|of)_")
-# Data of others, kept unchanged.
+# Data from other projects, kept unchanged.
 FOREIGN = ("tests/data/", "tests/golden/", "tests/fuzz/corpus/")
 
 
 def words(name):
-    """Returns the words of a path: split at punctuation and where lower case turns into upper."""
+    """Returns the words of a path. Splits it at punctuation, and where lower case is followed by
+    upper case."""
     return re.findall(r"[a-z]+|[A-Z][a-z]+|[A-Z]+", name.rsplit(".", 1)[0])
 
 
 def identifiers(name, text):
-    """Yields line numbers and the identifiers there, outside of comments and literals."""
+    """Yields line numbers and the identifiers in each line, outside comments and literals."""
     if name.endswith(".py"):
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.NAME:
@@ -65,7 +67,7 @@ def tests(name, text):
 
 
 def problems_of_code(name, text):
-    """Returns line numbers and what is wrong with the identifiers there."""
+    """Returns line numbers and what is wrong with the identifiers in these lines."""
     problems = []
     for number, identifier in identifiers(name, text):
         persons = {part.lower() for part in PARTS.findall(identifier)} & PERSONS

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The names lint must find its faults."""
+"""Tests that the names lint finds faults."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that names of a host that publishes the project stand only where users install it from, and
-in its workflows: anything else works with any host.
+"""Checks that the name of a host that publishes the project occurs only in instructions to install
+it from there, and in workflows: everything else works with any host.
 
 usage: places.py [TREE]
 """
@@ -14,7 +14,7 @@ import tree
 PLACES = {
     "ghcr.io": (".github/", "RELEASING.md", "README.md", "docs/operate.md", "docs/quick-start.md"),
 }
-# This check and its test; sums of modules, and data of others.
+# This check and its test, checksums of modules, and data from other projects.
 SKIPPED = ("tests/lint/places", "tests/data/", "go.sum")
 
 

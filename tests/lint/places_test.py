@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint of places must find its faults."""
+"""Tests that the lint of places finds faults."""
 
 import unittest
 

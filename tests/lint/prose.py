@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the manual's prose (README.md and docs/*.md): sentences are short, each page as a whole reads
-fluently, the manual stays of a size that a reader finishes, and phrases of other languages stay out.
+"""Checks the manual's prose (README.md and docs/*.md): sentences are short, also on average over a
+page; the manual is short enough to be read to the end; and it contains no phrases that a native
+writer would not use.
 
 usage: prose.py [--table] [TREE]
 
-`--table` prints words, sentences, their mean and their longest for each page.
+`--table` prints, for each page, the number of words, the number of sentences, and their mean and
+greatest length.
 """
 
 import re
@@ -13,9 +15,9 @@ import sys
 import docs
 import tree
 
-MOST_WORDS = 28    # of a sentence
-MEAN_WORDS = 16.0  # of the sentences of a page
-ALL_WORDS = 25000  # of the manual: whatever wc -w counts
+MOST_WORDS = 28    # words of a sentence, at most
+MEAN_WORDS = 16.0  # mean over the sentences of a page, at most
+ALL_WORDS = 25000  # words of the manual, at most, as wc -w counts them
 # Phrases that a native writer would not use, and what to write instead.
 PHRASES = {
     "for good": "permanently", "so long": "as long", "anew": "again", "likewise": "the same way",
@@ -36,7 +38,8 @@ def is_manual(name):
 
 
 def blocks(text):
-    """Yields first line and text of each paragraph and list item outside of code and tables."""
+    """Yields the first line and the text of each paragraph and list item outside code and
+    tables."""
     start, lines = 0, []
     for number, line in enumerate([*docs.without_code(text), ""], 1):
         apart = not line.strip() or line.startswith(("|", "#", "<!--", "    ", "```"))
@@ -49,7 +52,8 @@ def blocks(text):
 
 
 def sentences(text):
-    """Yields the line at which its paragraph begins, and each sentence: code is a word, and links are their text."""
+    """Yields each sentence, with the line at which its paragraph begins. A code span counts as a
+    word, and a link as its text."""
     for number, words in blocks(text):
         plain = LINK.sub(r"\1", CODE.sub("Code", words))
         for sentence in END.split(plain):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint of the manual's prose must find its faults."""
+"""Tests that the lint of the manual's prose finds faults."""
 
 import unittest
 

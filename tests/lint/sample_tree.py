@@ -1,4 +1,4 @@
-"""A tree made up for one test, in a temporary folder that is not a git checkout."""
+"""An invented tree for a test, in a temporary folder that is not a git checkout."""
 
 import os
 import tempfile

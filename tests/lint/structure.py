@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks how the folders are divided (docs/ARCHITECTURE.md): no folder is full, and the includes in
-one point one way.
+"""Checks how the code is divided into folders (docs/ARCHITECTURE.md): no folder has too many files,
+and the includes within a folder form no cycle.
 
 usage: structure.py [--table] [TREE]
 
-A folder's rooms are its subfolders and its files, where a header and the sources of its name are
-one room. An arrow leads from the room that includes to the room that is included. --table prints
-both for every folder, the lines of the product's C++, and the small pairs: a header and its source
-that together have too few lines, and no comment that says why they are files of their own.
+A folder's rooms are its subfolders and its files; a header and the sources with its name are one
+room. An arrow leads from a room that includes to the room that is included. --table prints the
+numbers of both for every folder, the lines of the product's C++, and the small pairs: a header and
+its source that together have too few lines and no comment that says why they are separate files.
 """
 
 import collections
@@ -17,12 +17,13 @@ import sys
 
 import tree
 
-# A folder with more sources and headers of its own must be divided.
+# A folder with more sources and headers of its own has to be divided.
 MOST_FILES = 25
-# Folders that fit on one page, with their most rooms and arrows.
+# Folder -> its most rooms and arrows, if one page is to show all of them.
 SEEN = {folder: (12, 20)
         for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
-# A header and its source with fewer lines belong to a neighbour, or say why not: "// Apart because ...".
+# A header and source with fewer lines together belong into another file, or have a comment that
+# says why not: "// Apart because ...".
 FEWEST_LINES = 80
 APART = "// Apart because "
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
@@ -43,7 +44,7 @@ def includes(root, names):
 
 
 def room_of(name, folder):
-    """Returns None for a file outside of the folder."""
+    """Returns the room of a file; None for a file outside the folder."""
     if not name.startswith(folder + "/"):
         return None
     first, *rest = name[len(folder) + 1:].split("/")
@@ -51,7 +52,7 @@ def room_of(name, folder):
 
 
 def look_at(folder, included):
-    """Returns the folder's rooms, and its arrows: from which room to which."""
+    """Returns the folder's rooms, and its arrows as pairs of rooms."""
     rooms = {room_of(name, folder) for name in included} - {None}
     arrows = set()
     for name, targets in included.items():
@@ -61,7 +62,7 @@ def look_at(folder, included):
 
 
 def circle_in(arrows):
-    """Returns rooms that form a cycle, in order; empty if there is none."""
+    """Returns the rooms of a cycle, in order; empty if there is none."""
     to = collections.defaultdict(list)
     for one, other in sorted(arrows):
         to[one].append(other)
@@ -85,7 +86,7 @@ def circle_in(arrows):
 
 
 def small_pairs(root, names):
-    """The name of each small pair, and its lines."""
+    """Returns the name of each small pair, and its lines."""
     known = set(names)
     for header in names:
         source = header.removesuffix(".h") + ".cc"

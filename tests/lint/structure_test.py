@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The structure lint must find its faults."""
+"""Tests that the structure lint finds faults."""
 
 import unittest
 

@@ -4,12 +4,12 @@ import os
 import subprocess
 
 CPP_SUFFIXES = (".h", ".cc")
-# Folders without sources, for an unpacked archive, where git gives no list.
+# Folders without sources. They matter for an unpacked archive, for which git gives no list.
 NOT_SOURCE = {".git", "build", "out", "__pycache__"}
 
 
 def files(root):
-    """Returns paths relative to `root`, sorted, existing files only."""
+    """Returns the paths of existing files, relative to `root`, sorted."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=False)

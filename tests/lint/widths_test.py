@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The widths lint must find its faults."""
+"""Tests that the widths lint finds faults."""
 
 import unittest
 

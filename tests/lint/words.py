@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Finds comments and messages that a native reader stumbles over: comments of C++, Python and shell
-that begin with a fragment, and words, in comments or in the programs' string literals, that make
-persons of machines.
+"""Finds comments and messages that a native writer would not write: comments of C++, Python and
+shell that begin with a fragment, and words that personify machines, in comments or in the programs'
+string literals.
 
 usage: words.py [--table] [TREE]
 
@@ -23,13 +23,13 @@ FRAGMENT = re.compile(
     r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
     r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
     r"As (?:far|long|much|many) as)\b")
-# Words that are found anywhere in a comment.
+# Words for persons, which a relative pronoun for persons may follow.
 PERSONS = ("people", "users", "user", "tenant", "administrator,", "person", "author", "anybody", "operator", "one")
 WORDS = re.compile(r"\b(?:whoever|whomever|nobody|somebody|anew|likewise|hopes?|hoped|hears?|heard|"
                    r"(?:is|are|was|were|be|been) told|"
                    + "".join(f"(?<!{person} )" for person in PERSONS) + r"who)\b", re.IGNORECASE)
 LITERAL = re.compile(r'//[^\n]*|"((?:[^"\\\n]|\\.)*)"')
-# Generated, or data of others.
+# Generated files, or data from other projects.
 SKIPPED = ("tests/data/", "tests/golden/", "tests/fuzz/corpus/", "manifests/")
 
 
@@ -52,14 +52,15 @@ def comment_lines(name, text):
 
 
 def docstrings(name, text):
-    """Yields the first lines' numbers and the words of a Python file's docstrings."""
+    """Yields the number of the first line and the words of each docstring in a Python file."""
     for node in ast.walk(ast.parse(text)) if name.endswith(".py") else ():
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
             yield node.body[0].lineno, " ".join(ast.get_docstring(node).split())
 
 
 def blocks(name, text):
-    """Returns first lines' numbers and words of docstrings and of comment blocks on lines of their own."""
+    """Returns the number of the first line and the words of each docstring and of each comment
+    block on lines of its own."""
     alone = {number: words for number, words, is_alone in comment_lines(name, text) if is_alone}
     found = list(docstrings(name, text))
     start, lines = 0, []

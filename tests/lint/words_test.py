@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The words lint must find its faults."""
+"""Tests that the words lint finds faults."""
 
 import unittest
 

@@ -39,7 +39,7 @@ func answerAll(in io.Reader, out *bufio.Writer) error {
 				return err
 			}
 		}
-		// A caller that asks one question at a time must not wait for a buffer to fill.
+		// A caller that sends one question at a time must not have to wait until a buffer is full.
 		if reader.Buffered() == 0 {
 			if err := out.Flush(); err != nil {
 				return err

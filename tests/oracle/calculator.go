@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
 )
 
-// amounts is a resource name to milli CPU, bytes or whole units.
+// amounts maps resource names to milli CPU, bytes or whole units.
 type amounts map[string]int64
 
 type mixAnswer struct {
@@ -32,13 +32,14 @@ type mixAnswer struct {
 	PodCount      int      `json:"podCount"`
 }
 
-// calculator holds kube-scheduler's plugins as they are in a scheduler with default configuration.
+// calculator has kube-scheduler's plugins as a scheduler with the default configuration has them.
 type calculator struct {
 	fit           *noderesources.Fit
 	unschedulable fwk.FilterPlugin
 }
 
-// withoutDRA is a scheduler's handle that has no manager of dynamic resources, and nothing else.
+// withoutDRA is a scheduler's handle whose only method says that there is no manager of dynamic
+// resources.
 type withoutDRA struct{ fwk.Handle }
 
 func (withoutDRA) SharedDRAManager() fwk.SharedDRAManager { return nil }
@@ -80,7 +81,7 @@ func (c *calculator) preFilter(pod *v1.Pod) (fwk.CycleState, fwk.Resource, error
 	if err != nil {
 		return nil, nil, err
 	}
-	// The state's type is private to the plugin, its embedded Resource is not.
+	// The state's type is private to the plugin, but its embedded Resource is not.
 	request, ok := reflect.ValueOf(data).Elem().FieldByName("Resource").Addr().Interface().(*framework.Resource)
 	if !ok {
 		return nil, nil, fmt.Errorf("the plugin's state has changed its type")
@@ -98,7 +99,8 @@ func (c *calculator) requests(pod *v1.Pod) (podAnswer, error) {
 	return podAnswer{Incoming: toAmounts(incoming), Accounted: toAmounts(info.Requested)}, nil
 }
 
-// mix builds the node as the scheduler's cache does from the events of its informers, and filters the pod.
+// mix builds the node as the scheduler's cache does from its informers' events, and runs the
+// filters for the pod.
 func (c *calculator) mix(node *v1.Node, pods []*v1.Pod, pod *v1.Pod) (*mixAnswer, error) {
 	info := framework.NewNodeInfo()
 	info.SetNode(node)
@@ -143,7 +145,8 @@ func toAmounts(resource fwk.Resource) amounts {
 	return result
 }
 
-// sortReasons puts the scalar resources, which the plugin reports in random order, behind the others and by name.
+// sortReasons moves the scalar resources, which the plugin reports in random order, behind the
+// others and sorts them by name.
 func sortReasons(reasons []string) []string {
 	rank := map[string]int{
 		"Too many pods": -4, "Insufficient cpu": -3, "Insufficient memory": -2, "Insufficient ephemeral-storage": -1,

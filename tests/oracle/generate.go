@@ -6,11 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// object is a JSON object under construction. Objects are generated as JSON and not as Kubernetes' Go types because those
-// would write every quantity in its canonical spelling.
+// object is a JSON object under construction. Objects are generated as JSON, not as Kubernetes' Go
+// types, because those would write every quantity in its canonical spelling.
 type object map[string]any
 
-// generator makes random inputs. Its output is part of what a failing test prints, so it depends on nothing but the seed.
+// generator makes random inputs. A failing test prints its seed, so its output depends on nothing
+// else.
 type generator struct {
 	random     *rand.Rand
 	calculator *calculator

@@ -13,7 +13,8 @@ const (
 	gibi = int64(1) << 30
 )
 
-// extended holds names that count as scalar resources, names that look like it and do not, and plain odd ones.
+// extended has names that count as scalar resources, names that look as if they did, and other odd
+// names.
 var extended = []string{
 	"nvidia.com/gpu", "amd.com/gpu", "example.com/fpga", "example.com/a_b.C-d", "hugepages-2Mi", "hugepages-1Gi", "attachable-volumes-aws-ebs",
 	"foo.kubernetes.io/thing", "kubernetes.io/batch", "Nvidia.com/gpu", "requests.example.com/gpu", "example.com/-bad", "two/slashes/here",
@@ -21,8 +22,8 @@ var extended = []string{
 	"example.com/" + "n234567890123456789012345678901234567890123456789012345678901234",
 }
 
-// mix is a node with pods and a pod to place: a third of them at random, a third with room for nearly everything, and a third
-// with capacities within one unit of what is needed.
+// mix returns a node with pods and a pod to place. A third of the nodes is random, a third has room
+// for nearly everything, and a third has capacities within one unit of what is needed.
 func (g *generator) mix() (object, error) {
 	node := g.node("node-a")
 	pods := []any{}
@@ -61,7 +62,8 @@ func (g *generator) makeRoom(allocatable object) {
 	}
 }
 
-// makeTight sets the node's capacities around what kube-scheduler says is needed: one unit less, exactly that, or one more.
+// makeTight sets the node's capacities close to what kube-scheduler says is needed: one unit less,
+// exactly that, or one more.
 func (g *generator) makeTight(mix object) error {
 	line, err := json.Marshal(mix)
 	if err != nil {
@@ -114,7 +116,7 @@ func (g *generator) node(name string) object {
 	return node
 }
 
-// cpu is an amount of milli CPU around the given number of cores.
+// cpu returns an amount of milli CPU around the given number of cores.
 func (g *generator) cpu(cores int64) int64 {
 	switch g.random.IntN(6) {
 	case 0:
@@ -130,8 +132,9 @@ func (g *generator) cpu(cores int64) int64 {
 	}
 }
 
-// bytes is an amount of milli bytes around the given number of GiB: usually whole bytes, and sometimes far beyond any
-// machine, but small enough for sums over a node to stay inside an int64.
+// bytes returns an amount of milli bytes around the given number of GiB. Usually these are whole
+// bytes. Sometimes the amount is far beyond any machine, but so small that sums over a node fit
+// into an int64.
 func (g *generator) bytes(gigabytes int64) int64 {
 	switch g.random.IntN(12) {
 	case 0:
@@ -159,7 +162,8 @@ func (g *generator) scalar() int64 {
 	return 1000 * pick[int64](g, 0, 1, 1, 2, 3, 4, 8, 16, 512*mebi, 2*mebi)
 }
 
-// resources is a list of amounts for one container, scaled so that a few of them fill a node.
+// resources returns a list of amounts for one container, of a size with which a few containers fill
+// a node.
 func (g *generator) resources(extendedNames int) object {
 	list := object{}
 	if !g.chance(5) {

@@ -2,7 +2,8 @@ package main
 
 import "fmt"
 
-// pod is a pod without status: containers, init containers and sidecars, overhead and pod-level resources.
+// pod returns a pod without status: with containers, init containers and sidecars, overhead and
+// pod-level resources.
 func (g *generator) pod(name string, containers int) object {
 	spec := object{"containers": g.containers("app", 1+g.random.IntN(containers), false)}
 	if g.chance(3) {
@@ -43,7 +44,8 @@ func (g *generator) containers(kind string, count int, init bool) []any {
 	return containers
 }
 
-// podLevel has the names that pod-level resources support, sometimes none of them, and sometimes others as well.
+// podLevel returns resources with the names that pod-level resources support, sometimes without any
+// of them, and sometimes with others.
 func (g *generator) podLevel() object {
 	list := func() object {
 		resources := object{}
@@ -74,7 +76,8 @@ func (g *generator) podLevel() object {
 	}
 }
 
-// boundPod is a pod that may be on the node: with the status that a resize leaves, being deleted, terminal, or elsewhere.
+// boundPod returns a pod that may be on the node: with the status that a resize leaves, being
+// deleted, terminal, or on another node.
 func (g *generator) boundPod(index int) object {
 	pod := g.pod(fmt.Sprintf("bound-%d", index), 3)
 	spec := pod["spec"].(object)
@@ -114,8 +117,8 @@ func (g *generator) status(spec object) object {
 	return status
 }
 
-// statuses reports each container's resources as equal to the spec, different, partly or not at all, sometimes under a name
-// that no container has.
+// statuses reports each container's resources as equal to the spec, different, in part or not at
+// all, sometimes under a name that no container has.
 func (g *generator) statuses(containers []any) []any {
 	statuses := []any{}
 	for _, entry := range containers {

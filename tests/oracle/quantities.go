@@ -12,7 +12,7 @@ var (
 	binarySuffixes  = []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 )
 
-// quantity is any JSON value that somebody might write for a quantity, illegal ones included.
+// quantity returns any JSON value that a user might write for a quantity, including invalid ones.
 func (g *generator) quantity() any {
 	switch g.random.IntN(20) {
 	case 0:
@@ -22,7 +22,7 @@ func (g *generator) quantity() any {
 	case 2:
 		return g.mutilated()
 	case 3:
-		// Spaces around a quantity are trimmed when it is decoded; spaces inside are illegal.
+		// Decoding trims spaces around a quantity; spaces inside are invalid.
 		return pick(g, " ", "\t", "\n", "") + g.legal() + pick(g, " ", "  ", "\r\n", "")
 	case 4:
 		return pick(g, boundaryQuantities...)
@@ -48,7 +48,7 @@ var boundaryQuantities = []string{
 	"0.123456789123456789", "100000000000000000000000n", "1024Pi", "8191Pi", "8192Pi", "8193Pi",
 }
 
-// legal is a quantity of the documented grammar, of any size.
+// legal returns a quantity of the documented grammar, of any size.
 func (g *generator) legal() string {
 	sign := ""
 	switch g.random.IntN(12) {
@@ -80,7 +80,7 @@ func (g *generator) legal() string {
 	}
 }
 
-// mutilated is a legal quantity with one character changed, lost or added.
+// mutilated returns a valid quantity with one character changed, removed or added.
 func (g *generator) mutilated() string {
 	text := []byte(g.legal())
 	alphabet := "0123456789.+-eEinumkKMGTP xB"
@@ -104,8 +104,8 @@ func (g *generator) digits(count int) string {
 	return text.String()
 }
 
-// spell writes an amount of milli units in one of its legal spellings. Not every spelling is exact: a few add less than one milli
-// unit, which Kubernetes rounds up.
+// spell returns an amount of milli units in one of its valid spellings. Not every spelling is
+// exact: a few add less than one milli unit, which Kubernetes rounds up.
 func (g *generator) spell(milli int64) any {
 	whole, rest := milli/1000, milli%1000
 	spellings := []any{

@@ -15,14 +15,15 @@ type quantityAnswer struct {
 	MilliInRange bool  `json:"milliInRange"`
 }
 
-// inRange says whether the quantity times 10^places, rounded away from zero, fits into an int64.
+// inRange returns whether the quantity times 10^places, rounded away from zero, fits into an int64.
 func inRange(quantity resource.Quantity, places int) bool {
 	copied := quantity.DeepCopy()
 	decimal := copied.AsDec()
 	if decimal.Sign() == 0 {
 		return true
 	}
-	// An exponent is any 32-bit number: expanding it would exhaust memory, and any non-zero integer times 10^20 is too big.
+	// The exponent can be any 32-bit number: expanding it would exhaust memory, and any non-zero
+	// integer times 10^20 is too large.
 	if decimal.Scale() < -20 {
 		return false
 	}

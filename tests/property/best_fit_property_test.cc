@@ -1,4 +1,4 @@
-// PlaceOne against its definition.
+// Tests PlaceOne against its definition.
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ ReserveRule RandomReserve() {
                                     GiB(*rc::gen::inRange(0, 40))}};
 }
 
-// Returns the rank by the definition in best_fit.h, in floating point throughout: tier, cost.
+// Returns the rank by the definition in best_fit.h, calculated in floating point: tier, cost.
 std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
                                  const ResourceVector& largest, const ResourceVector& reserve) {
   struct Amount {
@@ -188,7 +188,7 @@ RC_GTEST_PROP(StrandedGpusProperty, AreBetweenNoneAndAllFreeOnes, (const RandomC
     const Gpus stranded = StrandedGpus(node, reserve);
     RC_ASSERT(stranded >= Gpus(0));
     RC_ASSERT(stranded <= std::max(node.Free().gpus, Gpus(0)));
-    // All GPUs that are not stranded could be used at once.
+    // All GPUs that are not stranded can be used at the same time.
     const int64_t usable = (std::max(node.Free().gpus, Gpus(0)) - stranded).count();
     RC_ASSERT(
         (ResourceVector{Gpus(usable), reserve.cpu * usable, reserve.memory * usable}.FitsWithin(

@@ -1,9 +1,9 @@
-// Binds against an API server whose answers are slow, lost and out of order: in every history no
+// Binds pods with an API server whose answers are slow, lost and out of order: in every history no
 // node gets more than it has, and every place is settled in the end.
 //
-// A history is one seed: kube-scheduler repeats calls that are still being answered, pods end, a
-// watch lags, and calls take effect after they fail (support/histories.h has the number of
-// histories).
+// Each seed gives a history. In it, kube-scheduler repeats calls before they are answered, pods
+// end, a watch lags, and calls take effect after they have failed. support/histories.h has the
+// number of histories.
 
 #include <algorithm>
 #include <condition_variable>
@@ -36,7 +36,7 @@ constexpr int kNodes = 2;
 constexpr int kPods = 7;
 constexpr int kSteps = 25;
 constexpr Duration kLate =
-    std::chrono::seconds(10);  // a sent request has arrived by then, or never does
+    std::chrono::seconds(10);  // by then a sent request has arrived, or never will
 
 // Time advances when the only thread sleeps; meanwhile other things happen.
 class HistoryClock final : public Clock {
@@ -60,7 +60,8 @@ class HistoryClock final : public Clock {
   std::function<void()> meanwhile = [] {};
 
  private:
-  // Replaces a deadline's own thread. No deadline expires: calls fail only as the API decides.
+  // Replaces the thread that watches deadlines. No deadline expires: calls fail only as the API
+  // decides.
   bool AwaitStop(const std::stop_token& stop) const {
     std::unique_lock lock(mutex_);
     stopped_.wait(lock, stop, [] { return false; });
@@ -103,7 +104,7 @@ class UnreliableApi final : public kube::PodApi {
     return truth_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // Delivers or drops one of the calls that are still under way.
+  // Delivers or drops one of the calls that are under way.
   void Deliver() {
     if (late_.empty()) return;
     const auto at = late_.begin() + static_cast<std::ptrdiff_t>(random_.Below(late_.size()));
@@ -162,7 +163,7 @@ class History {
 
   void Run() {
     for (int step = 0; step < kSteps && violation_.empty(); ++step) Meanwhile();
-    // No call is under way, and the watch has caught up: every uncertainty ends.
+    // No call is under way, and the watch has caught up, so no uncertainty is left.
     while (!api_.IsQuiet()) api_.Deliver();
     calm_ = true;
     while (!watch_.empty()) DeliverNext();
@@ -205,7 +206,7 @@ class History {
     }
   }
 
-  // Runs events between two moments of a call, or outside of calls.
+  // Runs events between two steps of a call, or outside of calls.
   void Meanwhile() {
     if (calm_ || depth_ >= 4 || !violation_.empty()) return;
     ++depth_;
@@ -237,7 +238,7 @@ class History {
     --depth_;
   }
 
-  // kube-scheduler calls, possibly a second time for the same pod.
+  // kube-scheduler makes a call, possibly a second one for the same pod.
   void Schedule() {
     const auto& [name, uid] =
         *std::next(pods_.begin(), static_cast<std::ptrdiff_t>(random_.Below(pods_.size())));

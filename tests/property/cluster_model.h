@@ -21,7 +21,7 @@ class ClusterModel {
   void DropNode(const std::string& name);
   void KeepNodes(const std::set<std::string>& names);
 
-  void Watch(const Pod& pod);  // pod.node: where it is bound; empty: nowhere
+  void Watch(const Pod& pod);  // pod.node: the node to which it is bound; empty if none
   void DropPod(const std::string& uid) { pods_.erase(uid); }
   void KeepPods(const std::set<std::string>& uids);
 
@@ -47,13 +47,13 @@ class ClusterModel {
     std::optional<Pod> seen;  // as the watch reported it
   };
 
-  // Returns whether the pod fits beside those on the node, without itself and, if requested,
-  // without expected ones.
+  // Returns whether the pod fits on the node beside the other pods there; `beside_expected`: also
+  // beside expected ones.
   bool Fits(const Pod& pod, const std::string& node, bool beside_expected) const;
   void GiveUp(const std::string& uid);
-  // Applies the watch's state: the pod waits, or has a kept place.
+  // Applies the watch's state of a pod that waits, or has a kept place.
   void Wait(Entry& entry) const;
-  // Decides again about kept places that are no larger than their nodes: called when one changes.
+  // Decides again which kept places exceed their nodes. Called when one of them changes.
   void WaitAnew();
   static bool AfterGpus(const Entry& entry);
 

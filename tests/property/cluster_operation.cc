@@ -15,7 +15,7 @@ Node Operation::MakeNode(int which) const {
   made.allocatable.main = {Gpus(2 * gpus), Cores(2 * cores), GiB(2 * gib)};
   if (cards > 0) made.allocatable.other.Set(kCard, 2 * cards);
   made.pods_allowed = 1 + gpus + cores;
-  // Rare, so that pods are placed at all.
+  // Rare, so that most pods can be placed.
   made.unschedulable = flags % 8 == 1;
   made.deleting = flags % 8 == 2;
   return made;

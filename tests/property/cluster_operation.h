@@ -39,7 +39,8 @@ struct Operation {
   int kind = 0;
   int node = 0;
   int pod = 0;
-  int gpus = 0;  // of the pod or, doubled, of the node; the other amounts have the same meaning
+  // GPUs of the pod or, doubled, of the node; the other amounts have the same meaning
+  int gpus = 0;
   int cores = 0;
   int gib = 0;
   int cards = 0;
@@ -55,9 +56,9 @@ struct Operation {
   Node MakeNode(int which) const;
   // Returns a pod that is not bound.
   Pod MakePod(int which) const;
-  // Returns a pod that is not bound, with a kept place on the node until the time.
+  // Returns a pod that is not bound, with a place on the node that is kept until `second`.
   Pod MakeKeptPod(int which) const;
-  // Returns the node to which the list says that the pod is bound.
+  // Returns the node to which the pod is bound in the list.
   std::string ListedNode(int which) const {
     return "n" + std::to_string((node + which) % kNodeNames);
   }

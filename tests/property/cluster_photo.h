@@ -1,7 +1,7 @@
 #pragma once
 
-// The complete content of a snapshot in a form that can be compared and printed: ClusterState and
-// its model must agree on it.
+// The complete contents of a snapshot, in a form that can be compared and printed. ClusterState and
+// its model must have the same.
 //
 // Threading: values.
 
@@ -40,7 +40,7 @@ struct ClusterPhoto {
   bool operator==(const ClusterPhoto&) const = default;
 };
 
-// Also checks that names and places agree.
+// Also checks that names and places are consistent.
 ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot);
 
 std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo);

@@ -1,6 +1,5 @@
-// ClusterState against ClusterModel: after any operations in any order both are equal, and no
-// snapshot taken on the way ever changes. A list of all pods is read in steps, with operations
-// between them.
+// Tests ClusterState against ClusterModel: after any operations in any order both are equal, and no
+// earlier snapshot ever changes. A list of all pods is read in steps, with operations in between.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +24,7 @@
 namespace synergy::testing {
 namespace {
 
-// Returns the pods of the operations, some of them bound, some with a kept place; the last one of
+// Returns the pods of the operations, some of them bound, some with a kept place. The last one of
 // each name counts.
 std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
   std::map<std::string, Pod> pods;
@@ -61,7 +60,7 @@ class Pair {
 
   ClusterState& state() { return state_; }
 
-  // Makes a step of a list, and applies its effects to the model.
+  // Makes a step of a list, and the same change in the model.
   bool Step(PodList& list) {
     journal_.all.clear();
     const bool more = list.Step();
@@ -75,7 +74,7 @@ class Pair {
     return more;
   }
 
-  // Every listed pod is known, and no other known pod was ever seen by the watch.
+  // Checks that every listed pod is known, and that the watch has seen no other known pod.
   void CompareWithList(const std::vector<Pod>& pods) {
     std::set<std::string> uids;
     for (const Pod& pod : pods) uids.insert(pod.uid);
@@ -147,7 +146,7 @@ class Pair {
         SettleExpired(operation.Time());
         break;
       default:
-        RC_FAIL("an operation that nobody carries out");
+        RC_FAIL("an operation that no function carries out");
     }
   }
 
@@ -226,7 +225,7 @@ class Pair {
     }
   }
 
-  RecordedChanges journal_;  // of the steps of a list
+  RecordedChanges journal_;  // changes by the steps of a list
   ClusterState state_;
   ClusterModel model_;
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
@@ -274,7 +273,7 @@ RC_GTEST_PROP(ClusterStateProperty, NoStepOfAListShowsLessInUseThanBeforeAndAfte
   for (const Operation& operation : before) pair.Apply(operation);
   ClusterState& state = pair.state();
   std::vector<Pod> pods = PodsOf(listed);
-  // A pod that is being placed is not changed meanwhile.
+  // A pod does not change while it is being placed.
   for (Pod& pod : pods) {
     const auto placement = state.FindPlacement(pod.uid);
     if (placement && pod.node.empty()) pod.requests = placement->pod->requests;

@@ -1,4 +1,4 @@
-// CowArray against plain vectors that are copied completely.
+// Tests CowArray against plain vectors that are copied completely.
 
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
-// Histories of pods that get GPUs by ResourceClaims, as kube-scheduler allocates them: once all
-// reports have arrived, each node counts the devices that the claims' status names, whatever the
-// order in which the watches reported.
+// Histories of pods that get GPUs by ResourceClaims, as kube-scheduler allocates them. Once all
+// reports have arrived, each node counts the devices in the claims' statuses, in whatever order the
+// watches reported.
 
 #include <algorithm>
 #include <deque>
@@ -78,7 +78,7 @@ class DeviceHistory {
  private:
   int Below(int bound) { return static_cast<int>(random_.Below(static_cast<uint64_t>(bound))); }
 
-  // The node and its slice, in any order, as new generations.
+  // Puts the node and its slice, in any order, as new generations.
   void PutNode(const std::string& name) {
     ResourceSlice slice{
         .name = name, .driver = kGpu, .pool = name, .generation = ++generation_, .devices = {}};
@@ -95,7 +95,7 @@ class DeviceHistory {
     const std::string name = "p" + std::to_string(created_++);
     PodDevices devices;
     for (int left = 1 + Below(2); left > 0; --left) {
-      // Some share one that there is.
+      // Some pods share a claim that exists.
       std::string claim = name + "-" + std::to_string(left);
       if (Below(3) == 0 && !claims_.empty()) {
         claim = std::next(claims_.begin(), Below(static_cast<int>(claims_.size())))->first;
@@ -148,7 +148,7 @@ class DeviceHistory {
       if (static_cast<int64_t>(claim.devices.size()) < request.count) return;
       allocated.push_back(std::move(claim));
     }
-    // kube-scheduler's extender has counted it there.
+    // The extender has counted the pod there.
     if (Below(2) == 0) {
       if (const auto place = state_.Snapshot()->Find(node))
         state_.Expect(state_.WithDevices(pod), *place, Instant(Duration(1)));

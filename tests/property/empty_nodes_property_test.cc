@@ -1,5 +1,5 @@
-// The room for a workload's pods on empty nodes: as many as it says can be placed one by one, and
-// no more.
+// Tests the room for a workload's pods on empty nodes: exactly as many as it says can be placed one
+// by one.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ constexpr const char* kPool = "pool";
 
 struct Pools {
   ClusterState state;
-  std::vector<int64_t> usable;  // GPUs of the nodes that the workload may use
-  int64_t gpus = 0;             // of these and of those that take no pods now
+  std::vector<int64_t> usable;  // GPUs of each node that the workload may use
+  int64_t gpus = 0;             // their sum, and that of nodes that take no pods now
 };
 
 void AddNode(Pools& pools, int number) {
@@ -52,7 +52,7 @@ RC_GTEST_PROP(EmptyNodesProperty, AsManyPodsArePlacedAndNoMore, ()) {
   const Gpus quota(*rc::gen::inRange<int64_t>(0, 100));
   const int64_t room = PodsOnEmptyNodes(*pools.state.Snapshot(), workload, quota);
 
-  // GPUs of the quota that no node of the pool has may come as one node.
+  // GPUs in the quota that no node of the pool has may come as one new node.
   if (quota.count() > pools.gpus) pools.usable.push_back(quota.count() - pools.gpus);
   int64_t placed = 0;
   for (int64_t& free : pools.usable) {

@@ -1,5 +1,5 @@
-// Joint division of nodes with gangs across them, against the division of each node alone and
-// against exhaustive search.
+// Tests the joint division of nodes with gangs across them against the division of each node alone
+// and against exhaustive search.
 
 #include <algorithm>
 #include <iterator>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kEqual = 1e-5;
 
-// Insensitive, linear, and one that flattens.
+// Returns profiles: an insensitive one, a linear one, and one that flattens.
 const std::vector<JobProfile>& OfCpu() {
   static const std::vector<JobProfile> profiles = {
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(1), 5}, {Cores(8), GiB(1), 5.2}}),
@@ -30,7 +30,7 @@ const std::vector<JobProfile>& OfCpu() {
   return profiles;
 }
 
-// Nodes with shares, some of them members of gangs, which are on one node or several.
+// Nodes with shares. Some shares are members of gangs, which are on one node or several.
 struct Nodes {
   std::vector<std::vector<PodShare>> shares;
   std::vector<ResourceVector> spare;
@@ -112,8 +112,8 @@ void CheckThatMembersHaveTheSame(const Nodes& nodes, const NodeAmounts& amounts)
   }
 }
 
-// Divides every node without regard to the others. A gang can use only the least of the amounts
-// that its members get on their nodes.
+// Divides every node without regard to the others. A gang can only use the smallest of the amounts
+// that its members get.
 NodeAmounts NodeByNode(const Nodes& nodes) {
   NodeAmounts amounts;
   for (size_t node = 0; node < nodes.shares.size(); ++node) {
@@ -124,8 +124,8 @@ NodeAmounts NodeByNode(const Nodes& nodes) {
   return amounts;
 }
 
-// Returns the best result with whole cores, by exhaustive search: for all amounts of the gangs,
-// each node's other tenants are divided in every way.
+// Finds the best result with whole cores by exhaustive search: for all amounts of the gangs, it
+// divides each node's other shares in every way.
 class Everything {
  public:
   explicit Everything(const Nodes& nodes) : nodes_(nodes) {
@@ -216,7 +216,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, IsAtLeastTheBetterOfNodeByNodeAndThePresen
   RC_ASSERT(total >= Total(nodes, present) - kEqual);
 }
 
-// Whole cores are among the amounts that are tried.
+// The amounts that the division tries include whole cores.
 RC_GTEST_PROP(RegrowTogetherProperty, IsTheOptimumForOneGang, ()) {
   const Nodes nodes = RandomNodes(1);
   const double best = Everything(nodes).Best();
@@ -235,7 +235,7 @@ RC_GTEST_PROP(RegrowTogetherProperty, IsNearTheOptimumForSeveralGangs, ()) {
 RC_GTEST_PROP(ReclaimProperty, TakesFromMembersOnTheNodeAlikeAndNoMoreThanTheLack, ()) {
   Nodes nodes = RandomNodes(2);
   for (auto& shares : nodes.shares) {
-    // Members of a gang on one node have equal amounts.
+    // All members of a gang on a node have the same amount.
     std::map<size_t, MilliCpu> has;
     for (PodShare& share : shares) {
       if (!share.gang) continue;
@@ -259,7 +259,7 @@ RC_GTEST_PROP(ReclaimProperty, TakesFromMembersOnTheNodeAlikeAndNoMoreThanTheLac
       RC_ASSERT(known->second == (*amounts)[i].cpu);
     }
     RC_ASSERT(freed >= lacking.cpu);
-    // Rounding, at most, of the members' shared amount.
+    // Only rounding of the members' common amount may free more.
     RC_ASSERT(freed <= lacking.cpu + MilliCpu(static_cast<int64_t>(shares.size())));
   }
 }

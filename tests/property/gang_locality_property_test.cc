@@ -1,4 +1,4 @@
-// Tests PlanGangLocally on random clusters whose nodes are in random racks.
+// Tests PlanGangLocally on random clusters with nodes in random racks.
 
 #include <chrono>
 #include <memory>
@@ -105,7 +105,7 @@ RC_GTEST_PROP(GangLocalityProperty, WaitsOnlyForWhatIsBetterAndNotForEver,
   const Members members = SomeMembers();
   const LocalityRules rules = SomeRules();
   const bool fits = !PlanGang(*snapshot, members, {}, Everywhere).places.empty();
-  // When all waits are over, the gang is placed wherever there is room.
+  // When all waits are over, the gang is placed if there is room anywhere.
   RC_ASSERT(fits == !PlanAt(*snapshot, members, rules, 4).plan.places.empty());
   for (int64_t waited = 0; waited < 4; ++waited) {
     const LocalPlan plan = PlanAt(*snapshot, members, rules, waited);
@@ -116,7 +116,7 @@ RC_GTEST_PROP(GangLocalityProperty, WaitsOnlyForWhatIsBetterAndNotForEver,
     RC_ASSERT(fits);
     RC_ASSERT(*plan.waits_until > seconds(waited));
     RC_ASSERT(*plan.waits_until <= rules.node_wait + rules.rack_wait);
-    // At that moment the gang may be spread over one more tier, or has places.
+    // At that moment the gang may use the next tier, or it has places.
     const LocalPlan then =
         PlanGangLocally(*snapshot, members, {}, Everywhere, rules, {}, *plan.waits_until);
     RC_ASSERT(!then.plan.places.empty() || then.tier > plan.tier);

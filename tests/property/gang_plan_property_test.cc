@@ -1,4 +1,4 @@
-// PlanGang against exhaustive search, on small clusters.
+// Tests PlanGang against exhaustive search, on small clusters.
 
 #include <memory>
 #include <optional>
@@ -100,7 +100,7 @@ RC_GTEST_PROP(GangPlanProperty, NeverGivesANodeMoreThanItHas, (const RandomClust
   }
 }
 
-// Every pod reads, from storages of which nothing or something is known.
+// Says that every pod reads from storage, about which nothing or something is known.
 class StorageOfAll final : public StorageCatalog {
  public:
   explicit StorageOfAll(double bandwidth) : bandwidth_(bandwidth) {}

@@ -1,5 +1,5 @@
-// GangPreemption against an API server that refuses and loses calls, victims that take their time,
-// and gangs that are bound, or not, or lose a member.
+// Tests GangPreemption with an API server that refuses and loses calls, victims that take their
+// time to end, and gangs that are bound, or are not, or lose a member.
 
 #include <algorithm>
 #include <chrono>
@@ -46,7 +46,7 @@ class Scene {
       AddGang("", 1 + random_.Below(5), static_cast<int32_t>(1 + random_.Below(5)));
   }
 
-  // Advances the time; pods leave, and members are bound where their gangs have room.
+  // Advances the time: victims end, and members are bound if their gangs have room.
   void Pass(Duration time, bool all_goes_well) {
     now += time;
     wall += std::chrono::duration_cast<WallTime::duration>(time);
@@ -140,7 +140,7 @@ class Scene {
   WallTime wall = WallTime{} + 1h;
 
  private:
-  // An attempt as its actions show it.
+  // An attempt, as its actions show it.
   struct Attempt {
     bool has_places = false;
     bool may_evict = false;
@@ -172,11 +172,11 @@ class Scene {
 
   Random random_;
   int next_ = 0;
-  std::map<std::string, Instant> leaving_;  // evicted pods by uid, until when they end
+  std::map<std::string, Instant> leaving_;  // uid of an evicted pod -> when it ends
   std::map<std::string, Attempt> attempts_;
 };
 
-// Carries out all that is due now.
+// Carries out everything that is due now.
 void Step(Scene& scene, GangPreemption& preemption, bool all_goes_well) {
   for (int plans = 0;; ++plans) {
     RC_ASSERT(plans < kPlansPerStep);

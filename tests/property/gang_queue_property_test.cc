@@ -1,9 +1,9 @@
 // Random histories of gangs whose members repel each other, in a model of kube-scheduler
 // (scheduler_model.h) around the real Gangs. In the first phase calls are lost, members are deleted
 // and created again, and the extender restarts; the second phase is undisturbed. At no time are
-// fewer than all members of a gang released, or places held for too long; in the end every gang for
-// which exhaustive search finds a placement is placed (support/histories.h has the number of
-// histories).
+// only some members of a gang released, or places held for too long. In the end every gang is
+// placed for which exhaustive search finds a placement. support/histories.h has the number of
+// histories.
 
 #include <chrono>
 #include <map>
@@ -58,8 +58,7 @@ class History {
       }
       ASSERT_FALSE(can_be_placed) << gang << " has " << bound << " of " << size << " bound"
                                   << model_.Describe();
-      // Members that were bound when others, or the extender, were lost do not count against the
-      // gang.
+      // If members, or the extender, were lost while others were bound, the gang is not at fault.
       ASSERT_TRUE(disturbed_ || bound == 0) << model_.Describe();
     }
   }
@@ -117,7 +116,8 @@ class History {
       if (separation != Separation{})
         pod.separation = std::make_shared<const Separation>(separation);
       auto selection = std::make_shared<NodeSelection>();
-      // If members count among different nodes, their order of arrival matters.
+      // If some members are counted against different nodes than others, their order of arrival
+      // matters.
       if (separation.spread.empty() && OneIn(6))
         selection->node_selector = {{"pool", fmt::format("p{}", random_.Below(2))}};
       Waiting waiting;
@@ -160,7 +160,7 @@ class History {
   }
   bool AllPlaced() const { return placed() == gangs_.size() || !model_.fault().empty(); }
 
-  // Checks beside all bound pods.
+  // Returns whether the gang fits beside all bound pods.
   bool CanBePlaced(const std::string& gang) const {
     std::map<std::string, std::string> places;
     std::vector<const ModelPod*> waiting;
@@ -173,7 +173,7 @@ class History {
     }
     return Try(waiting, places);
   }
-  // Tries every order: spread depends on it.
+  // Tries every order, because spread depends on the order.
   bool Try(const std::vector<const ModelPod*>& waiting,
            std::map<std::string, std::string>& places) const {
     if (waiting.empty()) return true;
@@ -195,9 +195,9 @@ class History {
 
   SchedulerModel model_;
   Random& random_;
-  std::map<std::string, size_t> gangs_;  // sizes by name
+  std::map<std::string, size_t> gangs_;  // name -> size
   std::set<std::string> with_volumes_;
-  size_t missed_ = 0;  // gangs that could have been placed
+  size_t missed_ = 0;  // gangs that could have been placed, but were not
   bool disturbed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// SelectGangVictims against all sets of victims, on small clusters.
+// Tests SelectGangVictims against all sets of victims, on small clusters.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ constexpr int32_t kPriority = 3;
 
 int64_t Upto(int64_t most) { return *rc::gen::inRange<int64_t>(0, most + 1); }
 
-// Pods that are evicted together, and the obstacles to it.
+// Pods that are evicted together, and what prevents it.
 struct Group {
   std::vector<std::string> pods;
   int32_t priority = 0;
@@ -32,7 +32,7 @@ struct Group {
 
 struct Scene {
   ClusterState state;
-  std::map<std::string, Group> groups;  // of lower priority, by name
+  std::map<std::string, Group> groups;  // name -> group of lower priority
   std::vector<std::shared_ptr<const Pod>> members;
 
   Scene() {
@@ -113,7 +113,7 @@ RC_GTEST_PROP(GangVictimsProperty, AreWholeNeededAndOfTheLowestPossiblePriority,
     }
     if (scene.FitsWithout(gone)) lowest = std::min(lowest.value_or(kPriority), highest);
   }
-  RC_CLASSIFY(lowest && *lowest >= 0, "somebody has to go");
+  RC_CLASSIFY(lowest && *lowest >= 0, "some pods are victims");
   RC_ASSERT(chosen.has_value() == lowest.has_value());
   if (!chosen) return;
 

@@ -1,8 +1,8 @@
-// Random histories of two gangs that want the same GPUs, with single pods and lost members:
-// kube-scheduler handles one pod at a time, binds come late or twice, and the extender restarts. No
-// more than one of the gangs ever has bound pods, none of its pods is bound before the binds of all
-// of them wait at once, and one gang is complete in the end. Members of a running gang fail and are
-// replaced: no other pod gets their places meanwhile, and no place is held for a gang without
+// Random histories of two gangs that need the same GPUs, with single pods and lost members:
+// kube-scheduler handles one pod at a time, binds come late or twice, and the extender restarts. At
+// no time do both gangs have bound pods. No pod of a gang is bound before the binds of all of its
+// pods wait at the same time. In the end one gang is complete. Members of a running gang fail and
+// are replaced: no other pod gets their places meanwhile, and no place is held for a gang without
 // running members. The gang that has no room counts as Unschedulable in the end
 // (support/histories.h has the number of histories).
 
@@ -68,7 +68,8 @@ class History {
 
  private:
   // The other gang has no room. In the end kube-scheduler has to report its pods as Unschedulable,
-  // or an autoscaler never adds nodes for them: no answer is an error, and no pod has a place.
+  // because otherwise an autoscaler never adds nodes for them. So no answer is an error, and no pod
+  // has a place.
   void ExpectUnschedulable() {
     Replace();
     for (int minute = 0; minute < 12; ++minute) {
@@ -137,7 +138,7 @@ class History {
     }
   }
 
-  // Deletes a bound member of a gang; its controller waits before it creates another.
+  // Deletes a bound member of a gang. Its controller waits before it creates another.
   void FailOne() {
     if (bound_.empty()) return;
     auto chosen = bound_.begin();
@@ -181,7 +182,7 @@ class History {
                                                     clock_, log_, metrics_);
   }
 
-  // The watch reports a pod no later than kube-scheduler's call about it.
+  // The watch has reported a pod by the time kube-scheduler makes a call about it.
   void Schedule(const Pod& given) {
     const Pod pod = given;
     if (known_.emplace(pod.name, pod).second) {
@@ -272,7 +273,7 @@ class History {
     return members;
   }
   static std::string GangOf(const Pod& pod) { return pod.name.substr(0, 1); }
-  // Returns how many of the gang's binds were released, but not carried out yet.
+  // Returns how many of the gang's binds are released but not yet carried out.
   int LetGo(const std::string& gang) const {
     int members = 0;
     for (const Pod& pod : in_flight_) {
@@ -314,11 +315,13 @@ class History {
   std::unique_ptr<Binder> binder_;
   std::unique_ptr<SchedulerExtender> extender_;
   std::vector<Pod> waiting_;
-  std::vector<Pod> in_flight_;                              // passed the filter, not bound yet
-  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // those of them that wait, by uid
-  std::vector<Pod> lost_;                                   // to be replaced
-  std::map<std::string, Pod> known_;                        // created
-  std::map<std::string, Pod> bound_;                        // by name
+  // pods that passed the filter and are not bound yet
+  std::vector<Pod> in_flight_;
+  // the waiting ones of these: uid -> bind
+  std::map<std::string, std::shared_ptr<GangBind>> binds_;
+  std::vector<Pod> lost_;             // pods that have to be replaced
+  std::map<std::string, Pod> known_;  // name -> created pod
+  std::map<std::string, Pod> bound_;  // name -> bound pod
 };
 
 TEST(GangsProperty, OneOfTwoGangsRunsWholeAndTheOtherNotAtAll) {

@@ -1,5 +1,5 @@
-// Turns on GPUs (engine/sharing/gpu_turns.h) with generated sharers that come, go, start up, idle
-// and are packed; and packing on generated pairs.
+// Tests turns on GPUs (engine/sharing/gpu_turns.h) with generated sharers that come, go, start up,
+// idle and are packed, and packing with generated pairs.
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +26,7 @@ const Instant kBegin{std::chrono::hours(1)};
 
 std::string NameOf(int number) { return "s" + std::to_string(number); }
 
-// A pod on one block, or a gang on several.
+// Returns a pod on one block, or a gang on several.
 GpuSharer MadeSharer(int number) {
   GpuSharer sharer{.name = NameOf(number), .blocks = {}};
   std::set<GpuBlock> blocks;
@@ -51,7 +51,8 @@ bool Share(const GpuSharer& a, const GpuSharer& b) {
   });
 }
 
-// The moments at which something may change in the next five minutes, and between them.
+// Returns the moments at which something may change in the next five minutes, and moments in
+// between.
 std::vector<Instant> Moments(const GpuTurns& turns, Instant now) {
   std::vector<Instant> moments{now};
   for (auto next = turns.NextSwitch(now); next && *next < now + std::chrono::minutes(5);
@@ -124,7 +125,7 @@ RC_GTEST_PROP(GpuTurnsProperty, NoSuspensionIsTooLongAndEveryMemberHasASlot, ())
 
 RC_GTEST_PROP(GpuTurnsProperty, EveryMemberHasItsWeightsShareWithinAQuantum, ()) {
   const int height = *rc::gen::inRange(2, 5);
-  // Weights whose slots are not below the least.
+  // The weights are such that no slot is shorter than the minimum.
   std::vector<GpuSharer> sharers;
   double sum = 0;
   for (int number = 0; number < height; ++number) {
@@ -181,7 +182,7 @@ RC_GTEST_PROP(GpuTurnsProperty, SlotOfTheMomentGoesOnWhenOneComes, ()) {
   const GpuTurns before = turns;
   sharers.push_back({.name = "new", .blocks = {{"n", 0}}, .newcomer = true});
   turns.Plan(now, sharers);
-  // The present one runs on, or its shorter slot is over; the next is the newcomer's.
+  // The sharer that runs now either continues, or its shortened slot is over; the newcomer is next.
   const auto runner = [&](Instant at) {
     for (const GpuSharer& sharer : sharers) {
       if (turns.Runs(sharer.name, at)) return sharer.name;

@@ -46,7 +46,7 @@ std::pair<MilliCpu, Bytes> AnyAmounts() {
           Bytes(*rc::gen::inRange(0, 32'000) * int64_t{1'000'000})};
 }
 
-// Returns the greatest throughput with no more CPU and no more memory.
+// Returns the greatest throughput of a point with no more CPU and no more memory.
 double FastestWithin(const std::vector<Point>& points, MilliCpu cpu, Bytes memory) {
   double fastest = 0;
   for (const Point& point : points) {

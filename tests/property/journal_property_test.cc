@@ -1,4 +1,5 @@
-// A journal of arbitrary changes of a cluster, replayed from memory and from its text.
+// Tests that a journal of arbitrary changes of a cluster can be replayed, from memory and from its
+// text.
 
 #include <algorithm>
 #include <string>
@@ -103,8 +104,8 @@ void CompareNews(ClusterState& a, ClusterState& b) {
   }
 }
 
-// Makes the changes, and makes each of them a second time in another state, from what `again`
-// returns for the journal.
+// Makes the changes. Makes each of them a second time, in another state, from what `again` returns
+// for the journal.
 template <class Again>
 void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   ClusterState state;
@@ -113,7 +114,7 @@ void GoThroughTwice(const std::vector<ClusterChange>& changes, Again again) {
   state.SetJournal(&journal);
   int made = 0;
   for (const ClusterChange& change : changes) {
-    // Fails as expected: these changes have no versions.
+    // This fails as expected, because these changes have no versions.
     static_cast<void>(state.Apply(change));
     RC_ASSERT(journal.count() == ++made);
     RC_ASSERT(journal.change().call.index() == change.call.index());
@@ -142,7 +143,7 @@ RC_GTEST_PROP(JournalProperty, GoneThroughAgainFromItsTextGivesTheSameClusterAtE
   });
 }
 
-// Returns the call as read from its text.
+// Returns the call, read back from its text.
 template <class T>
 T Again(const T& call) {
   const Result<ClusterChange> read = wire::ReadJournalLine(wire::WriteJournalLine({call, 1}));

@@ -1,7 +1,7 @@
-// Loans of CPU (engine/tuner/loans.h) with the controller's driver and calls, on an in-memory API
-// server whose calls fail, succeed without an answer, or are the last of a process, and with a
-// kubelet that does not make every growth. Idle pods wake, pods are deleted, others are bound into
-// what the extender counts as free, at any time.
+// Loans of CPU (engine/tuner/loans.h) with the controller's driver and calls. Calls to an in-memory
+// API server fail, succeed without an answer, or are the last of a process, and the kubelet does
+// not carry out every growth. At any time idle pods wake up, pods are deleted, and other pods are
+// bound to what the extender counts as free.
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +38,7 @@ using std::chrono::seconds;
 // The outcome of the next calls.
 enum class Trouble { kNone, kRefused, kNoAnswer, kLastOfProcess };
 
-// A full node of 12 cores: two idle pods, and two that train faster with more CPU.
+// A full node of 12 cores, with two idle pods and two that train faster with more CPU.
 class World {
  public:
   World() {
@@ -95,7 +95,7 @@ class World {
     IsNotOverAllocated();
   }
 
-  // Both idle pods lend.
+  // Makes both idle pods lend.
   void BeginLoans() {
     for (const char* name : {"idle-1", "idle-2"}) idle_.insert(name);
     for (int i = 0; i < 3; ++i) {
@@ -106,11 +106,11 @@ class World {
     RC_ASSERT(BorrowedNow() == Cores(4));
   }
 
-  // Without any more trouble, and with all pods busy.
+  // Continues without any more trouble, and with all pods busy.
   void Calm() {
     trouble_ = Trouble::kNone;
     idle_.clear();
-    // Two rounds: what a call left unfinished is taken up in the next one.
+    // This takes two rounds: the second one completes what a call left unfinished.
     for (int i = 0; i < 240; ++i) {
       KubeletCatchesUp();
       After(seconds(3));
@@ -175,7 +175,7 @@ class World {
     if (api_.pod(*name).fungible) api_.SettleOnNode(*name);
     state_.UpsertPod(api_.pod(*name));
   }
-  // Its kubelet does not make a growth, temporarily or permanently.
+  // Makes the kubelet not carry out a growth, temporarily or permanently.
   void RefuseGrowth(int number) {
     const std::string* const name = Name(number);
     if (name == nullptr) return;
@@ -217,8 +217,8 @@ class World {
     api_.Remove(name);
     std::erase(names_, name);
   }
-  // The extender gives a pod without GPUs all that it counts as free. The watches have reported
-  // everything by then: tuner_test.cc has a bind and an announcement that cross.
+  // Gives a pod without GPUs everything that the extender counts as free. By then the watches have
+  // reported everything; tuner_test.cc tests a bind that crosses an announcement.
   void Bind() {
     Report();
     const ResourceVector free = state_.Snapshot()->node(0).Free();

@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kStep = std::chrono::milliseconds(500);
 constexpr Duration kAgentSees = std::chrono::seconds(1);
 constexpr Duration kDecides = std::chrono::seconds(2);
-// The agent reads the CPU time of a pod with a silent log no more often than this.
+// The agent reads the CPU time of a pod with a silent log at most this often.
 constexpr Duration kSilentCpu = std::chrono::seconds(10);
 // Difference between the clocks of two nodes.
 constexpr Duration kSkew = std::chrono::milliseconds(700);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster in which the pods of one gang train, each on a node of its own, all at the known speed
-// of the slowest: in simulated time, like made_training.h for one pod.
+// A cluster in which the pods of one gang train, each on its own node, all at the known speed of
+// the slowest. It runs in simulated time, as made_training.h does for one pod.
 
 #include <cstdint>
 #include <memory>
@@ -18,9 +18,9 @@ namespace synergy::testing {
 
 // An iteration takes `cost` CPU seconds, beside a GPU that does `best` iterations per second.
 struct MadeMember {
-  double cores = 3;  // at the beginning
+  double cores = 3;  // cores at the beginning
   double cost = 0.57;
-  double node = 12;  // cores
+  double node = 12;  // cores of the node
   bool logs = true;
 };
 
@@ -40,7 +40,7 @@ class MadeGang final : public MeasuredCatalog {
 
   void Run(Duration time);
 
-  // Returns the speed if each member has that much CPU.
+  // Returns the speed if each member has this much CPU.
   double TrueSpeed(MilliCpu cpu) const;
   // Returns the greatest CPU time of an iteration over the members, in seconds.
   double TrueCost() const;

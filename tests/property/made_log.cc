@@ -18,7 +18,7 @@ namespace {
 // One write of a process.
 struct Piece {
   double time = 0;
-  std::string text;  // ends with a newline if it is a line of its own
+  std::string text;  // ends with a newline if it is a complete line
 };
 
 std::string Elapsed(double seconds) {
@@ -115,7 +115,7 @@ class Maker {
     }
   }
 
-  // A description as users write them: its text changes at many updates.
+  // Returns a description as users write them: its text changes at many updates.
   std::string Description(double loss) {
     const bool late = trained_ > made_.seconds / 2;
     switch (made_.seed % 8) {
@@ -262,7 +262,7 @@ class Maker {
       for (const Piece& piece : pieces_) {
         last = std::max(last, rank == 0 ? piece.time : Late(piece.time));
         std::string text = piece.text;
-        // Processes that share a log write whole lines.
+        // Processes that share a log write only whole lines.
         if (made_.ranks > 1 && !text.ends_with('\n')) text += '\n';
         written.emplace_back(last, std::move(text));
       }
@@ -284,8 +284,8 @@ class Maker {
     return text;
   }
 
-  // Formats the log like a container runtime: a line when it ends, or a part of one when the buffer
-  // is full.
+  // Formats the log as a container runtime does: writes a line when it ends, or a part of one when
+  // the buffer is full.
   std::string Cri(const std::vector<std::pair<double, std::string>>& written) {
     const size_t room = made_.burst ? 4096 : 1;
     std::string log;
@@ -350,7 +350,7 @@ class Maker {
   double bar_begun_ = 0;
   double last_line_ = -1000;
   double last_stall_ = 0;
-  std::deque<double> times_;  // of the iterations of the last minute of training
+  std::deque<double> times_;  // times of the iterations in the last minute of training
   double window_ = 0;
   std::vector<std::pair<double, int64_t>> lines_;  // training lines: time, iterations so far
   std::vector<Piece> pieces_;

@@ -22,7 +22,7 @@ double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
 
 MilliCpu ToCpu(double cores) { return MilliCpu(std::llround(cores * 1000)); }
 
-// Returns whether a multiple of `every` lies in the step that ends `now` after the beginning.
+// Returns whether the step that ends `now` after the beginning contains a multiple of `every`.
 bool IsTime(Duration now, Duration every) { return now % every < ToDuration(kStep); }
 
 }  // namespace
@@ -78,7 +78,7 @@ void MadeTraining::Run(Duration time) {
   while (at_.now < end) {
     at_.now += ToDuration(kStep);
     at_.wall += ToDuration(kStep);
-    // The node's agent.
+    // From here on it acts as the node's agent.
     if (seen_ && at_.now >= *seen_) {
       seen_.reset();
       if (annotation_) quota_ = ProbeReading{annotation_->cpu, at_.wall, false};
@@ -127,7 +127,7 @@ void MadeTraining::Train() {
     const double rate = stalls ? 0 : factor_ * Speed(cap);
     iterations = rate * kStep;
     used = iterations * trainer_.cost;
-    wanted = rate > 0 ? used * 1.5 : 0;  // the training waits for CPU throughout its parallel part
+    wanted = rate > 0 ? used * 1.5 : 0;  // the training waits for CPU in all of its parallel part
   } else {
     const double spin = std::min(trainer_.spin, cap * 0.98) * kStep;
     const double cost = trainer_.cost * (slow_phase && trainer_.phase_of_cpu ? 2 : 1);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster of one node and one training with a known true speed, in simulated time: its node agent
-// reports, the profiler decides, and its decisions are carried out.
+// A cluster of one node and one training whose true speed is known, in simulated time: its node
+// agent reports, the profiler decides, and the decisions are carried out.
 
 #include <cstdint>
 #include <map>
@@ -31,8 +31,9 @@ struct MadeTrainer {
   double stall = 0;
   double noise = 0.01;  // relative noise of each second's speed
   double outliers = 0;  // probability that a second is three times as slow
-  double phase = 0;     // period in seconds after which the GPU becomes half as fast, and back
-  bool phase_of_cpu = false;  // instead, preparing takes twice the CPU time
+  // seconds after which the GPU becomes half as fast, or as fast as before again
+  double phase = 0;
+  bool phase_of_cpu = false;  // instead of the GPU's speed, the CPU time of preparing changes
   bool slow_first = false;    // the slow phase comes first
   double line = 0.5;          // seconds between two lines
   bool silent = false;
@@ -44,11 +45,11 @@ struct MadeTrainer {
 struct MadeNode {
   double cores = 12;
   double fair_share = 3;
-  double idle = 0;  // cores that flow to the pod beyond its request
+  double idle = 0;  // idle cores that the pod can use beyond its request
   Duration reports = std::chrono::seconds(10);
   bool strict = false;
   bool reports_waiting = true;
-  bool grows = true;  // it gets the CPU that a guess asks for
+  bool grows = true;  // the pod gets the CPU that a guess asks for
 };
 
 class MadeTraining final : public MeasuredCatalog {
@@ -57,14 +58,14 @@ class MadeTraining final : public MeasuredCatalog {
 
   void Run(Duration time);
 
-  // Returns the iterations per second in the long run with that much CPU.
+  // Returns the iterations per second, in the long run, with this much CPU.
   double TrueSpeed(MilliCpu cpu) const;
   const std::optional<MeasuredProfile>& published() const { return published_; }
-  // Returns when that was first confirmed; nullopt: never.
+  // Returns when the true curve was first confirmed; nullopt if it never was.
   std::optional<Duration> confirmed_after() const { return confirmed_after_; }
   const std::vector<MilliCpu>& probes() const { return probes_; }
   double iterations() const { return done_; }
-  // Returns the iterations lost to quotas, at the speed without them at those moments.
+  // Returns the iterations that quotas cost, at the speeds without quotas at those moments.
   double lost() const { return lost_; }
   MilliCpu requested() const { return requested_; }
   Duration elapsed() const { return at_.now - begin_; }

@@ -15,12 +15,12 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A training as its node's agent sees it: varying speed, whole numbers of epochs, and short peaks
-// that the next reading does not contain.
+// A training as its node's agent sees it: with varying speed, whole numbers of epochs, and short
+// peaks that the next reading does not show.
 struct MadeTraining {
   double data = 40e9;
-  double cache = 20e9;    // data that are kept in the cache
-  double charged = 20e9;  // part of it that is charged to the training
+  double cache = 20e9;    // bytes of data that the cache keeps
+  double charged = 20e9;  // bytes of these that are charged to the training
   double delivers = 20e6;
   double bytes = 4e6;  // bytes per iteration
   double noise = 0.05;
@@ -45,7 +45,7 @@ class MadeReports {
     for (Duration past{}; past < time; past += seconds(10)) {
       MemoryUse& use = *progress_.memory;
       const double done = training_.Rate() * 10 * Around(1);
-      // The missed part is random, too, but its mean over all reads is fixed.
+      // The reads that miss the cache are random, too, but their fraction is fixed.
       const double missed = std::clamp(training_.Missed() * Around(1), 0.0, 1.0);
       use.process = random_.Uniform() < 0.02 ? training_.peak : training_.process;
       use.cache = Bytes(std::llround(training_.charged * Around(1)));
@@ -92,7 +92,7 @@ RC_GTEST_PROP(MemoryStudyProperty, ConclusionsAreTrue, ()) {
     const auto memory = MemoryOf(study);
     if (!memory) continue;
     RC_ASSERT(memory->confirmed == (quarter >= 4));
-    // The end of an epoch is seen up to ten seconds late.
+    // The agent sees the end of an epoch up to ten seconds late.
     const double unseen = 10 * training.Rate() * training.bytes * (1 + training.noise);
     RC_ASSERT(std::abs(static_cast<double>(memory->data_set.count()) - training.data) <=
               2 * unseen + 1);
@@ -106,7 +106,7 @@ RC_GTEST_PROP(MemoryStudyProperty, ConclusionsAreTrue, ()) {
                 most * (1 + training.noise) * (1 + training.noise) + 1);
     }
   }
-  // Two epochs have ended by then for every training that reads ten times the negligible amount.
+  // By then every training that reads ten times the negligible amount has completed two epochs.
   const double read = 4 * 3600 * training.Rate() * training.bytes * (1 - training.noise);
   if (read > 4 * training.data) RC_ASSERT(MemoryOf(study).has_value());
 }
@@ -114,7 +114,7 @@ RC_GTEST_PROP(MemoryStudyProperty, ConclusionsAreTrue, ()) {
 RC_GTEST_PROP(MemoryStudyProperty, AnothersCacheIsNotTakenForNoNeed, ()) {
   MadeTraining training = *AnyTraining();
   const int others = *rc::gen::inRange(25, 101);
-  // Data that another pod has read are hits as well, and are charged to that pod.
+  // Data that another pod has read also count as hits, and are charged to that pod.
   training.cache = std::max(training.cache, training.data * others / 100);
   training.charged = training.cache - training.data * others / 100;
   MadeReports reports(training);

@@ -1,4 +1,5 @@
-// Optimus' fits on generated curves with noise, and its worker counts against exhaustive search.
+// Tests Optimus' fits with generated curves and noise, and its numbers of workers against
+// exhaustive search.
 
 #include <algorithm>
 #include <cmath>
@@ -58,8 +59,8 @@ RC_GTEST_PROP(LeastSquaresProperty, NothingIsNearer, ()) {
   }
 }
 
-// With 1 % of noise and the first third of the curve: the mean error of the loss predicted three
-// times as far ahead. docs/internals/optimus.md states these figures.
+// With 1 % of noise and the first third of the curve, this checks the mean error of the loss
+// predicted for three times as many iterations. docs/internals/optimus.md states these figures.
 TEST(LossCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;
@@ -73,7 +74,7 @@ TEST(LossCurveProperty, NoiseIsSurvived) {
     for (int epoch = 1; epoch <= 20; ++epoch) {
       points.push_back({static_cast<double>(epoch), curve.At(epoch) * Noise(random, 0.01)});
     }
-    points[1 + random.Below(19)].loss = 5;  // not a point of this curve
+    points[1 + random.Below(19)].loss = 5;  // this point is not on the curve
     const auto found = FitLoss(points);
     ASSERT_TRUE(found);
     const double error = std::abs(found->At(60) / curve.At(60) - 1);
@@ -85,7 +86,8 @@ TEST(LossCurveProperty, NoiseIsSurvived) {
   EXPECT_LT(sum / kCurves, 0.06);
 }
 
-// With 3 % of noise, measured with 1, 2, 4 and 8 workers: the mean error over 1 to 8.
+// With 3 % of noise and measurements with 1, 2, 4 and 8 workers, this checks the mean error over 1
+// to 8.
 TEST(SpeedCurveProperty, NoiseIsSurvived) {
   Random random(20261123);
   double sum = 0;
@@ -159,7 +161,8 @@ RC_GTEST_PROP(MarginalGainProperty, ConvexTimesAreTheLeastThereAre, ()) {
   RC_ASSERT(RemainingTimes(jobs, workers) <= least * (1 + 1e-9));
 }
 
-// For any requests: nothing beyond the cluster, at least the least or nothing, at most the most.
+// For any requests, the cluster is never exceeded, and each job has no workers or a number within
+// its limits.
 RC_GTEST_PROP(MarginalGainProperty, BoundsAreKept, ()) {
   const std::vector<double> capacity = {Between(1, 64), Between(1, 16)};
   std::vector<ElasticJob> jobs(static_cast<size_t>(*rc::gen::inRange(1, 8)));

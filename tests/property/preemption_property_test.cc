@@ -1,4 +1,4 @@
-// Invariants of SelectVictims: the victims suffice, and none of them could stay.
+// Tests invariants of SelectVictims: the victims suffice, and each of them is needed.
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,5 @@
-// The simulated product under generated loads, with queues, faults, pods without GPUs and
-// baselines: no node has more allocated than it has, every job ends, and the same seed gives the
-// same run.
+// Tests the simulated product under generated loads, with queues, faults, pods without GPUs and
+// baselines: no node is over-allocated, every job ends, and the same seed gives the same run.
 
 #include <chrono>
 #include <memory>
@@ -74,7 +73,7 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
   if (random.Below(2) == 0) options.faults.call_late = milliseconds(random.Below(5000));
   if (random.Below(2) == 0) options.faults.node_lost = 4;
   if (random.Below(2) == 0) {
-    // They take no more than a quarter of the cluster, so that no job waits for ever.
+    // These pods take at most a quarter of the cluster, so that no job waits for ever.
     const auto cores = static_cast<int64_t>(1 + random.Below(4));
     options.cpu_pods = {.per_hour = static_cast<double>(1 + random.Below(20)),
                         .requests = {Gpus(0), Cores(cores), GiB(2 * cores)},
@@ -85,11 +84,11 @@ ProductOptions GeneratedOptions(Random& random, uint64_t seed) {
   return options;
 }
 
-// Returns what a kubelet has set aside for a pod. Places that the tuner keeps, and growth that it
-// has announced, are not allocated yet.
+// Returns what a kubelet has set aside for a pod. Places that the tuner reserves, and growth that
+// it has announced, are not allocated yet.
 ResourceVector AllocatedTo(const Pod& pod) {
-  // Nothing else has GPUs and is not managed: the place of a lost gang member. Pods without GPUs
-  // may take its CPU and memory.
+  // The only unmanaged entry with GPUs is the place of a lost gang member. Pods without GPUs may
+  // take its CPU and memory.
   if (!pod.fungible && pod.UsesGpus()) return {pod.requests.main.gpus, {}, {}};
   if (!pod.fungible) return pod.requests.main;
   return pod.fungible->reported ? pod.fungible->in_force : pod.fungible->requested;
@@ -143,7 +142,7 @@ class VacancyObserver final : public AllocationObserver {
         vacancies += !pod->fungible && pod->UsesGpus() ? 1 : 0;
     }
   }
-  uint64_t vacancies = 0;  // seen, at any node and time
+  uint64_t vacancies = 0;  // vacancies seen, over all nodes and times
 };
 
 TEST(ProductSimulatorProperty, NoOtherPodTakesTheGpusOfALostGangMember) {
@@ -208,7 +207,7 @@ TEST(ProductSimulatorProperty, PrioritiesEndEveryJobAndEvictNoneOfTheHighest) {
       }
       evicted += run->jobs[job].restarts;
     }
-    // Without differences there is nothing to evict, and nothing else changes.
+    // If all priorities are equal there is nothing to evict, and nothing else changes.
     for (ProductJob& job : jobs) job.priority = kHighest;
     const auto alike = SimulateProduct(cluster, jobs, profiles, options);
     for (ProductJob& job : jobs) job.priority = 0;
@@ -220,7 +219,7 @@ TEST(ProductSimulatorProperty, PrioritiesEndEveryJobAndEvictNoneOfTheHighest) {
   EXPECT_GT(evicted, 10U);
 }
 
-// Many jobs of one GPU, so that those of a whole node wait.
+// Returns mostly jobs with one GPU, so that those that need a whole node wait.
 std::vector<ProductJob> JobsOfAllSizes(Random& random, const ModelProfiles& profiles) {
   std::vector<ProductJob> jobs = MakeRandomJobs(random, profiles, {});
   for (ProductJob& job : jobs) {
@@ -275,7 +274,7 @@ TEST(ProductSimulatorProperty, ReservationsThatNoJobWaitsForChangeNothing) {
     ProductOptions options = GeneratedOptions(random, seed);
     options.queue.reset();
     options.elastic.reset();
-    options.faults.node_lost = 0;  // with reservations, gangs start again as a whole
+    options.faults.node_lost = 0;  // with reservations, gangs restart as a whole
     const StartingCluster cluster = ClusterOf(3, kServer);
     const auto without = SimulateProduct(cluster, jobs, profiles, options);
     options.reservations.emplace().settings.after = std::chrono::hours(24 * 365);

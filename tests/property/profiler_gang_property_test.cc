@@ -1,4 +1,4 @@
-// The profiler against gangs with a known true speed, that of the slowest of their pods. Prints a
+// Tests the profiler with gangs whose true speed, that of the slowest pod, is known. Prints a
 // table.
 
 #include <algorithm>
@@ -28,8 +28,8 @@ std::vector<Expected> Gangs() {
   const MadeMember silent{.logs = false};
   const MadeMember less{.cores = 1.5};
   const MadeMember less_and_silent{.cores = 1.5, .logs = false};
-  // On a node without more CPU for it: a probed pod may not get less than half its floor, and this
-  // pod has just that.
+  // This member's node has no more CPU for it. A probed pod may not get less than half its floor,
+  // and this pod has exactly that.
   const MadeMember stuck{.cores = 1.5, .node = 2.5};
   const MadeMember stuck_and_silent{.cores = 1.5, .node = 2.5, .logs = false};
   return {

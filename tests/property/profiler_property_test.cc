@@ -1,5 +1,5 @@
-// The profiler against trainings with a known true speed: the error, the cost and the duration of
-// its measurements. Prints a table.
+// Tests the profiler with trainings whose true speed is known: the error, the cost and the duration
+// of its measurements. Prints a table.
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +25,10 @@ constexpr uint64_t kPhaseSeeds = 2;
 struct Expected {
   MadeTrainer trainer;
   bool is_clean = true;       // confirmed within three minutes
-  bool is_costed = true;      // CPU seconds per iteration are reported, within 3 %
+  bool is_costed = true;      // CPU seconds per iteration are reported, and correct within 3 %
   bool is_settled = true;     // a confirmed profile is published
   double within = 0.98;       // fraction of its points that are within 5 %
-  bool is_unsettled = false;  // no conclusion ever holds for long
+  bool is_unsettled = false;  // every conclusion is soon wrong again
 };
 
 std::vector<Expected> Trainers() {
@@ -64,9 +64,9 @@ std::vector<Expected> Trainers() {
   };
 }
 
-// Trainings whose speed changes after this many seconds each time, by their GPU or by the cost of
-// an iteration. They are the hardest case for the cost of probes, because their speed without a
-// probe is unknown.
+// Returns trainings whose speed changes after this many seconds each time, by their GPU or by the
+// CPU time of an iteration. They are the hardest case for the cost of probes, because it is not
+// known how fast they would be without a probe.
 std::vector<Expected> TrainersByPhase() {
   std::vector<Expected> trainers;
   for (const double phase : {12, 20, 30, 60, 90, 150, 240, 400}) {
@@ -125,7 +125,7 @@ void AddRun(Sum& sum, const Expected& expected, const MadeNode& node, uint64_t s
   sum.most_lost = std::max(sum.most_lost, training.lost() / (training.iterations() * 3));
   for (const MilliCpu probe : training.probes()) {
     const double cores = static_cast<double>(probe.count()) / 1000;
-    // Half of the floor, or well more than the training uses.
+    // It has half of the floor, or clearly more than the training uses.
     EXPECT_TRUE(!expected.is_settled || cores >= 0.5 * node.fair_share ||
                 cores >= 1.15 * expected.trainer.best * expected.trainer.cost)
         << expected.trainer.name << " seed " << seed << ": probed with " << cores;
@@ -191,7 +191,8 @@ TEST_P(ProfilerProperty, LosesNoMoreThanIsAllowed) {
   fmt::print("  at most {:.2f} % of an hour's iterations lost\n", 100 * most);
 }
 
-// Trainings of which only the GPUs are observed: no probe, no reduction of CPU, and correct claims.
+// For these trainings only the GPUs are observed. There must be no probe and no cut, and the claims
+// must be correct.
 TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
   const MadeNode& node = GetParam();
   const std::vector<MadeTrainer> trainers = {
@@ -214,7 +215,7 @@ TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
       const auto& published = training.published();
       EXPECT_TRUE(published || trainer.phase > 0) << trainer.name;
       if (!published) continue;
-      // A training whose GPU idles at times for want of CPU is given the CPU.
+      // If a training's GPU is idle at times for lack of CPU, the training gets that CPU.
       if (!trainer.gpu_spins && trainer.cost > 0.5) {
         EXPECT_GE(published->points.back().throughput, 0.97) << trainer.name;
         EXPECT_GE(training.requested(), FromCores(5.7 - node.idle)) << trainer.name;
@@ -224,7 +225,7 @@ TEST_P(ProfilerProperty, ByBusyGpusNothingIsTakenAway) {
       for (const MeasuredPoint& point : published->points) {
         EXPECT_NE(point.certainty, PointCertainty::kExact) << trainer.name;
         EXPECT_LE(point.throughput, 1.001) << trainer.name;
-        // There is no information below the fair share.
+        // Below the fair share nothing is known.
         EXPECT_GE(static_cast<double>(point.cpu.count()), 990 * node.fair_share) << trainer.name;
         const double true_speed = training.TrueSpeed(point.cpu) / trainer.best;
         if (!trainer.gpu_spins && trainer.phase == 0)

@@ -1,4 +1,4 @@
-// The rate recognised in generated logs, against the true one.
+// Compares the rate that is recognised in generated logs with the true one.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ MadeTraining AnyTraining() {
   made.seed = static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000));
   made.format = static_cast<MadeFormat>(*rc::gen::inRange(0, static_cast<int>(MadeFormat::kCount)));
   made.rate = *rc::gen::element(0.5, 2.0, 7.3, 25.0, 120.0);
-  // A minute with few iterations has no higher precision.
+  // A minute with few iterations cannot be more precise.
   made.noise = made.rate < 5 ? 0.1 : *rc::gen::element(0.0, 0.1, 0.4);
   made.seconds = *rc::gen::inRange(90, 400);
   made.line_seconds = *rc::gen::element(0.1, 0.5, 2.0);
@@ -45,7 +45,7 @@ MadeTraining AnyTraining() {
   return made;
 }
 
-// Updates come often enough to fill a runtime's buffer several times a minute.
+// Makes updates frequent enough to fill a runtime's buffer several times a minute.
 void ReadAtOnce(MadeTraining& made) {
   made.burst = true;
   made.seconds = 400;
@@ -94,7 +94,7 @@ RC_GTEST_PROP(ProgressProperty, EvaluationsAreLeftOut, ()) {
 RC_GTEST_PROP(ProgressProperty, StallsAreLeftOut, ()) {
   MadeTraining made = AnyTraining();
   made.stall_every = 40;
-  // A stall that is as short as some iterations is not recognised as one.
+  // A stall that lasts only as long as some iterations is not recognised as one.
   made.stall = 3 / made.rate + *rc::gen::inRange(3, 30);
   CheckTimed(made, 0.05);
 }
@@ -107,7 +107,7 @@ RC_GTEST_PROP(ProgressProperty, SeveralProcessesCountOnce, ()) {
 
 RC_GTEST_PROP(ProgressProperty, ARestartChangesNoRate, ()) {
   MadeTraining made = AnyTraining();
-  // A bar that restarts under another description is another bar.
+  // A bar that restarts with another description is a different bar.
   RC_PRE(made.format != MadeFormat::kTqdmDescribed);
   made.seconds += 60;
   made.restart_at = static_cast<int64_t>(made.rate * *rc::gen::inRange(30, 80));
@@ -130,8 +130,9 @@ RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   MadeTraining made = AnyTraining();
   made.cri = false;
   RC_PRE(made.format != MadeFormat::kDeepSpeed && made.format != MadeFormat::kSteps &&
-         made.format != MadeFormat::kJson);                     // prints no rate
-  RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);  // rounds to milliseconds
+         made.format != MadeFormat::kJson);  // this format has no rate
+  // this format rounds to milliseconds
+  RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);
   const MadeLog log = Make(made);
   const TrainingProgress read = Read(log.text, made.seed);
   RC_LOG() << Describe(made, log, read) << "\n";

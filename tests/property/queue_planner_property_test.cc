@@ -1,6 +1,7 @@
-// The queue planner against the model of Kueue: whatever jobs come, whichever writes fail, are late
-// or meet a changed object, every job ends, the quota is kept, and no priority stays changed once
-// no policy orders the queue. A recorded run is planned the same again.
+// Tests the queue planner with the model of Kueue. Whatever jobs arrive, and whichever writes fail,
+// are late or meet a changed object, every job ends, the quota is never exceeded, and priorities
+// are restored when no policy orders the queue any more. When a recorded run is planned again, the
+// plans are the same.
 
 #include <chrono>
 #include <deque>
@@ -28,7 +29,7 @@ using std::chrono::seconds;
 constexpr char kQueue[] = "train";
 constexpr Gpus kQuota{8};
 
-// A recording of the planner's steps alone.
+// Records only the planner's steps.
 class Recording final : public QueueJournal {
  public:
   void Wrote(const QueueStep& step) override { text_ += wire::WriteQueueLine(step) + "\n"; }
@@ -38,7 +39,8 @@ class Recording final : public QueueJournal {
   std::string text_ = "{\"recording\":\"test\"}\n";
 };
 
-// A queue of 8 GPUs, its jobs, and a controller that may see old objects and whose writes may fail.
+// A queue of 8 GPUs, its jobs, and a controller that may see outdated objects and whose writes may
+// fail.
 class Cluster {
  public:
   Cluster(uint64_t seed, const std::string& policy) : random_(seed), kueue_(KueueDelays()) {
@@ -68,7 +70,7 @@ class Cluster {
     kueue_.Create(workload, Now());
   }
 
-  // A second: Kueue acts whenever it is due, then the controller decides.
+  // Advances by a second: Kueue acts if it is due, then the controller decides.
   void Tick() {
     const Instant end = now_ + seconds(1);
     while (NextEvent() <= end) {
@@ -105,7 +107,7 @@ class Cluster {
     int64_t own = 0;
     Duration left{};
     bool is_silent = false;
-    std::optional<Instant> since = std::nullopt;  // its pod runs since then
+    std::optional<Instant> since = std::nullopt;  // the time since which its pod runs
   };
 
   Moment Now() const {
@@ -153,7 +155,7 @@ class Cluster {
   void Control() {
     views_.push_back(kueue_.Objects());
     if (views_.size() > 1 + random_.Below(3)) views_.pop_front();
-    if (random_.Below(50) == 0) planner_.StartOver();  // another leader
+    if (random_.Below(50) == 0) planner_.StartOver();  // another leader takes over
     const QueuePlan plan = planner_.Plan(views_.front(), Now());
     ++plans_;
     QueueOutcome outcome;
@@ -175,7 +177,7 @@ class Cluster {
     Cluster& cluster_;
   };
 
-  // Most jobs report how long they still need.
+  // Most jobs report their remaining time.
   std::optional<PodProgress> ProgressOfPod(const std::string& uid) const {
     const auto job = jobs_.find(uid.substr(0, uid.find('-')));
     if (job == jobs_.end() || !job->second.since || job->second.is_silent) return std::nullopt;
@@ -188,7 +190,7 @@ class Cluster {
     return progress;
   }
 
-  // A priority differs from its own by no more than the bands, and the note restores it.
+  // A priority differs from the job's own only by a band, and the note restores it.
   void CheckPriority(const std::string& uid, const Job& job) {
     const auto workload = kueue_.Find(uid);
     if (workload == nullptr) return;
@@ -201,7 +203,7 @@ class Cluster {
   Instant now_{std::chrono::hours(1)};
   KueueModel kueue_;
   RoundPolicy policy_;
-  std::deque<QueueObjects> views_;  // that the watches have reported, oldest first
+  std::deque<QueueObjects> views_;  // as the watches have reported them, oldest first
   std::map<std::string, Job> jobs_;
   bool fails_ = true;
   uint64_t plans_ = 0;
@@ -285,7 +287,7 @@ TEST(QueuePlannerProperty, StepsWithoutChangesAreRecordedShortly) {
     cluster.Tick();
   }
   ASSERT_TRUE(cluster.AllFinished());
-  // The planner sees the last objects a few seconds late.
+  // The planner sees the last objects some seconds late.
   for (int tick = 0; tick < 5; ++tick) cluster.Tick();
   const size_t before = cluster.recording().text().size();
   for (int tick = 0; tick < 100; ++tick) cluster.Tick();

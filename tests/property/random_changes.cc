@@ -20,7 +20,7 @@ constexpr int kNodes = 4;
 constexpr std::array<std::string_view, 8> kTexts{
     "", "web", "zone", "A100", "two\nlines", "\"quoted\\\"", "Größe \u2028 😀", {"\0 NUL", 5}};
 
-// Draws values; each kind of value has its own odds.
+// Draws values. Each kind of value has its own probability.
 class Draw {
  public:
   explicit Draw(uint64_t seed) : random_(seed) {}
@@ -29,7 +29,7 @@ class Draw {
     return static_cast<int64_t>(random_.Below(static_cast<uint64_t>(bound)));
   }
   bool OneIn(int64_t cases) { return Below(cases) == 0; }
-  // Returns one of these few numbers, or any.
+  // Returns one of a few numbers, or any number.
   int64_t Number(int64_t bound) {
     constexpr std::array kEnds{std::numeric_limits<int64_t>::min(),
                                std::numeric_limits<int64_t>::max(), int64_t{-1}};
@@ -154,7 +154,7 @@ class Draw {
   Random random_;
 };
 
-// There are few claims, devices and classes, so that pods often share.
+// There are few claims, devices and classes, so that pods often share them.
 std::string DrawClaimName(Draw& draw) { return "c" + std::to_string(draw.Below(4)); }
 std::string DrawDriver(Draw& draw) { return draw.OneIn(4) ? "nic" : "gpu"; }
 
@@ -332,7 +332,7 @@ ClusterChange DrawLimitsChange(Draw& draw) {
 ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
-  // Changes of pods are more frequent than the rest.
+  // Changes of pods are more frequent than others.
   switch (draw.Below(40)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arbitrary changes of a cluster with few nodes and few pods, so that they often interact, with
-// every member of every object: mostly likely values, sometimes the limits of a member's range.
+// Arbitrary changes of a cluster with few nodes and few pods, so that they often interact. Each
+// member of each object is set: mostly to likely values, sometimes to the limits of its range.
 
 #include <iosfwd>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace synergy::testing {
 
-// Names of pods and nodes; uids equal names.
+// Returns the name of a pod or node; the uid equals the name.
 std::string ChangedPodName(int which);
 inline constexpr int kChangedPods = 6;
 
@@ -29,14 +29,14 @@ bool Same(const Pod& a, const Pod& b);
 
 namespace synergy {
 
-// rapidcheck finds this when it prints a change.
+// rapidcheck uses this to print a change.
 std::ostream& operator<<(std::ostream& out, const ClusterChange& change);
 
 }  // namespace synergy
 
 namespace rc {
 
-// Version and outcome have arbitrary values.
+// Version and outcome are arbitrary.
 template <>
 struct Arbitrary<synergy::ClusterChange> {
   static Gen<synergy::ClusterChange> arbitrary();

@@ -82,7 +82,7 @@ Node RandomNode(const std::string& name) {
   using gen::inRange;
   Node node;
   node.name = name;
-  // Few sizes, so that there are equal nodes.
+  // There are few sizes, so that some nodes are equal.
   node.allocatable.main = {Gpus(*gen::element(0, 4, 8, 8, 8)), Cores(*gen::element(8, 24, 24, 96)),
                            GiB(*gen::element(64, 500, 500, 2000))};
   node.pods_allowed = *gen::element(1, 3, 110, 110);

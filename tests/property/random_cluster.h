@@ -16,7 +16,7 @@
 
 namespace synergy::testing {
 
-// Some nodes, some of them equal, and pods on them; a few more pods than fit.
+// Some nodes, some of which are equal, and pods on them: a few more than fit.
 struct RandomCluster {
   std::vector<Node> nodes;
   std::vector<Pod> pods;
@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const RandomCluster& cluster);
 
 namespace synergy {
 
-// rapidcheck finds this when it prints a pod.
+// rapidcheck uses this to print a pod.
 std::ostream& operator<<(std::ostream& out, const Pod& pod);
 
 }  // namespace synergy

@@ -1,4 +1,4 @@
-// Re-division against exhaustive search.
+// Tests re-division against exhaustive search.
 
 #include <algorithm>
 #include <optional>

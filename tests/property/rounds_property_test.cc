@@ -1,4 +1,4 @@
-// Tests the bands of any workloads, under every policy.
+// Tests the bands of arbitrary workloads, under every policy.
 
 #include <algorithm>
 #include <chrono>
@@ -112,7 +112,7 @@ RC_GTEST_PROP(RoundsProperty, NoJobLosesItsTurnWithinARound, ()) {
   const Rounds rounds = AnyRounds();
   const std::vector<RoundWorkload> workloads = AnyWorkloads();
   const Gpus quota(*rc::gen::inRange(0, 40));
-  // Adds later workloads of the same or lower classes to the chosen ones.
+  // Later workloads of the same or lower classes come to the chosen ones.
   const auto written = Written(workloads, rounds.Decide(quota, workloads, true, kNow));
   std::vector<RoundWorkload> more = written;
   for (const RoundWorkload& workload : AnyWorkloads()) {

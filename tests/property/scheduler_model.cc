@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// As in the shipped configuration of kube-scheduler.
+// The value in kube-scheduler's shipped configuration.
 constexpr Duration kHttpTimeout = seconds(15);
-// Allowed after a hold, as the extender states it: a check, and binds under way.
+// Time that is allowed after a hold's stated end, for a check and for binds that are under way.
 constexpr Duration kAfterHold = seconds(18);
 
 class Names final : public AskedNodes {
@@ -71,12 +71,12 @@ void SchedulerModel::Delete(const std::string& name) {
 }
 
 void SchedulerModel::Kill() {
-  Note("the extender starts anew");
+  Note("the extender restarts");
   Start();
   for (const auto& [name, node] : nodes_) state_->UpsertNode(node);
   for (const auto& [name, pod] : pods_) state_->UpsertPod(pod.pod);
   news_.clear();
-  // Breaks connections.
+  // Connections break.
   for (Binding& binding : bindings_) {
     if (binding.bind == nullptr || binding.answered != Instant{}) continue;
     binding.answered = clock_.Now();
@@ -152,7 +152,7 @@ void SchedulerModel::Schedule(const std::string& name) {
     queued.unschedulable = true;
     return;
   }
-  // The call or its answer is lost: an error.
+  // The call or its answer is lost, which is an error.
   if (Lost()) return;
   const GangVerdict verdict = gangs_->Place(pod.pod, Names(allowed));
   Note(fmt::format("{} may go to {}: {}", name, fmt::join(allowed, " "), verdict.text));
@@ -249,7 +249,7 @@ void SchedulerModel::Deliver() {
       binding.bind = gangs_->BeginBind(pods_.at(binding.name).pod.uid, binding.node);
     }
   }
-  // All binds of a gang are released at one moment.
+  // All binds of a gang are released at the same moment.
   std::map<std::string, int> let_go;
   for (Binding& binding : bindings_) {
     if (binding.bind == nullptr || binding.answered != Instant{}) continue;
@@ -298,7 +298,7 @@ void SchedulerModel::Settle(Binding& binding) {
 }
 
 void SchedulerModel::Fail(const std::string& name) {
-  // kube-scheduler's watch reports pods that are bound in spite of the failure.
+  // The bind succeeded in spite of the error, and kube-scheduler's watch reports it.
   if (!pods_.at(name).pod.node.empty()) return;
   Note(fmt::format("the bind of {} has failed", name));
   Queued queued;

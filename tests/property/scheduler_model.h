@@ -1,10 +1,10 @@
 #pragma once
 
-// A model of kube-scheduler 1.35 and the API server around the extender's Gangs, in simulated time:
-// the queue with its backoff and its requeueing, the filters NodeResourcesFit, NodePorts,
+// A model of kube-scheduler 1.35 and the API server around the extender's Gangs, in simulated time.
+// It has the queue with backoff and requeueing, the filters NodeResourcesFit, NodePorts,
 // InterPodAffinity, PodTopologySpread and NodeAffinity, concurrent binds, and volumes, which the
 // extender ignores. Calls may be slow or lost, pods may be deleted and created again, and the
-// extender may restart from the cluster's present state.
+// extender may restart and read the cluster's current state.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +30,7 @@ struct ModelPod {
 
 struct ModelRules {
   GangTimes times;
-  int lost_in_1000 = 0;  // calls and answers, each
+  int lost_in_1000 = 0;  // of calls and of answers
 };
 
 class SchedulerModel {
@@ -40,7 +40,7 @@ class SchedulerModel {
   void AddNode(Node node);
   void Create(ModelPod pod);
   void Delete(const std::string& name);
-  // Ends the extender and starts another one.
+  // Ends the extender, and starts another one.
   void Kill();
   // From now on no call is lost.
   void Calm() { rules_.lost_in_1000 = 0; }
@@ -53,7 +53,7 @@ class SchedulerModel {
   // `places`.
   bool Filters(const ModelPod& pod, const std::string& node,
                const std::map<std::string, std::string>& places) const;
-  // Returns the first broken invariant; empty: none.
+  // Returns the first violated invariant; empty if there is none.
   const std::string& fault() const { return fault_; }
   size_t cycles() const { return cycles_; }
   // Returns the last steps.
@@ -69,7 +69,7 @@ class SchedulerModel {
   struct Binding {
     std::string name;
     std::string node;
-    Instant arrives{};  // when the extender receives it
+    Instant arrives{};  // when the extender receives the call
     Instant gives_up{};
     Instant answered{};  // when kube-scheduler receives the answer; zero: not yet
     bool is_bound = false;
@@ -107,9 +107,9 @@ class SchedulerModel {
   std::unique_ptr<ClusterState> state_;
   std::unique_ptr<Gangs> gangs_;
   Instant next_look_{};
-  std::map<std::string, Queued> queue_;  // by name
+  std::map<std::string, Queued> queue_;  // name -> pod in the queue
   std::vector<Binding> bindings_;
-  std::map<std::string, int> attempts_;  // of pods that are being bound
+  std::map<std::string, int> attempts_;  // uid of a pod that is being bound -> attempts
   std::vector<News> news_;               // bound pods that the watches have not reported yet
   std::map<std::string, Instant> held_since_;
   std::vector<std::string> notes_;

@@ -1,4 +1,4 @@
-// Pods with slices of GPUs beside pods with whole ones: fair shares, places and the ledger.
+// Tests pods with slices of GPUs beside pods with whole ones: fair shares, places and the ledger.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,13 +24,13 @@ namespace {
 
 using rc::gen::inRange;
 
-// Odd amounts, so that shares have to be rounded.
+// The amounts are odd, so that shares have to be rounded.
 ResourceVector RandomAmounts(int64_t gpus) {
   return {Gpus(gpus), MilliCpu(*inRange<int64_t>(1000, 100'000)),
           Bytes(*inRange<int64_t>(1 << 30, int64_t{1} << 40))};
 }
 
-// Makes a node of whole GPUs, of shared ones, or of both.
+// Makes a node with whole GPUs, with shared ones, or with both.
 Node SharingNode(const std::string& name) {
   const auto whole = *rc::gen::element<int64_t>(0, 0, 0, 1, 8);
   const auto shared = *inRange<int64_t>(0, 9);
@@ -48,7 +48,7 @@ Pod RandomSharer(const std::string& name) {
 
 GpuAmount AmountOf(const Pod& pod) { return {pod.requests.main.gpus, pod.slices}; }
 
-// Whether the node's pods have no more than it offers.
+// Returns whether the node's pods have no more than it offers.
 bool IsWithin(const NodeState& node) {
   return node.requested.FitsWithin(node.allocatable) &&
          SlicesTaken(node) <= node.detail->gpu_kinds.slices;
@@ -96,8 +96,8 @@ RC_GTEST_PROP(SlicesProperty, AllSlicesOfAGpuHaveTheShareOfTheGpu, ()) {
   RC_ASSERT(FairShare(shared, {Gpus(0), Slices(count * per_gpu)}, {}) == of_gpus);
 }
 
-// Managed pods that request their fair share never wait for CPU or memory where their GPUs or
-// slices are free.
+// Managed pods that request their fair share never wait for CPU or memory on a node that has free
+// GPUs or slices for them.
 RC_GTEST_PROP(SlicesProperty, PodsWithTheirSharesFillEverySliceAndNeverExceedANode, ()) {
   ClusterState state;
   const auto nodes = *inRange(1, 4);
@@ -138,7 +138,7 @@ RC_GTEST_PROP(SlicesProperty, APodGoesWhereFewestUseAGpu, ()) {
   const auto snapshot = state.Snapshot();
   const Pod pod = MakeSlicePod("new", *inRange<int64_t>(1, 4), MilliCpu(0), {});
   const auto place = PlaceOne(*snapshot, pod, {});
-  // Users of a GPU, as a fraction: pods' slices over GPUs.
+  // Returns the users of each GPU on average: pods' slices divided by GPUs.
   const auto users = [&](const NodeState& node) {
     const GpuKinds& kinds = node.detail->gpu_kinds;
     return static_cast<double>((SlicesTaken(node) + pod.slices).count() * kinds.slices_per_gpu) /
@@ -157,8 +157,8 @@ RC_GTEST_PROP(SlicesProperty, TheOrderOfEventsDoesNotMatter, ()) {
     std::vector<Pod> pods;
     std::vector<Pod> gone;
   };
-  // A node changes from whole GPUs to shared ones and back while its pods come and go. Its own
-  // events stay in order, as in a watch; those of different objects come in any.
+  // A node changes from whole GPUs to shared ones and back while its pods come and go. Events of
+  // one object stay in order, as in a watch; those of different objects may come in any order.
   std::map<std::string, std::vector<Event>> by_object;
   for (const std::string& name : {std::string("n0"), std::string("n1")}) {
     const auto versions = *inRange(1, 4);

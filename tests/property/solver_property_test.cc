@@ -1,4 +1,4 @@
-// Small programs against exhaustive search.
+// Tests small programs against exhaustive search.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ Row AnyRow(size_t variables) {
   return row;
 }
 
-// Integer variables with narrow bounds, mostly 0 and 1.
+// Returns integer variables with narrow bounds, mostly 0 and 1.
 Program AnyProgram() {
   Program program;
   program.sense = *rc::gen::inRange(0, 2) == 0 ? Sense::kMinimize : Sense::kMaximize;
@@ -58,7 +58,7 @@ Program AnyProgram() {
   return program;
 }
 
-// A choice for each of some jobs, under a capacity, as in Synergy-Opt.
+// Returns a program with a choice for each of some jobs, under a capacity, as in Synergy-Opt.
 Program AnyMultipleChoice() {
   Program program{.sense = Sense::kMaximize};
   Row capacity;

@@ -1,5 +1,6 @@
-// Re-division on nodes whose shares read from one storage, against exhaustive search by a plain
-// model of water-filling. SYNERGY_HISTORIES sets the number of nodes (support/histories.h).
+// Tests re-division on nodes whose shares read from the same storage, against exhaustive search
+// with a simple model of water-filling. SYNERGY_HISTORIES sets the number of nodes
+// (support/histories.h).
 
 #include <algorithm>
 #include <cstddef>
@@ -34,9 +35,9 @@ struct StorageNode {
   std::vector<Training> trainings;
   ResourceVector capacity;
   double bandwidth = 0;
-  ResourceVector fair;  // of each; also what each has at first
+  ResourceVector fair;  // fair share of each; also what each has at first
 
-  // A share has no use for more than kMostCores, and its data set in memory.
+  // A share cannot use more than kMostCores, or more memory than its data set.
   std::vector<PodShare> Shares(bool storage_known) const {
     std::vector<PodShare> shares;
     for (const Training& training : trainings) {
@@ -52,12 +53,12 @@ struct StorageNode {
     return shares;
   }
 
-  // Returns the sum of the throughputs, each in units of its fair share's.
+  // Returns the sum of the throughputs, each as a multiple of that at the fair share.
   double Total(const Amounts& amounts) const {
     std::vector<double> needs;
     for (size_t i = 0; i < amounts.size(); ++i)
       needs.push_back(trainings[i].reads.NeedOf(*trainings[i].profile, amounts[i]));
-    // Raises the level until the bandwidth is used up or all needs are met.
+    // Raises the level until the bandwidth is used up, or all needs are met.
     double level = 0;
     double left = bandwidth;
     for (std::vector<double> unmet = needs; left > 1e-6 * bandwidth && !unmet.empty();) {
@@ -113,7 +114,7 @@ StorageNode Generated(Random& random) {
   return node;
 }
 
-// Returns the most total throughput of all amounts in whole cores and quarters of data sets.
+// Returns the highest total throughput of all amounts in whole cores and quarters of data sets.
 double Exhaustive(const StorageNode& node, const std::vector<PodShare>& shares,
                   const ResourceVector& left, Amounts& amounts) {
   const size_t next = amounts.size();
@@ -133,7 +134,7 @@ double Exhaustive(const StorageNode& node, const std::vector<PodShare>& shares,
   return best;
 }
 
-// Parts of the best total throughput, over all nodes.
+// Achieved fractions of the best total throughput, over all nodes.
 struct Ratios {
   explicit Ratios(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -148,7 +149,7 @@ struct Ratios {
   }
 
   double least = 0;
-  double percentile = 0;  // 1 % are below
+  double percentile = 0;  // 1 % of the nodes are below
   double mean = 0;
 };
 
@@ -168,7 +169,7 @@ TEST(StorageDivisionProperty, IsNearTheBestOfAllDivisions) {
       ASSERT_GE(divided[i].memory, shares[i].least.memory);
     }
     ASSERT_TRUE(used.FitsWithin(node.capacity));
-    // The division tries finer amounts, and may find better ones.
+    // The division tries finer amounts, so it may find better ones.
     Amounts none;
     const double best = Exhaustive(node, shares, node.capacity, none);
     known.push_back(std::min(node.Total(divided) / best, 1.0));

@@ -1,5 +1,5 @@
-// Turns of a cluster's pods (engine/sharing/turn_planner.h) while generated pods come and go, begin
-// to train, idle and refuse, and while leaders change.
+// Tests the turns of a cluster's pods (engine/sharing/turn_planner.h) while generated pods come and
+// go, start to train, idle and refuse, and while leaders change.
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ bool Trains(const TurnPod& pod) {
   return progress.iterations > 0 && !progress.idle && progress.turn->refusal.empty();
 }
 
-// The pods of each GPU that train, with what decides on their turns.
+// Returns the pods that train on each GPU, with what their turns depend on.
 std::map<std::string, std::set<std::pair<std::string, int32_t>>> MembersOf(const PodsByNode& pods) {
   std::map<std::string, std::set<std::pair<std::string, int32_t>>> members;
   for (const auto& [node, here] : pods) {
@@ -83,7 +83,7 @@ RC_GTEST_PROP(TurnPlannerProperty, OneOfTheTrainingPodsOfAGpuRunsAtATime, ()) {
     const bool new_leader = *rc::gen::inRange(0, 4) == 0;
     if (new_leader) planner = TurnPlanner(kPlanQuantum);
     if (*rc::gen::inRange(0, 5) > 0) ChangeOnePod(pods, change);
-    // In all less than the ten minutes after which a pod counts as begun.
+    // All of these together are less than the ten minutes after which a pod counts as having begun.
     const auto passed = std::chrono::milliseconds(*rc::gen::inRange(0, 20000));
     at = {at.now + passed, at.wall + passed};
     const TurnPlan plan = planner.Plan(pods, at);

@@ -1,4 +1,4 @@
-// Pods that no node is there for, before a model of cluster-autoscaler: it adds a node of a pool
+// Tests pods for which no node exists, with a model of cluster-autoscaler: it adds a node of a pool
 // that has room for the pod's requests, and prefers the smallest.
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace synergy::testing {
 namespace {
 
 constexpr ResourceVector kHeadroom{Gpus(0), MilliCpu(500), GiB(1)};
-// Each node has this beyond what its pods may be given.
+// Each node has this in addition to what pods may get.
 constexpr ResourceVector kAgents{Gpus(0), Cores(1), GiB(2)};
 
 class Surroundings final : public AdmissionSurroundings {
@@ -54,7 +54,7 @@ class Surroundings final : public AdmissionSurroundings {
   const ClusterState& state_;
 };
 
-// A pool of nodes with 1, 2, 4 or 8 GPUs.
+// Returns a node of a pool, with 1, 2, 4 or 8 GPUs.
 ResourceVector RandomMachine(const ResourceVector& least_per_gpu) {
   const Gpus gpus(int64_t{1} << *rc::gen::inRange(0, 4));
   const auto times = *rc::gen::inRange<int64_t>(10, 60);
@@ -69,7 +69,7 @@ bool HasRoom(const ResourceVector& machine, const ResourceVector& requests) {
   return requests.FitsWithin(machine - kAgents);
 }
 
-// Returns the machine that the model adds for a pod of these requests.
+// Returns the machine that the model adds for a pod with these requests.
 std::optional<ResourceVector> Added(const std::vector<ResourceVector>& machines,
                                     const ResourceVector& requests) {
   std::optional<ResourceVector> smallest;
@@ -104,7 +104,7 @@ class Case {
       product_ = "A100";
       pod_.labels.emplace_back(std::string(annotations::kGpuProduct), product_);
       std::sort(pod_.labels.begin(), pod_.labels.end());
-      // Nodes of the product in another pool.
+      // Some nodes of the product exist in another pool.
       const auto nodes = *rc::gen::inRange(0, 3);
       for (int i = 0; i < nodes; ++i)
         AddNode("old-" + std::to_string(i), RandomMachine(settings_.unplaced_per_gpu), {});
@@ -148,14 +148,14 @@ class Case {
   std::string product_;
 };
 
-// Where each pool has at least the configured amounts per GPU, no pod waits for ever, and the node
-// that comes has at least these amounts for the pod.
+// If each pool has at least the configured amounts per GPU, no pod waits for ever, and the new node
+// has at least these amounts for the pod.
 RC_GTEST_PROP(UnplacedProperty, AnAutoscalerAddsANodeWithRoomForTheFinalAmounts, ()) {
   Case made;
   const AdmissionFigures first = made.Figures(false);
   RC_ASSERT(!first.placeholder.empty());
   auto machine = Added(made.machines(), first.floor);
-  RC_CLASSIFY(!machine.has_value(), "only after the time in vain");
+  RC_CLASSIFY(!machine.has_value(), "only after the placeholder has shrunk");
   if (!machine) machine = Added(made.machines(), made.Figures(true).floor);
   RC_ASSERT(machine.has_value());
 
@@ -171,7 +171,7 @@ RC_GTEST_PROP(UnplacedProperty, PlaceholdersAreNeitherTinyNorMoreThanTheSmallest
   const ResourceVector least = made.Figures(true).floor;
   RC_ASSERT(least.FitsWithin(made.Configured()));
   RC_ASSERT(least.FitsWithin(first));
-  // Less is requested only where the profile's demand is less.
+  // The request is less only if the profile's demand is less.
   if (!made.has_profile()) RC_ASSERT(least == LesserOf(first, made.Configured()));
 }
 

@@ -1,4 +1,5 @@
-// Identities of made commands: a list of arguments, some of which do not change a training's speed.
+// Tests identities of generated commands: lists of arguments, some of which do not change a
+// training's speed.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +31,7 @@ std::string Made(const std::vector<std::string>& names) {
   return names[*rc::gen::inRange<size_t>(0, names.size())];
 }
 
-// A number or a path.
+// Returns a number or a path.
 std::string MadeValue() {
   const int number = *rc::gen::inRange(0, 1000);
   return *rc::gen::arbitrary<bool>() ? std::to_string(number) : "/mnt/" + std::to_string(number);
@@ -98,7 +99,7 @@ RC_GTEST_PROP(WorkloadProperty, ArgumentsThatPassChangeOnlyTheExactIdentity, ())
   const PodToAdmit b = Running(others, script);
   RC_ASSERT(LooserIdentitiesOf(a) == LooserIdentitiesOf(b));
   RC_ASSERT((WorkloadOf(a) == WorkloadOf(b)) == (words == others));
-  // It is read again as it was written.
+  // Reading the written text gives the same.
   RC_ASSERT(ParseLooserIdentities(ToText(LooserIdentitiesOf(a))) == LooserIdentitiesOf(a));
 }
 

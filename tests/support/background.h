@@ -1,8 +1,8 @@
 #pragma once
 
-// A thread that plays the other side while the test runs, joined by the destructor. Not a
-// std::jthread: under -O1 with sanitizers g++ 12 warns that the stop state of a jthread that is
-// never stopped is uninitialized.
+// Runs the other side of a test in a thread, which the destructor joins. It is not a std::jthread:
+// with -O1 and sanitizers, g++ 12 warns about an uninitialized stop state if a jthread is never
+// stopped.
 //
 // Threading: one owner.
 

@@ -22,10 +22,10 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Returns standard output and error so far.
+  // Returns the standard output and standard error so far.
   std::string Output() const;
   void Signal(int signal);
-  // Returns the exit status; -1 after a signal.
+  // Waits for the process's end. Returns the exit status; -1 after a signal.
   int Wait();
 
  private:
@@ -33,7 +33,7 @@ class ChildProcess {
   pid_t pid_ = -1;
 };
 
-// Polls `check`, because a process offers nothing to wait on. Returns false after 30 seconds.
+// Polls `check`, because a process gives no signal to wait for. Returns false after 30 seconds.
 bool Eventually(const std::function<bool()>& check);
 
 }  // namespace synergy::testing

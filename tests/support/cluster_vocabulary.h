@@ -1,6 +1,6 @@
 #pragma once
 
-// Short functions for tests that make nodes and pods, and look into a snapshot.
+// Short functions with which tests make nodes and pods, and read snapshots.
 
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +27,7 @@ inline Node MakeNode(std::string name, const ResourceVector& allocatable, int64_
   return node;
 }
 
-// The name is also the UID.
+// Makes a pod whose name is also its UID.
 inline Pod MakePod(std::string name, const ResourceVector& requests) {
   Pod pod;
   pod.uid = name;
@@ -42,10 +42,10 @@ inline Pod MakeGpuPod(std::string name, int64_t gpus) {
   return MakePod(std::move(name), {Gpus(gpus), Cores(gpus), GiB(gpus)});
 }
 
-// The resource of slices in tests that call GPUs nvidia.com/gpu.
+// The resource of slices, in tests in which GPUs are nvidia.com/gpu.
 inline constexpr std::string_view kSlicesResource = "nvidia.com/gpu.shared";
 
-// Makes a node that offers its GPUs in slices. `left`: what it offers besides.
+// Makes a node that offers its GPUs in slices. `left`: what else it offers.
 inline Node MakeSharedNode(std::string name, int64_t gpus, int64_t per_gpu,
                            const ResourceVector& left) {
   Node node = MakeNode(std::move(name), left);
@@ -63,7 +63,7 @@ inline Pod MakeSlicePod(std::string name, int64_t slices, MilliCpu cpu = Cores(1
   return pod;
 }
 
-// Return a copy of the pod with one change.
+// Returns a copy of the pod with one change.
 inline Pod SizedByUs(Pod pod) {
   auto fungible = std::make_shared<ManagedContainer>();
   fungible->requested = fungible->floor = fungible->demand = pod.requests.main;
@@ -78,7 +78,7 @@ inline Pod Finished(Pod pod) {
   pod.terminal = true;
   return pod;
 }
-// Brings the state up to that resource version, with an event of an otherwise unknown pod.
+// Brings the state up to this resource version, with an event about an otherwise unknown pod.
 inline void ObserveUntil(ClusterState& state, uint64_t version) {
   Pod ended = Finished(MakePod("ended", {}));
   ended.resource_version = version;

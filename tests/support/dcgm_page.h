@@ -1,6 +1,6 @@
 #pragma once
 
-// A page as NVIDIA's DCGM exporter writes it, with the metrics of its default list
+// A page in the format of NVIDIA's DCGM exporter, with the metrics of its default list
 // (https://github.com/NVIDIA/dcgm-exporter, etc/default-counters.csv).
 //
 // Threading: values.
@@ -18,8 +18,8 @@ struct ExportedGpu {
   double power = 60;
   int used = 1000;  // MiB
   int xid = 0;
-  std::string pod;       // "namespace/pod/container"; empty: the exporter says nothing of pods
-  std::string instance;  // of a MIG instance
+  std::string pod;       // "namespace/pod/container"; empty: the exporter does not name pods
+  std::string instance;  // number of a MIG instance
 };
 
 inline std::string WriteDcgmPage(const std::vector<ExportedGpu>& gpus) {

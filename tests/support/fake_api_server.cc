@@ -83,7 +83,7 @@ FakeApiServer::Object FakeApiServer::ToObject(const FakeDisruptionBudget& budget
 }
 
 std::string FakeApiServer::LineFor(const Watch& watch, const Event& event) {
-  // For a watch with a selector, an object that no longer matches it is deleted.
+  // For a watch with a selector, an object that no longer matches counts as deleted.
   return EventLine(watch.only_running && event.object.terminal ? "DELETED" : event.type,
                    event.object.json(event.version));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // A fake API server with pods, nodes and some other kinds. It lists them page by page, streams
-// their changes and binds pods. Tests can make it misbehave in every way that a real one may.
+// their changes and binds pods. Tests can make it fail in every way in which a real one may fail.
 //
 //   FakeApiServer server;
 //   server.SetNodes({{.name = "n1"}});
@@ -39,7 +39,7 @@ struct FakeBinding {
 
 class FakeApiServer {
  public:
-  // Unless `started`, connections are refused until Start().
+  // Refuses connections until Start() unless `started`.
   explicit FakeApiServer(const std::optional<FakeTls>& tls = {}, bool started = true);
   ~FakeApiServer();
   FakeApiServer(const FakeApiServer&) = delete;
@@ -53,7 +53,8 @@ class FakeApiServer {
   void Stop();
   void Start();
 
-  // Replace all objects without events: to begin a test, or for changes that a watch misses.
+  // Replace all objects without events: at the beginning of a test, or for changes that a watch
+  // misses.
   void SetPods(const std::vector<FakePod>& pods);
   void SetNodes(const std::vector<FakeNode>& nodes);
   void SetDisruptionBudgets(const std::vector<FakeDisruptionBudget>& budgets);
@@ -67,14 +68,15 @@ class FakeApiServer {
   void PutNamespace(const FakeNamespace& name_space);
   void PutTrainingProfile(const FakeTrainingProfile& profile);
 
-  // Sets the answer to each GET or POST of this path, for kinds that this server does not support.
+  // Sets the answer to each GET or POST of this path, for kinds that this server does not
+  // implement.
   void PutText(const std::string& path, const std::string& json);
 
   // Returns the version of the last change.
   uint64_t version() const;
   std::optional<FakePod> pod(const std::string& key) const;
 
-  // Returns the created Events, as namespace/name; their bodies are in requests().
+  // Returns the created Events as namespace/name. Their bodies are in requests().
   std::vector<std::string> event_names() const;
   // Drops all Events, as the API server does after an hour.
   void ForgetEvents();
@@ -85,32 +87,32 @@ class FakeApiServer {
   // In the following, `resource` is "pods", "nodes", "poddisruptionbudgets", "namespaces" or
   // "trainingprofiles".
 
-  // Sends any line to the open watches, and changes nothing else.
+  // Sends any line to the open watches; changes nothing else.
   void SendLine(const std::string& resource, const std::string& line);
-  // Sends a bookmark with a version that is newer than all before.
+  // Sends a bookmark with a version that is newer than all others.
   void SendBookmark(const std::string& resource);
-  // End open watches properly, or by closing their connection, or by closing it after half a line.
+  // End open watches: regularly, by closing the connection, or by closing it after half a line.
   void EndWatches();
   void BreakWatches();
   void BreakWatchesInALine();
-  // Refuses watches from versions before now as too old.
+  // Refuses watches that start at earlier versions than now, as too old.
   void ForgetHistory();
-  // Sets back the version, as when the store is restored from a backup: the next change gets the
+  // Resets the version, as when the store is restored from a backup: the next change gets the
   // version after this one. Open watches do not notice.
   void RestoreVersion(uint64_t version);
   // Makes it impossible to continue lists that have begun.
   void ForgetContinueTokens();
-  // Open watches stay silent from now on and do not end, as if the machine behind the address had
-  // vanished.
+  // Makes open watches silent from now on, without ending them, as if the machine behind the
+  // address had vanished.
   void FallSilent();
 
-  // Fails the next requests whose method is `method` and whose path, query included, contains
-  // `part`. The functions below select requests in the same way.
+  // Fails the next `times` requests whose method is `method` and whose path, including the query,
+  // contains `part`. The functions below select requests in the same way.
   void FailNext(const std::string& method, const std::string& part, int status, int times = 1);
   // Answers with 429 and Retry-After.
   void OverloadNext(const std::string& method, const std::string& part, int retry_after_seconds,
                     int times);
-  // Cuts the connection after receiving the request, before or after carrying it out.
+  // Receives the request and cuts the connection, before or after carrying it out.
   void DropNext(const std::string& method, const std::string& part, bool carried_out);
   void IgnoreNext(const std::string& method, const std::string& part);
 
@@ -137,7 +139,7 @@ class FakeApiServer {
     std::string kind;
     std::map<std::string, Object> objects;
     std::vector<Event> history;
-    std::map<std::string, std::vector<std::string>> pages;  // by continue token: the rest of a list
+    std::map<std::string, std::vector<std::string>> pages;  // continue token -> the rest of a list
   };
   struct Watch {
     enum class End { kNone, kRegular, kBreak, kBreakInALine };
@@ -191,9 +193,9 @@ class FakeApiServer {
   uint64_t version_ = 100;
   uint64_t oldest_ = 0;
   std::map<std::string, Resource> resources_;
-  std::map<std::string, FakePod> pods_;  // to bind them
+  std::map<std::string, FakePod> pods_;  // pods to be bound
   std::list<Watch> watches_;
-  std::map<std::string, std::string> texts_;  // by path
+  std::map<std::string, std::string> texts_;  // path -> text
   std::list<Trouble> troubles_;
   std::vector<FakeRequest> requests_;
   std::vector<FakeBinding> bindings_;

@@ -14,7 +14,7 @@
 namespace synergy::testing {
 namespace {
 
-// A silent watch checks its state after this time.
+// How often a silent watch checks its state.
 constexpr std::chrono::seconds kSilence{10};
 
 // Returns the value of `name` in a query like "a=1&b=2", with escapes resolved.
@@ -165,7 +165,7 @@ std::pair<int, std::string> FakeApiServer::List(Resource& resource, const FakeRe
   for (size_t i = 0; i < count; ++i) items += (i == 0 ? "" : ",") + left[i];
   std::string token;
   if (count < left.size()) {
-    // Has characters that a query must escape.
+    // The token has characters that a query must escape.
     token = fmt::format("{}+/={}", version_, left.size() - count);
     resource.pages[token] = {left.begin() + static_cast<std::ptrdiff_t>(count), left.end()};
   }
@@ -221,7 +221,7 @@ std::pair<int, std::string> FakeApiServer::CarryLease(const FakeRequest& request
   }
   if (!creates && request.method != "GET" &&
       JsonString(request.body, "metadata", "resourceVersion") != std::to_string(lease_->version)) {
-    return Refusal(409, "Conflict", "somebody else was faster");
+    return Refusal(409, "Conflict", "another client was faster");
   }
   if (request.method != "GET") {
     lease_ = {JsonString(request.body, "spec", "holderIdentity"),

@@ -1,6 +1,6 @@
 #pragma once
 
-// A clock that stands still until a test moves it.
+// A clock that moves only when a test moves it.
 //
 // Threading: from any thread; SleepUntil waits for Advance() or for its stop token, never for real
 // time.
@@ -46,7 +46,7 @@ class FakeClock final : public Clock {
     changed_.notify_all();
   }
 
-  // Sets only the wall clock, as a correction does. Now() does not change.
+  // Sets only the wall clock, as a correction of the time does. Now() does not change.
   void SetWall(WallTime wall) {
     const std::lock_guard lock(mutex_);
     wall_ = wall;
@@ -58,7 +58,7 @@ class FakeClock final : public Clock {
     changed_.wait(lock, [&] { return Asleep() >= count; });
   }
 
-  // Blocks until a thread sleeps. Returns how long it is until the first sleeper wakes.
+  // Blocks until a thread sleeps. Returns the time until the first sleeper wakes.
   Duration AwaitNextWake() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return Asleep() > 0; });
@@ -74,7 +74,7 @@ class FakeClock final : public Clock {
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   mutable std::multiset<Instant> sleepers_;
-  // Not zero, so that a forgotten initialization shows.
+  // Not zero, so that a missing initialization shows.
   Instant now_{std::chrono::hours(1)};
   WallTime wall_{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };

@@ -56,7 +56,7 @@ sockaddr_in LoopbackAddress(uint16_t port) {
   return address;
 }
 
-// Returns a socket on a port of 127.0.0.1 to which we may bind several sockets.
+// Returns a socket on a port of 127.0.0.1 to which several sockets can be bound.
 int BindTo(uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
@@ -90,7 +90,8 @@ bool FakeConnection::Handshake() {
   ::ERR_clear_error();
   secured_ = tls_ != nullptr && ::SSL_accept(tls_.get()) == 1;
   if (tls_ == nullptr || secured_) return true;
-  // Closing with unread data would reset the connection, and the client might never see the alert.
+  // Closing a socket with unread data resets the connection, so the client might never see the
+  // alert.
   ::shutdown(fd_, SHUT_WR);
   while (ReadMore()) {
   }

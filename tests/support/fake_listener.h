@@ -1,7 +1,7 @@
 #pragma once
 
-// The server's end of connections, byte by byte. Tests of clients and the fake API server are built
-// on it. It shares no code with src/http, so that it does not repeat a mistake there.
+// The server's end of connections, byte by byte, for tests of clients and for the fake API server.
+// It shares no code with src/http, so that it cannot repeat a mistake there.
 //
 // Threading: Accept() by one thread; Close() by one thread; a FakeConnection by one thread, except
 // Shutdown(), which any thread may call. Calls block until there is something to do, or the
@@ -24,7 +24,8 @@ namespace synergy::testing {
 
 struct FakeTls {
   TestCertificate certificate;
-  std::string client_authority_pem;  // not empty: clients must show a certificate of it
+  // if not empty, clients must show a certificate of this authority
+  std::string client_authority_pem;
 };
 
 class FakeConnection {
@@ -40,11 +41,12 @@ class FakeConnection {
   std::optional<std::string> ReadLine();
   std::optional<std::string> Read(size_t size);
   bool Write(std::string_view bytes);
-  // Waits until the client ends the connection, or sends something unexpected, and returns true.
-  // Returns false if `wake_fd` (an eventfd, which is emptied) or the timeout comes first.
+  // Waits until the client ends the connection or sends something unexpected, and returns true.
+  // Returns false if an event on `wake_fd` (an eventfd, which is emptied) or the timeout comes
+  // first.
   bool WaitForEnd(int wake_fd, std::chrono::milliseconds timeout);
-  // Connects to that port of 127.0.0.1, and passes on everything in both directions until one end
-  // closes, as a proxy does.
+  // Connects to that port of 127.0.0.1, and forwards everything in both directions, as a proxy
+  // does, until one end closes.
   void RelayTo(uint16_t port);
   // Ends both directions, so that a thread that reads or writes returns. Unlike the destructor, any
   // thread may call it.
@@ -63,7 +65,7 @@ class FakeConnection {
 
 class FakeListener {
  public:
-  // Takes a free port of 127.0.0.1.
+  // Binds to a free port of 127.0.0.1.
   explicit FakeListener(const std::optional<FakeTls>& tls = {}, bool open = true);
   ~FakeListener();
 
@@ -78,7 +80,7 @@ class FakeListener {
   void Open();
 
  private:
-  int reservation_;  // bound but never listening: keeps the port while `fd_` comes and goes
+  int reservation_;  // bound but never listening: keeps the port while `fd_` is closed and opened
   int fd_ = -1;
   uint16_t port_ = 0;
   std::shared_ptr<ssl_ctx_st> tls_;

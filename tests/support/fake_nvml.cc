@@ -1,7 +1,8 @@
-// libfake-nvml.so: the functions of NVIDIA's library that the device plugin calls, answered from a
-// FakeNvml. By default it has four A100 in two pairs with four NVLinks each, with the utilization
-// of the environment's SYNERGY_FAKE_NVML_UTILIZATION, in percent. It reads Xids from the file
-// SYNERGY_FAKE_NVML_XID, "GPU XID", and removes it.
+// libfake-nvml.so implements the functions of NVIDIA's library that the device plugin calls, with
+// the answers of a FakeNvml. By default there are four A100 in two pairs with four NVLinks each.
+// The environment sets their utilization in percent (SYNERGY_FAKE_NVML_UTILIZATION). It can also
+// name a file (SYNERGY_FAKE_NVML_XID) from which an Xid is read, as "GPU XID"; the file is then
+// removed.
 
 #include "support/fake_nvml.h"
 
@@ -21,7 +22,7 @@ using synergy::testing::FakeNvml;
 using synergy::testing::FakeNvmlEvent;
 using synergy::testing::FakeNvmlGpu;
 
-// The binary interface in NVIDIA's documentation.
+// These sizes are part of the binary interface in NVIDIA's documentation.
 static_assert(sizeof(PciInfo) == 68 && sizeof(Memory) == 24 && sizeof(Utilization) == 8 &&
               sizeof(EventData) == 32 && sizeof(FieldValue) == 40 && sizeof(Sample) == 16);
 
@@ -33,7 +34,7 @@ FakeNvml& State() {
   return state;
 }
 
-// Handles: 1 + GPU, and 1000 x (1 + GPU) + part for its MIG devices.
+// A handle is 1 + GPU, and for the GPU's MIG devices 1000 x (1 + GPU) + part.
 constexpr uintptr_t kParts = 1000;
 Device ToHandle(uintptr_t number) { return reinterpret_cast<Device>(number); }
 
@@ -63,7 +64,7 @@ PciInfo PciOf(unsigned bus) {
   return pci;
 }
 
-// Calls `answer` with the GPU, unless its calls have to fail.
+// Calls `answer` with the GPU, unless calls about it have to fail.
 template <class Answer>
 Return Ask(Device device, Answer answer) {
   const std::lock_guard lock(State().mutex);
@@ -348,6 +349,6 @@ Return nvmlEventSetWait_v2(EventSet /*set*/, EventData* data, unsigned milliseco
 }  // extern "C"
 
 namespace {
-// Sets the library up for a process that only loads it.
+// Initializes the library for a process that only loads it.
 [[maybe_unused]] const bool kReady = (FakeNvmlReset(), true);
 }  // namespace

@@ -36,8 +36,8 @@ struct FakeNvmlGpu {
   unsigned long long memory_used = 0;
   unsigned bus = 0;
   unsigned minor = 0;
-  int result = 0;      // of every call about it
-  bool listed = true;  // false: there is no handle for it
+  int result = 0;      // result of every call about it
+  bool listed = true;  // if false, there is no handle for it
   std::optional<unsigned long long> ecc_errors;
   std::optional<unsigned> recovery_action;  // nullopt: the field is not supported
   bool remap_pending = false;
@@ -53,7 +53,7 @@ struct FakeNvmlGpu {
   unsigned milliwatts = 0;
   std::vector<FakeNvLink> links;
   std::vector<int> ancestors;  // topology level to each GPU
-  int event_result = 0;        // of its registration for events
+  int event_result = 0;        // result of registering for its events
   bool mig_capable = true;
   bool mig = false;
   std::vector<FakeMigPart> parts;
@@ -71,8 +71,8 @@ struct FakeNvml {
   std::mutex mutex;
   std::condition_variable changed;
   int init_result = 0;
-  int wait_result = 0;  // of the event set's wait, if not 0
-  int sessions = 0;     // nvmlInit calls so far
+  int wait_result = 0;  // result of waiting for events, if not 0
+  int sessions = 0;     // number of nvmlInit calls so far
   std::vector<FakeNvmlGpu> gpus;
   std::deque<FakeNvmlEvent> events;
 };

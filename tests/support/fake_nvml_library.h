@@ -14,7 +14,7 @@
 
 namespace synergy::testing {
 
-// Keeps the library loaded, so that its state outlives the sessions of the code under test.
+// Keeps the library loaded, so that its state survives the sessions of the code under test.
 class FakeNvmlLibrary {
  public:
   FakeNvmlLibrary() : handle_(dlopen(SYNERGY_FAKE_NVML, RTLD_NOW)) {

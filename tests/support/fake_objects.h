@@ -12,13 +12,13 @@ namespace synergy::testing {
 struct FakePod {
   std::string name;
   std::string pod_namespace = "default";
-  std::string uid;  // empty: "uid-" and the name
+  std::string uid;  // if empty, "uid-" and the name
   std::string node;
   std::string phase = "Pending";
   std::string requests_json = R"({"cpu":"1","memory":"1Gi"})";
   std::string labels_json = "{}";
   std::string annotations_json = "{}";
-  std::string claims_json = "[]";  // resourceClaims
+  std::string claims_json = "[]";  // the pod's resourceClaims
   std::string scheduler = "default-scheduler";
   int priority = 0;
   bool deleting = false;

@@ -17,7 +17,7 @@
 namespace synergy::testing {
 namespace {
 
-// Reads the probe without judging whether it counts.
+// Reads the probe, whether it counts or not.
 std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   const auto document = json::Document::Parse(text.value_or("{}"));
   const auto cpu = ParseExactQuantity(document->root()["cpu"].text());
@@ -26,7 +26,8 @@ std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   return CpuProbe{MilliCpu(cpu->exact.ToMilli()), *until};
 }
 
-// Returns a fungible pod with only these annotations, written by Synergy, read like any other pod.
+// Returns a managed pod with only these annotations, written by Synergy, read as any other pod is
+// read.
 Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
   constexpr std::string_view kAmounts = R"({"cpu":"1","memory":"1"})";
   json::Writer out;
@@ -89,7 +90,7 @@ void SetRequested(ManagedContainer& fungible, const ResourceVector& amounts) {
   }
   if (fungible.memory_limit)
     fungible.memory_limit = std::max(*fungible.memory_limit, amounts.memory);
-  // Our field manager takes over fields that others had set.
+  // Our field manager becomes the owner of fields that others had set.
   fungible.resized_by_us_alone = true;
 }
 

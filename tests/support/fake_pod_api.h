@@ -31,38 +31,38 @@ namespace synergy::testing {
 
 class FakePodApi final : public kube::PodApi {
  public:
-  // Called before each call; an error refuses it. `call` is as in calls(); reads are "get a". May
-  // change pods.
+  // Runs before each call; an error refuses the call. `call` is as in calls(); reads are "get a".
+  // May change pods.
   std::function<Result<>(std::string_view call)> before_call = [](std::string_view) {
     return Result<>();
   };
-  // Called after each change by a call, with the changed pod; an error replaces the answer. May
+  // Runs after each change by a call, with the changed pod; an error replaces the answer. May
   // change pods, which does not affect the answer.
   std::function<Result<>(const Pod& pod)> after_change = [](const Pod&) { return Result<>(); };
 
-  // Refuses calls with this beginning from now on. Replaces the previous refusal.
+  // Refuses calls with this beginning from now on. Replaces an earlier refusal.
   void Refuse(std::string beginning, Error error);
   void RefuseNothing();
 
-  // Adds the pod, or replaces the one of that name. A fungible pod's requests and demand are
-  // derived from its container.
+  // Adds the pod, or replaces the one with its name. Derives a managed pod's requests and demand
+  // from its container.
   void Put(Pod pod);
   void Remove(const std::string& name);
 
-  // Makes a change of another client: the user, the kubelet, another program.
+  // Changes a pod as another client does: the user, the kubelet, another program.
   void Change(const std::string& name, const std::function<void(Pod& pod)>& change);
-  // The same for the fungible part of a pod.
+  // Changes the managed part of a pod in the same way.
   void ChangeManaged(const std::string& name, const std::function<void(ManagedContainer&)>& change);
-  // Acts as the kubelet: starts the pod and puts the amounts of its spec in force.
+  // Acts as the kubelet: starts the pod, and puts the amounts in its spec in force.
   void SettleOnNode(const std::string& name);
 
   // Aborts the test if there is no such pod.
   Pod pod(const std::string& name) const;
-  // Returns nullopt if it was never written, or was removed.
+  // Returns nullopt if the annotation was never written, or was removed.
   std::optional<std::string> annotation(const std::string& name, std::string_view key) const;
-  // Returns the requested writes, in order: "bind a n1", "resize a cpu 2, memory 4Gi" (of one
-  // dimension "resize a cpu 2"), "annotate a synergy.io/change, synergy.io/hold-" (a removed key
-  // ends in a dash). A failed one ends with the reason: "bind a n1: denied".
+  // Returns the requested writes, in order: "bind a n1", "resize a cpu 2, memory 4Gi" ("resize a
+  // cpu 2" if only one amount changes), "annotate a synergy.io/change, synergy.io/hold-" (a removed
+  // key ends in a dash). A failed call ends with the reason: "bind a n1: denied".
   std::vector<std::string> calls() const;
 
   Result<Pod> Get(const std::string& pod_namespace, const std::string& name,
@@ -82,7 +82,7 @@ class FakePodApi final : public kube::PodApi {
   };
   using Edit = std::function<Result<>(Kept& kept)>;
 
-  // `unchanged_since` other than 0: as kube::Precondition::kUnchanged.
+  // If `unchanged_since` is not 0, it acts as kube::Precondition::kUnchanged.
   Result<Pod> Write(const kube::PodIdentity& identity, uint64_t unchanged_since, std::string call,
                     const Edit& edit);
   Result<Pod> WriteUnnoted(const kube::PodIdentity& identity, uint64_t unchanged_since,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A ProfileCatalog with profiles by name, the same for all namespaces and numbers of GPUs.
+// A ProfileCatalog that finds profiles by name, for all namespaces and numbers of GPUs.
 
 #include <map>
 #include <memory>

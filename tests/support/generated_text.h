@@ -1,7 +1,7 @@
 #pragma once
 
-// Text in files of the project that a test makes from the product's tables: the test fails while
-// the file differs, and writes it with SYNERGY_UPDATE=1. SYNERGY_ROOT is the project's folder.
+// Text in the project's files that tests generate from the product's tables. A test fails while its
+// file differs; with SYNERGY_UPDATE=1 it writes the file. SYNERGY_ROOT is the project's folder.
 //
 // Threading: from one thread.
 
@@ -9,7 +9,7 @@
 
 namespace synergy::testing {
 
-// Expects `expected` between the line with `begin` and the next line with `end`.
+// Expects the text `expected` between the line with `begin` and the next line with `end`.
 void ExpectGenerated(const std::string& file, const std::string& begin, const std::string& end,
                      const std::string& expected);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// How many random histories a test runs, and their seeds. The environment's SYNERGY_HISTORIES and
-// SYNERGY_SEED (of the first one) set them. By default a test runs as many as the gate has time
-// for, and ten times as many in the long tier.
+// Tells how many random histories a test runs, and their seeds. SYNERGY_HISTORIES and SYNERGY_SEED
+// (of the first history) in the environment set them. By default a test runs as many as the gate
+// has time for; in the long tier, ten times as many.
 
 #include <cstdint>
 #include <cstdlib>

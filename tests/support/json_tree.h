@@ -1,7 +1,7 @@
 #pragma once
 
-// Mutable JSON, to which JSON Patch (RFC 6902) is applied as the API server does it, to check the
-// result of a patch.
+// Mutable JSON for checking the results of patches: applies a JSON Patch (RFC 6902) as the API
+// server does.
 //
 // Threading: values. Failures: a patch that cannot be applied gives an error, as on the API server.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A catalog of storage for tests: bandwidths by node, and what pods read by the name of their
+// A catalog of storage for tests: bandwidth by node, and what pods read by the name of their
 // profile.
 
 #include <algorithm>

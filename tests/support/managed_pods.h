@@ -1,7 +1,7 @@
 #pragma once
 
-// Pods with one GPU that Synergy manages, sensitive to CPU or not, and their profiles, for tests of
-// the tuner. On a node with 4 GPUs, 12 cores and 64 GiB the fair share is 3 cores.
+// Pods with one GPU that Synergy manages, some sensitive to CPU and some not, and their profiles,
+// for tests of the tuner. On a node with 4 GPUs, 12 cores and 64 GiB the fair share is 3 cores.
 
 #include <memory>
 #include <string>

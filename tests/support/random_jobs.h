@@ -13,10 +13,11 @@ namespace synergy::testing {
 
 struct RandomJobs {
   uint64_t jobs = 25;
-  uint64_t models = 3;        // named a, b, c and so on; `profiles` has each for one GPU
-  uint64_t gap = 400;         // seconds from a job's arrival to the next one's: fewer than this
-  uint64_t large_one_in = 4;  // of this many jobs, on average, one has 6 GPUs; the others 1 to 3
-  uint64_t work = 4000;  // seconds of work at the fair share: from 100 to fewer than this and 100
+  uint64_t models = 3;        // the models are a, b, c and so on; `profiles` has each for one GPU
+  uint64_t gap = 400;         // the next job arrives less than so many seconds later
+  uint64_t large_one_in = 4;  // on average, one of so many jobs has 6 GPUs; the others have 1 to 3
+  // a job has 100 seconds of work at the fair share, and less than so many more
+  uint64_t work = 4000;
 };
 
 // REQUIRES: `profiles` knows the models with 3 cores and 20 GiB.

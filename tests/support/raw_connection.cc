@@ -24,7 +24,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// No server listens on these addresses, so a connection cannot take a server's port.
+// No server listens on these addresses, so a connection from them cannot occupy a server's port.
 constexpr in_addr_t kOthers = 0x7F090000;  // 127.9.0.0
 
 }  // namespace

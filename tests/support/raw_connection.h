@@ -1,6 +1,6 @@
 #pragma once
 
-// A TCP connection to a server under test, for everything that a proper HTTP client never does.
+// A TCP connection to a server under test, for what no correct HTTP client does.
 //
 // Threading: one owner at a time. Reads time out after ten seconds, so that a failing test ends.
 
@@ -12,7 +12,7 @@ namespace synergy::testing {
 
 class RawConnection {
  public:
-  // `host`: the N of its source address 127.9.0.N; 0: 127.0.0.1.
+  // `host`: the N of the source address 127.9.0.N; with 0 the source is 127.0.0.1.
   explicit RawConnection(uint16_t port, uint8_t host = 0);
   ~RawConnection();
   RawConnection(RawConnection&& other) noexcept;
@@ -20,10 +20,11 @@ class RawConnection {
 
   // Returns false if the server has closed the connection.
   bool Send(std::string_view bytes);
-  // Sends no more, but still reads.
+  // Ends sending, but still reads.
   void FinishSending();
 
-  // Returns one answer, head and body, by its Content-Length; a part of it if the connection ended.
+  // Returns one answer, head and body, by its Content-Length; a part of it if the connection ends
+  // before.
   std::string ReadAnswer();
   // Returns everything until the server closes the connection.
   std::string ReadToEnd();
@@ -31,7 +32,7 @@ class RawConnection {
   bool IsClosed();
 
  private:
-  // Returns false at the end, or after ten seconds.
+  // Returns false at the end of the connection, or after ten seconds.
   bool ReadMore();
 
   int fd_;
@@ -39,7 +40,7 @@ class RawConnection {
   std::string read_;
 };
 
-// Returns the body of an answer from ReadAnswer().
+// Returns the body of an answer that ReadAnswer() has returned.
 std::string BodyOf(const std::string& answer);
 
 }  // namespace synergy::testing

@@ -1,5 +1,5 @@
-// A second device plugin on a real node: registers, and registers again with each start of the
-// kubelet. Ends on SIGTERM.
+// A second device plugin on a real node. It registers, and registers again each time the kubelet
+// starts. It ends on SIGTERM.
 //
 // usage: stand-in-plugin FOLDER SOCKET RESOURCE ID...
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-// Returns 0 if there is none.
+// Returns when the file was made; 0 if there is none.
 long long MadeAt(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return 0;

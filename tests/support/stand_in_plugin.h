@@ -1,7 +1,8 @@
 #pragma once
 
-// A device plugin beside Synergy's: serves a socket of the given name in the kubelet's folder,
-// registers it on request, and gives out its devices by a variable, as NVIDIA's does.
+// A device plugin beside Synergy's. It serves a socket with the given name in the kubelet's folder,
+// registers it on request, and passes devices to containers in an environment variable, as NVIDIA's
+// does.
 //
 // Threading: from any thread.
 
@@ -31,7 +32,7 @@ class StandInPlugin final : public v1beta1::DevicePlugin::Service {
   }
   ~StandInPlugin() override { End(); }
 
-  // Serves again after End, as after a restart of the kubelet, which deletes the sockets.
+  // Serves again after End(), as after a restart of the kubelet, which deletes the sockets.
   void Serve() {
     ending_ = false;
     grpc::ServerBuilder builder;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes certificates at run time, so that no test contains one that expires.
+// Makes certificates at run time, so that no test contains a certificate that expires.
 //
 // Threading: values, except the authority: one owner at a time.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pods that have GPUs in turns, and what their node's agent reports, for tests of the planner
+// Pods that take turns on GPUs, and what their node's agent reports, for tests of the planner
 // (engine/sharing/turn_planner.h).
 
 #include <chrono>
@@ -29,7 +29,7 @@ inline TurnPod TurnPodOn(const std::string& node, const std::string& gpu, const 
   return {std::make_shared<const Pod>(std::move(pod)), std::move(known)};
 }
 
-// The turns that are written on pods.
+// Applies the turns that the plan writes to the pods.
 inline void WriteTurns(const TurnPlan& plan, std::map<std::string, std::vector<TurnPod>>& pods) {
   for (const TurnChange& change : plan.changes) {
     for (TurnPod& pod : pods.at(change.pod->node)) {

@@ -9,7 +9,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Where the node agents' certificate is; empty: nowhere, and their progress is not asked for. */}}
+{{/* Returns the Secret with the node agents' certificate. Empty: there is none, and the controller does not ask for progress. */}}
 {{- define "synergy.agentSecret" -}}
 {{- if include "synergy.runs" (list . "node-agent") -}}
 {{- if eq .Values.webhook.certificate.mode "provided" -}}
@@ -22,7 +22,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Whom a component's certificate names: (list $ "controller") */}}
+{{/* Returns the name in a component's certificate: (list $ "controller") */}}
 {{- define "synergy.serverName" -}}
 {{- printf "%s.%s.svc" (include "synergy.component" .) (first .).Release.Namespace -}}
 {{- end -}}

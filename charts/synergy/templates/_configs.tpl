@@ -1,4 +1,4 @@
-{{/* The programs' configurations: what the chart itself decides, and the values' further fields. */}}
+{{/* The programs' configurations: the fields that the chart itself decides, and the further fields in the values. */}}
 
 {{- define "synergy.schedulerConfig" -}}
 # Configuration of the kube-scheduler that runs beside synergy-extender (kube-scheduler --config).
@@ -69,7 +69,7 @@ extenders:
   ignorable: false
 {{- end -}}
 
-{{/* The resources of GPUs that Synergy manages: whole GPUs, slices, turns. */}}
+{{/* Returns the resources of the GPUs that Synergy manages: whole GPUs, slices, turns. */}}
 {{- define "synergy.gpuResources" -}}
 {{- range $suffix := list "" ".shared" ".turns" }}
 - {{ $.Values.gpuResource }}{{ $suffix }}
@@ -135,7 +135,7 @@ extenders:
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}
 
-{{/* Where the device plugin tells the node agent beside it how busy GPUs are; empty: not both of them run. */}}
+{{/* Returns the file in which the device plugin reports to the node agent beside it how busy GPUs are. Empty if not both of them run. */}}
 {{- define "synergy.gpuBusyFile" -}}
 {{- if and (include "synergy.runs" (list . "device-plugin")) (include "synergy.runs" (list . "node-agent")) -}}
 /run/synergy-device-plugin/gpu-busy.json
@@ -153,7 +153,7 @@ extenders:
     "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
 {{- end -}}
 
-{{/* Whether the node agent suspends pods for their turns; empty: no, or no controller can renew turns. */}}
+{{/* Returns "true" if the node agent suspends pods for their turns. Empty if it does not, or if no controller can renew turns. */}}
 {{- define "synergy.suspends" -}}
 {{- if and .Values.nodeAgent.turns.enabled (include "synergy.agentSecret" .) }}true{{ end -}}
 {{- end -}}

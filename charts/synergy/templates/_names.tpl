@@ -15,36 +15,36 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The name of a component's objects: (list $ "controller") */}}
+{{/* Returns the name of a component's objects: (list $ "controller") */}}
 {{- define "synergy.component" -}}
 {{- printf "%s-%s" (include "synergy.fullname" (first .)) (index . 1) -}}
 {{- end -}}
 
-{{/* "true" for a component that runs: (list $ "controller"). In shadow mode the extender alone does, as "scheduler". */}}
+{{/* Returns "true" if a component runs: (list $ "controller"). In shadow mode only the extender does, as "scheduler". */}}
 {{- define "synergy.runs" -}}
 {{- $values := (first .).Values -}}
 {{- $switches := dict "scheduler" true "controller" true "device-plugin" $values.devicePlugin.enabled "node-agent" $values.nodeAgent.enabled "ui" $values.ui.enabled -}}
 {{- if and (get $switches (last .)) (or (eq (last .) "scheduler") (not $values.extender.shadow)) }}true{{ end -}}
 {{- end -}}
 
-{{/* "true" if the controller acts on retries of jobs */}}
+{{/* Returns "true" if the controller acts on retries of jobs */}}
 {{- define "synergy.retries" -}}
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
 {{- end -}}
 
-{{/* "true" if the controller keeps reserved nodes from an autoscaler */}}
+{{/* Returns "true" if the controller keeps an autoscaler from removing reserved nodes */}}
 {{- define "synergy.autoscaler" -}}
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.reservations | default dict).autoscaler }}true{{ end -}}
 {{- end -}}
 
-{{/* What pods of a component are found by: (list $ "controller") */}}
+{{/* Returns the labels that select a component's pods: (list $ "controller") */}}
 {{- define "synergy.selector" -}}
 app.kubernetes.io/name: {{ include "synergy.name" (first .) }}
 app.kubernetes.io/instance: {{ (first .).Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
-{{/* The labels of a component's objects: as synergy.marks */}}
+{{/* Returns the labels of a component's objects; arguments as for synergy.marks */}}
 {{- define "synergy.labels" -}}
 {{- $root := first . -}}
 {{ include "synergy.selector" . }}
@@ -62,8 +62,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 {{- end -}}
 
-{{/* The labels and annotations of a component's objects: (list $ "controller"), or (list $ "controller" $annotations $labels) where an
-     object has more of its own */}}
+{{/* Returns the labels and annotations of a component's objects: (list $ "controller"), or (list $ "controller" $annotations
+     $labels) if an object has more of its own */}}
 {{- define "synergy.marks" -}}
 labels:
   {{- include "synergy.labels" . | nindent 2 }}
@@ -75,25 +75,25 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* An object's name, labels and annotations: as synergy.marks */}}
+{{/* Returns an object's name, namespace, labels and annotations; arguments as for synergy.marks */}}
 {{- define "synergy.metadata" -}}
 name: {{ include "synergy.component" . }}
 namespace: {{ (first .).Release.Namespace }}
 {{ include "synergy.marks" . }}
 {{- end -}}
 
-{{/* The same for an object without a namespace */}}
+{{/* Returns the same for an object without a namespace */}}
 {{- define "synergy.clusterMetadata" -}}
 name: {{ include "synergy.component" . }}
 {{ include "synergy.marks" . }}
 {{- end -}}
 
-{{/* The labels and annotations of a CRD. Helm deletes none that has the policy, whatever becomes of the release. */}}
+{{/* Returns the labels and annotations of a CRD. Helm never deletes a CRD that has the policy, even if the release is uninstalled. */}}
 {{- define "synergy.crdMarks" -}}
 {{- include "synergy.marks" (list . "crds" (.Values.crds.keep | ternary (dict "helm.sh/resource-policy" "keep") dict)) -}}
 {{- end -}}
 
-{{/* (list $ "controller" $values.controller) */}}
+{{/* Returns the name of a component's service account: (list $ "controller" $values.controller) */}}
 {{- define "synergy.serviceAccountName" -}}
 {{- $account := (index . 2).serviceAccount -}}
 {{- if $account.create -}}
@@ -103,7 +103,7 @@ name: {{ include "synergy.component" . }}
 {{- end -}}
 {{- end -}}
 
-{{/* Value and policy cannot be changed of a PriorityClass: another value is another class. */}}
+{{/* Returns the name of the PriorityClass. The value and policy of a class cannot change, so another value means another class. */}}
 {{- define "synergy.priorityClassName" -}}
 {{- $class := .Values.priorityClass -}}
 {{- if .Values.extender.shadow -}}
@@ -114,7 +114,8 @@ name: {{ include "synergy.component" . }}
 {{- end -}}
 {{- end -}}
 
-{{/* One of Synergy's own images: (list $ $values.controller). A digest is of the chart's own version: with another tag it would lie. */}}
+{{/* Returns one of Synergy's own images: (list $ $values.controller). The digest belongs to the chart's own version, so it is
+     ignored if the tag is another one. */}}
 {{- define "synergy.image" -}}
 {{- $root := first . -}}
 {{- $image := (last .).image -}}
@@ -124,8 +125,8 @@ name: {{ include "synergy.component" . }}
 {{- if and $image.digest (eq $tag $root.Chart.AppVersion) }}@{{ $image.digest }}{{ end -}}
 {{- end -}}
 
-{{/* The cluster's own version of kube-scheduler, without what a provider adds (v1.36.5-gke.1080000): it cannot watch kinds that an older
-     cluster lacks. */}}
+{{/* Returns the image of kube-scheduler in the cluster's own version, without a provider's suffix (v1.36.5-gke.1080000). A newer
+     one could not watch kinds that the cluster lacks. */}}
 {{- define "synergy.schedulerImage" -}}
 {{- $cluster := semver .Capabilities.KubeVersion.Version -}}
 {{- $tag := printf "v%d.%d.%d" $cluster.Major $cluster.Minor $cluster.Patch -}}
@@ -135,18 +136,19 @@ name: {{ include "synergy.component" . }}
 {{- end -}}
 {{- end -}}
 
-{{/* As whom a component's pods ask the API server: (list $ "controller" $values.controller) */}}
+{{/* Returns the user name with which a component's pods call the API server: (list $ "controller" $values.controller) */}}
 {{- define "synergy.username" -}}
 {{- printf "system:serviceaccount:%s:%s" (index . 0).Release.Namespace (include "synergy.serviceAccountName" .) -}}
 {{- end -}}
 
-{{/* Asks a program for its health or readiness on its Unix socket, which no flood from the network reaches. A process starts
-for that, so probes of health leave a busy node a minute: (list "synergy-extender" "ready") */}}
+{{/* Returns a probe that asks a program for its health or readiness on its Unix socket, which no flood from the network can
+     reach: (list "synergy-extender" "ready"). Each probe starts a process, so on a busy node health probes may take up to a
+     minute. */}}
 {{- define "synergy.probe" -}}
 exec: {command: [{{ index . 0 }}, --probe-socket, {{ index . 0 }}, --check-{{ index . 1 }}]}
 {{- end -}}
 
-{{/* Rules of a role: what a program asks the API server about those who ask for its metrics. */}}
+{{/* Returns rules of a role: a program asks the API server about clients that ask for its metrics. */}}
 {{- define "synergy.reviewRules" -}}
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
@@ -156,7 +158,7 @@ exec: {command: [{{ index . 0 }}, --probe-socket, {{ index . 0 }}, --check-{{ in
   verbs: [create]
 {{- end -}}
 
-{{/* Annotations of pods that Synergy's programs alone write: kWrittenByPrograms in src/cluster/annotations.h */}}
+{{/* Returns the annotations of pods that only Synergy's programs may write: kWrittenByPrograms in src/cluster/annotations.h */}}
 {{- define "synergy.guardedAnnotations" -}}
 'synergy.io/container', 'synergy.io/demand', 'synergy.io/fair-share', 'synergy.io/floor', 'synergy.io/original',
 'synergy.io/profile', 'synergy.io/profile-generation', 'synergy.io/enforcement', 'synergy.io/gpu-product', 'synergy.io/placeholder',

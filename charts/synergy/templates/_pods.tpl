@@ -1,4 +1,4 @@
-{{/* What every pod has: (list $ "controller" $values.controller) */}}
+{{/* Returns the fields that every pod has: (list $ "controller" $values.controller) */}}
 {{- define "synergy.pod" -}}
 {{- $root := index . 0 -}}
 {{- $values := index . 2 -}}
@@ -23,7 +23,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* Of the scheduler's and the controller's pods: spread: (list $ "controller" $values.controller) */}}
+{{/* Returns the fields of the scheduler's and the controller's pods, which are spread: (list $ "controller" $values.controller) */}}
 {{- define "synergy.replicatedPod" -}}
 {{- $root := index . 0 -}}
 {{ include "synergy.pod" . }}
@@ -43,22 +43,22 @@ topologySpreadConstraints:
   {{- end }}
 {{- end -}}
 
-{{/* What the values add to a list, if anything: (list $values.controller.extraVolumes 6) */}}
+{{/* Returns what the values add to a list, if anything: (list $values.controller.extraVolumes 6) */}}
 {{- define "synergy.more" -}}
 {{- with first . }}
 {{- toYaml . | nindent (last $) }}
 {{- end }}
 {{- end -}}
 
-{{/* Of a container whose environment is the values' alone: (list $values.controller 8) */}}
+{{/* Returns the environment of a container if only the values set it: (list $values.controller 8) */}}
 {{- define "synergy.environment" -}}
 {{- with (first .).extraEnv }}
 {{- dict "env" . | toYaml | nindent (last $) }}
 {{- end }}
 {{- end -}}
 
-{{/* A pod's labels: (list $ "controller" $values.controller) */}}
-{{/* Without the chart's version: an upgrade that changes nothing of a pod does not replace it. */}}
+{{/* Returns a pod's labels: (list $ "controller" $values.controller) */}}
+{{/* They lack the chart's version, so that an upgrade that changes nothing of a pod does not replace it. */}}
 {{- define "synergy.podLabels" -}}
 {{ include "synergy.selector" (list (index . 0) (index . 1)) }}
 app.kubernetes.io/part-of: synergy
@@ -70,7 +70,7 @@ app.kubernetes.io/part-of: synergy
 {{- end }}
 {{- end -}}
 
-{{/* One of Synergy's own service accounts: (list $ "controller" $values.controller) */}}
+{{/* Returns one of Synergy's own service accounts: (list $ "controller" $values.controller) */}}
 {{- define "synergy.serviceAccount" -}}
 {{- $account := (index . 2).serviceAccount -}}
 {{- if $account.create -}}
@@ -83,7 +83,7 @@ metadata:
 {{- end }}
 {{- end -}}
 
-{{/* Who a role is bound to: (list $ "controller" $values.controller) */}}
+{{/* Returns the subjects to which a role is bound: (list $ "controller" $values.controller) */}}
 {{- define "synergy.subjects" -}}
 subjects:
 - kind: ServiceAccount

@@ -1,4 +1,4 @@
-// Rounds on several GPU types, on random clusters and jobs.
+// Tests rounds on several GPU types with random clusters and jobs.
 
 #include <deque>
 #include <string>
@@ -21,7 +21,7 @@ std::string AnyOf(std::span<const TypePolicyName> policies) {
   return std::string(policies[at].name) + (aware ? "" : "-agnostic");
 }
 
-// Jobs with profiles on each type.
+// Jobs with profiles for each type.
 class TypedJobs {
  public:
   TypedJobs(const TypedServers& servers, bool one_gpu) {
@@ -55,7 +55,7 @@ class TypedJobs {
   std::vector<ProfilesOnTypes> on_types;
 
  private:
-  std::deque<JobProfile> profiles_;  // addresses stay
+  std::deque<JobProfile> profiles_;  // a deque, so that addresses stay valid
 };
 
 TypedServers AnyServers(size_t types) {
@@ -70,7 +70,7 @@ TypedServers AnyServers(size_t types) {
   return servers;
 }
 
-// Checks the invariants of each round.
+// Checks the invariants in each round.
 class CheckedRounds final : public RoundPlanner {
  public:
   CheckedRounds(const TypedServers& servers, GavelRounds& rounds)
@@ -87,7 +87,7 @@ class CheckedRounds final : public RoundPlanner {
       for (const Share& share : shares) {
         used[share.server] += share.amount;
         gpus += share.amount.gpus;
-        // On one type: its time on types is at most that of the round.
+        // All shares are on one type, so the job's time on types is at most that of the round.
         RC_ASSERT(TypeOf(share.server) == TypeOf(shares.front().server));
       }
       RC_ASSERT(shares.empty() || gpus == jobs[job].gpus);

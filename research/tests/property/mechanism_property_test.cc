@@ -1,4 +1,4 @@
-// Invariants of every mechanism, on random clusters and jobs.
+// Tests the invariants of every mechanism with random clusters and jobs.
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@
 namespace synergy::testing {
 namespace {
 
-// A few profiles, from insensitive to very sensitive, at each GPU count.
+// A few profiles for each number of GPUs, from insensitive to very sensitive.
 class Profiles {
  public:
   Profiles() {
@@ -81,7 +81,8 @@ std::vector<JobIndex> InOrder(const std::vector<Job>& jobs) {
   return order;
 }
 
-// Limited by nodes alone: the result of a search within a second depends on the machine's load.
+// Only the number of nodes is limited: the result of a search within a second depends on the
+// machine's load.
 constexpr OptOptions kWithoutClock{.time = std::chrono::hours(1)};
 
 Plan PlanWith(const std::string& mechanism, const std::vector<Server>& servers,
@@ -137,7 +138,7 @@ RC_GTEST_PROP(MechanismProperty, PlansStayWithinCapacityRoundAfterRound, ()) {
     Plan plan = mechanism->allocator->Allocate(servers, jobs, InOrder(jobs));
     CheckCapacity(servers, jobs, plan);
     for (JobIndex job = 0; job < jobs.size(); ++job) {
-      // A job that continues keeps its servers.
+      // A job that continues has to keep its servers.
       if (jobs[job].Runs() && !plan.shares[job].empty()) {
         RC_ASSERT(plan.shares[job].size() == jobs[job].holds.size());
         for (size_t share = 0; share < plan.shares[job].size(); ++share) {
@@ -209,7 +210,7 @@ RC_GTEST_PROP(MechanismProperty, TheSameInputGivesTheSamePlan, ()) {
 // positions.
 struct Rearranged {
   std::vector<Server> servers;
-  std::vector<ServerIndex> went;  // by former index
+  std::vector<ServerIndex> went;  // former position -> new position
 };
 
 Rearranged Rearrange(const std::vector<Server>& servers) {
@@ -233,11 +234,11 @@ std::vector<Share> Follow(std::vector<Share> shares, const Rearranged& rearrange
   return shares;
 }
 
-// On a tie the smallest server is taken, and of equal servers the first: in another order of sizes
-// every job gets the same amounts on the same server, round after round.
+// On a tie the smallest server is taken, and of equal servers the first. So if sizes are in another
+// order, every job gets the same amounts on the same server, round after round.
 RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
   std::vector<Server> servers = RandomServers();
-  // Creates ties between different servers for jobs that ask for GPUs alone.
+  // Jobs that request only GPUs then tie between different servers.
   for (Server& server : servers)
     server.capacity.cpu = *rc::gen::element(1, 2) * server.capacity.cpu;
   const Rearranged rearranged = Rearrange(servers);
@@ -250,7 +251,7 @@ RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
       const Plan other = PlanWith(mechanism, rearranged.servers, others);
       for (JobIndex job = 0; job < jobs.size(); ++job) {
         RC_ASSERT(Follow(plan.shares[job], rearranged) == other.shares[job]);
-        // Some jobs are interrupted, so that the next round has something to decide.
+        // Some jobs are interrupted, so that the next round has to decide something.
         const bool stays = (job + static_cast<JobIndex>(round)) % 3 != 0;
         jobs[job].holds = stays ? plan.shares[job] : std::vector<Share>();
         others[job].holds = stays ? other.shares[job] : std::vector<Share>();
@@ -259,15 +260,15 @@ RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
   }
 }
 
-// Equal servers, and no job that is larger than one of them.
+// Returns equal servers, none of which is smaller than a job.
 std::vector<Server> ServersAlike(size_t most) {
   std::vector<Server> servers(*rc::gen::inRange<size_t>(1, most + 1));
   for (Server& server : servers) server.capacity = {Gpus(8), Cores(24), GB(504)};
   return servers;
 }
 
-// Opt takes a plan of Tune's if its own placement has a lower total, so this holds everywhere, not
-// only where a proof by the first program's value is possible.
+// Opt takes one of Tune's plans if its own placement has a lower total. So this holds always, not
+// only where the first program's value proves it.
 RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
@@ -278,8 +279,8 @@ RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
 
 // The bound is over the choices of DivisionChoices. Tune and proportional take their amounts from
 // the same grid (a cell of the profile, the fair share, or the lesser of both), and a job that they
-// split runs no faster than at a grid point, so they stay below it. Mechanisms that take amounts
-// between the grid's points, or leave jobs below their fair share, may exceed it.
+// split is no faster than at a point of the grid, so they stay below the bound. Mechanisms that
+// take amounts between the grid's points, or give jobs less than their fair share, may exceed it.
 RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
   const std::vector<Server> servers = ServersAlike(6);
   const std::vector<Job> jobs = RandomJobs(40);
@@ -296,7 +297,8 @@ RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
   RC_ASSERT(Total(servers, jobs, plan) >= machine->bound * (1 - *plan.gap) - 1e-6);
 }
 
-// Returns the best total of the jobs from `at` on with this much left; -1 if they do not fit.
+// Returns the best total of the jobs from `at` on with this much CPU and memory left; -1 if they do
+// not fit.
 double BestOf(const std::vector<std::vector<DivisionChoice>>& choices, size_t at, MilliCpu cpu,
               Bytes memory) {
   if (at == choices.size()) return 0;

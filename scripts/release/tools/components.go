@@ -1,6 +1,6 @@
 //go:build components
 
-// Package tools pins the programs that scripts/release uses, and the check of workflows.
+// Package tools pins the programs that scripts/release uses, and the program that checks workflows.
 package tools
 
 import (

@@ -11,12 +11,13 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// churnTick is how often events are made: several at a time, as an API server's watch cache hands them out.
+// churnTick is how often events are made. Several are made at a time, as an API server's watch
+// cache sends them.
 const churnTick = 10 * time.Millisecond
 
-// churn changes pods at the server's rate for ever: of twenty events one is a pod that comes, one is that pod as it goes, and
-// the others are updates of pods all over the cluster. An update is the same object with another version, so that it costs
-// little here, and a client as much as any.
+// churn changes pods at the server's rate for ever. Of twenty events one adds a pod, one removes
+// that pod, and the others update pods all over the cluster. An update is the same object with
+// another version: it costs this server little, and a client as much as any other update.
 func (s *server) churn() {
 	s.pods.mutex.Lock()
 	keys := append([]string{}, s.pods.keys...)
@@ -40,7 +41,7 @@ func (s *server) churn() {
 			case 11:
 				s.change(func(version int64) { s.pods.remove(key, version, withVersion(encoded, version)) })
 			default:
-				// A prime keeps neighbours apart.
+				// A prime number keeps pods that follow each other on different nodes.
 				key := keys[made*7919%len(keys)]
 				object, _ := s.pods.get(key)
 				s.change(func(version int64) { s.pods.put(key, "MODIFIED", version, withVersion(object, version)) })
@@ -49,7 +50,7 @@ func (s *server) churn() {
 	}
 }
 
-// change makes one change of any kind.
+// change makes one change of a pod.
 func (s *server) change(make func(version int64)) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -78,7 +79,8 @@ func (s *server) setChurn(w http.ResponseWriter, r *http.Request) {
 	s.churnRate.Store(rate)
 }
 
-// relist makes every watch of pods too old, as after a compaction, and answers when one has been opened again.
+// relist makes every watch of pods too old, as after a compaction, and answers when a watch has
+// been opened again.
 func (s *server) relist(w http.ResponseWriter, r *http.Request) {
 	var reopened <-chan struct{}
 	s.change(func(version int64) { reopened = s.pods.forget(version) })

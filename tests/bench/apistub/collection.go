@@ -13,7 +13,8 @@ type event struct {
 	line    []byte
 }
 
-// collection is one kind of object: what exists, and everything that has happened since the start, or since it was forgotten.
+// collection has the objects of one kind, and everything that has happened to them since the start,
+// or since the last forget.
 type collection struct {
 	kind       string
 	apiVersion string
@@ -23,7 +24,7 @@ type collection struct {
 	objects map[string]json.RawMessage
 	events  []event
 	changed chan struct{}
-	// forgotten is the version before which nobody can watch any more.
+	// forgotten is the version before which no watch can start any more.
 	forgotten int64
 	opened    chan struct{}
 }
@@ -32,7 +33,7 @@ func newCollection(kind, apiVersion string) *collection {
 	return &collection{kind: kind, apiVersion: apiVersion, objects: map[string]json.RawMessage{}, changed: make(chan struct{}), opened: make(chan struct{})}
 }
 
-// load adds an object that is older than any watch.
+// load adds an object that exists before any watch starts.
 func (c *collection) load(key string, object any) {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -42,7 +43,7 @@ func (c *collection) load(key string, object any) {
 	c.objects[key] = encoded
 }
 
-// put stores an object under a new version and tells the watches.
+// put stores an object under a new version and notifies the watches.
 func (c *collection) put(key, change string, version int64, object json.RawMessage) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -53,11 +54,11 @@ func (c *collection) put(key, change string, version int64, object json.RawMessa
 	c.emit(version, fmt.Appendf(nil, `{"type":%q,"object":%s}`, change, withKind(object, c.kind, c.apiVersion)))
 }
 
-// remove ends an object; object is its last state.
+// remove removes an object; `object` is its last state.
 func (c *collection) remove(key string, version int64, object json.RawMessage) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	// Those that go came last.
+	// The objects that are removed were added last.
 	for at, other := range slices.Backward(c.keys) {
 		if other == key {
 			c.keys = slices.Delete(c.keys, at, at+1)
@@ -68,8 +69,8 @@ func (c *collection) remove(key string, version int64, object json.RawMessage) {
 	c.emit(version, fmt.Appendf(nil, `{"type":"DELETED","object":%s}`, withKind(object, c.kind, c.apiVersion)))
 }
 
-// forget drops all events before a version and ends the watches, which cannot go on. The channel is closed when a watch has
-// been opened again.
+// forget drops all events before a version and ends the watches, which cannot continue. The channel
+// is closed when a watch has been opened again.
 func (c *collection) forget(version int64) (reopened <-chan struct{}) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -79,7 +80,7 @@ func (c *collection) forget(version int64) (reopened <-chan struct{}) {
 	return c.opened
 }
 
-// open says whether a watch from this version has missed nothing.
+// open returns whether a watch from this version has missed nothing.
 func (c *collection) open(version int64) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -104,7 +105,7 @@ func (c *collection) get(key string) (json.RawMessage, bool) {
 	return object, found
 }
 
-// page returns up to limit objects from an index on; limit 0 is all of them.
+// page returns up to limit objects from an index on; limit 0 returns all of them.
 func (c *collection) page(start, limit int) (objects []json.RawMessage, remaining int) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -118,8 +119,8 @@ func (c *collection) page(start, limit int) (objects []json.RawMessage, remainin
 	return objects, len(c.keys) - end
 }
 
-// since returns the events after a version, and a channel that is closed when there are more; no channel where some of them
-// are forgotten.
+// since returns the events after a version, and a channel that is closed when there are more; nil
+// instead of a channel if some of the events are forgotten.
 func (c *collection) since(version int64, from int) (events []event, next int, changed <-chan struct{}) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -134,7 +135,8 @@ func (c *collection) since(version int64, from int) (events []event, next int, c
 	return events, len(c.events), c.changed
 }
 
-// withKind adds what an object has on its own and in a watch, but not as an item of a list.
+// withKind adds the kind and version that an object has on its own and in a watch, but not in a
+// list.
 func withKind(object json.RawMessage, kind, apiVersion string) json.RawMessage {
 	return fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,%s`, kind, apiVersion, object[1:])
 }

@@ -44,7 +44,8 @@ func (s *server) listOrWatch(w http.ResponseWriter, r *http.Request, objects *co
 	_, _ = out.WriteString("]}\n")
 }
 
-// watch streams events after the given version until the client leaves or its timeout has passed.
+// watch streams events after the given version until the client disconnects or the request's
+// timeout has passed.
 func (s *server) watch(w http.ResponseWriter, r *http.Request, objects *collection) {
 	query := r.URL.Query()
 	if query.Get("sendInitialEvents") != "" {

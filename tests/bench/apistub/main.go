@@ -1,8 +1,9 @@
-// Command apistub stands in for an API server: it lists and watches nodes, pods and what else our programs read of a made-up
-// cluster over plain HTTP, and binds pods. It holds every object as the bytes it sends, so it costs a client under
-// measurement as little processor time as a server can.
+// Command apistub stands in for an API server: over plain HTTP it lists and watches the nodes, pods
+// and other objects of an invented cluster that our programs read, and binds pods. It stores every
+// object as the bytes to send, so it takes as little processor time as possible from the measured
+// client.
 //
-// It prints "listening ADDRESS" when it is ready, and writes a kubeconfig file for itself if it is asked to.
+// It prints "listening ADDRESS" when it is ready, and can write a kubeconfig file for itself.
 package main
 
 import (

@@ -15,7 +15,8 @@ import (
 )
 
 type server struct {
-	// mutex makes a new version and its event one step: who reads the version has missed no event up to it.
+	// mutex makes a new version and its event a single step: code that reads the version has missed no
+	// event up to it.
 	mutex      sync.Mutex
 	version    int64
 	nodes      *collection
@@ -77,7 +78,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/pods", s.create)
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/pods/{name}/binding", s.bind)
 	mux.HandleFunc("PATCH /apis/synergy.io/v1alpha1/namespaces/{namespace}/trainingprofiles/{name}/status", acceptEvent)
-	// Events are written and forgotten, as they are by a client that nobody watches.
+	// Events are accepted and dropped, because no client watches them.
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/events", acceptEvent)
 	mux.HandleFunc("POST /apis/events.k8s.io/v1/namespaces/{namespace}/events", acceptEvent)
 	mux.HandleFunc("PUT /stub/events/{rate}", s.setChurn)

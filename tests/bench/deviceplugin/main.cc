@@ -1,6 +1,6 @@
 // Measures the device plugin: its resident memory, and how long a kubelet waits for Allocate and
-// GetPreferredAllocation. The program runs as a process of its own; the kubelet is the tests' fake,
-// on the same sockets as a real one. docs/evidence/benchmarks.md explains the figures.
+// GetPreferredAllocation. The program runs as a process; the kubelet is the fake from the tests, on
+// the same sockets as a real one. docs/evidence/benchmarks.md explains the figures.
 //
 // usage: device_plugin_bench PROGRAM [CALLS]
 
@@ -92,7 +92,7 @@ class Plugin {
   pid_t pid_ = -1;
 };
 
-// Returns microseconds, sorted.
+// Measures calls; returns their microseconds, sorted.
 template <class Call>
 std::vector<double> Time(int calls, Call call) {
   std::vector<double> times;
@@ -119,7 +119,7 @@ void Print(const char* what, const std::vector<double>& times) {
 
 void Require(const grpc::Status& status, bool ok) {
   if (status.ok() == ok) return;
-  fmt::print(stderr, "a call ended otherwise than it should: {}\n", status.error_message());
+  fmt::print(stderr, "a call had an unexpected result: {}\n", status.error_message());
   std::exit(EXIT_FAILURE);
 }
 

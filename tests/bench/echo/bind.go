@@ -11,7 +11,8 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
-// newBinder returns a handler that binds with the client and the format that kube-scheduler itself uses.
+// newBinder returns a handler that binds with the client and the encoding that kube-scheduler
+// itself uses.
 func newBinder(kubeconfig string) (http.HandlerFunc, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

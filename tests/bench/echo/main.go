@@ -1,6 +1,6 @@
-// Command echo is the smallest scheduler extender that can be written with Go's standard library and Kubernetes' types: it
-// decodes every request and accepts every node. The benchmarks measure against it because it is the floor of what an
-// extender written like most of them can cost.
+// Command echo is the smallest scheduler extender that can be written with Go's standard library
+// and Kubernetes' types: it decodes every request and accepts every node. Benchmarks compare with
+// it, because it is the least that an extender written like most others can cost.
 package main
 
 import (

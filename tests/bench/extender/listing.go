@@ -12,13 +12,13 @@ import (
 	"synergy.io/synergy/tests/bench/internal/summary"
 )
 
-// pageSize is what client-go asks for.
+// pageSize is the page size that client-go requests.
 const pageSize = 500
 
 var continuation = regexp.MustCompile(`"continue":"([^"]+)"`)
 
-// plainListing is the median of three times that it takes to receive all nodes and pods page by page without looking at
-// them: what any client has to wait for, whatever it does with the objects.
+// plainListing returns the median time, of three, to receive all nodes and pods page by page
+// without decoding them. Any client has to wait at least that long.
 func plainListing(server string) (summary.Milliseconds, error) {
 	times := []float64{}
 	for range 3 {

@@ -1,5 +1,6 @@
-// Command extender measures the scheduler extender beside the smallest one that Go can be written with (echo), at several
-// cluster sizes, in blocks that alternate so that both meet the same machine. It prints tables and says which goals are met.
+// Command extender measures the scheduler extender beside echo, the smallest one that can be
+// written in Go. It does so at several cluster sizes, in alternating blocks, so that both meet the
+// same conditions. It prints tables and says which goals are met.
 package main
 
 import (

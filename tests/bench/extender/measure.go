@@ -13,19 +13,19 @@ import (
 	"synergy.io/synergy/tests/bench/internal/summary"
 )
 
-// sizeResult is everything measured at one cluster size.
+// sizeResult is everything that is measured at one cluster size.
 type sizeResult struct {
 	Nodes int `json:"nodes"`
 	Pods  int `json:"pods"`
-	// Listing is how long it takes to read all pages of nodes and pods and do nothing with them.
+	// Listing is how long it takes to read all pages of nodes and pods without decoding them.
 	Listing summary.Milliseconds `json:"plain_listing_ms"`
-	// Ready is from starting the extender to its first 200 at /readyz.
+	// Ready is the time from the extender's start to its first 200 at /readyz.
 	Ready  summary.Milliseconds    `json:"ready_ms"`
 	Memory map[string]child.Memory `json:"memory"`
 	Modes  []modeResult            `json:"modes"`
 }
 
-// modeResult compares both extenders for one way of sending nodes.
+// modeResult compares both extenders for one way to send nodes.
 type modeResult struct {
 	Mode         call.Mode  `json:"mode"`
 	RequestBytes int        `json:"request_bytes"`
@@ -39,7 +39,7 @@ type comparison struct {
 	Ratio ratio        `json:"ours_to_echo"`
 }
 
-// ratio is ours divided by echo's, of the round trips.
+// ratio is our round trip divided by echo's.
 type ratio struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`
@@ -56,8 +56,8 @@ func compare(ours, echo *call.Samples) comparison {
 	return c
 }
 
-// plan is how many blocks of how many scheduling cycles each extender gets. Requests with whole nodes are so large (6 KB per
-// node) that fewer calls have to do.
+// plan returns how many blocks of how many scheduling cycles each extender gets. Requests with
+// whole nodes are large (6 KB per node), so there are fewer of them.
 func (o *options) plan(mode call.Mode, nodes int) (blocks, cycles int) {
 	switch {
 	case o.quick:
@@ -137,7 +137,8 @@ func measure(o *options, nodes int) (*sizeResult, error) {
 	return result, nil
 }
 
-// alternate gives both extenders blocks of calls in turn, each block in the order opposite to the one before.
+// alternate gives both extenders blocks of calls in turn; each block has the opposite order of the
+// one before.
 func alternate(o *options, mode call.Mode, nodes int, oursURL, echoURL string) (*modeResult, error) {
 	request, err := call.NewRequest(mode, nodes)
 	if err != nil {

@@ -52,7 +52,8 @@ func row(nodes int, verb string, c comparison) []string {
 	return append(cells, fmt.Sprintf("%.2f", c.Ratio.P50), fmt.Sprintf("%.2f", c.Ratio.P90), fmt.Sprintf("%.2f", c.Ratio.P99))
 }
 
-// goals are the promises about 5000 nodes with 20,000 pods, and about growth from there. A size that was not measured has none.
+// goals returns the goals for 5000 nodes with 20,000 pods and for the growth beyond that. A size
+// that was not measured has none.
 func goals(sizes []*sizeResult) []summary.Goal {
 	list := []summary.Goal{}
 	at := map[int]map[call.Mode]modeResult{}

@@ -1,5 +1,6 @@
-// Command extenderclient calls one scheduler extender as kube-scheduler does, checks its answers and prints how long they took.
-// The extender has to know the nodes of the benchmarks' fixture (apistub serves them).
+// Command extenderclient calls one scheduler extender as kube-scheduler does, checks its answers,
+// and prints how long they took. The extender has to know the nodes of the benchmarks' fixture,
+// which apistub serves.
 package main
 
 import (

@@ -35,7 +35,8 @@ Value OrEnd(Result<Value> result) {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// As in the authors' measurement: a quarter as many GPUs of each of three types as jobs.
+// The proportions are those of the authors' measurement: for each of three types, a quarter as many
+// GPUs as jobs.
 GavelProblem Problem(size_t jobs, bool packed) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   Random random(jobs);
@@ -68,7 +69,7 @@ GavelProblem Problem(size_t jobs, bool packed) {
   return problem;
 }
 
-// Returns jobs of any throughputs on eight types.
+// Returns jobs with arbitrary throughputs on eight types.
 GavelProblem Large() {
   constexpr size_t kJobs = 4096;
   constexpr size_t kTypes = 8;
@@ -88,10 +89,10 @@ GavelProblem Large() {
   return problem;
 }
 
-// CPU seconds; the least of several runs.
+// CPU seconds; the minimum of several runs.
 struct SolveTimes {
   double first = 1e300;
-  double again = 1e300;  // with another first job, by the same policy
+  double again = 1e300;  // the same policy again, after the first job has changed
 };
 
 SolveTimes Measure(const std::string& policy, const GavelProblem& problem) {
@@ -145,13 +146,13 @@ int Run(const std::string& folder, const std::string& json, int64_t most_jobs) {
 }  // namespace synergy::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("CPU time of Gavel's policies against that of the authors' programs");
+  CLI::App app("Compares the CPU time of Gavel's policies with that of the authors' programs");
   std::string folder;
   std::string json;
   int64_t most_jobs = 4096;
   app.add_option("--data", folder, "tests/bench/gavel")->required();
   app.add_option("--json", json);
-  app.add_option("--jobs", most_jobs, "no larger problems than of so many jobs")
+  app.add_option("--jobs", most_jobs, "only problems of at most so many jobs")
       ->check(CLI::Range(1, 1'000'000));
   CLI11_PARSE(app, argc, argv);
   return synergy::bench::Run(folder, json, most_jobs);

@@ -1,4 +1,4 @@
-// Measures the cost of a line of a log: scripts/bench.sh progress.
+// Measures what reading a line of a log costs: scripts/bench.sh progress.
 
 #include <algorithm>
 #include <cstddef>
@@ -74,7 +74,7 @@ std::string Line(const std::string& kind, int i) {
       i % 8, i);
 }
 
-// In the kubelet's format, a line every 10 ms.
+// Returns a log in the kubelet's format, with a line every 10 ms.
 std::string MakeLog(const std::string& kind) {
   std::string log;
   for (int i = 0; i < kLines; ++i) {
@@ -87,7 +87,7 @@ std::string MakeLog(const std::string& kind) {
 
 double NanosecondsPerLine(const std::string& log) {
   constexpr int kRounds = 5;
-  double least = 1e300;  // other load on the machine only adds
+  double least = 1e300;  // the minimum, because other load on the machine only adds to it
   for (int round = 0; round < kRounds; ++round) {
     LogProgress progress(ContainerLog::Form::kCri);
     const double begun = CpuNanoseconds();
@@ -104,7 +104,7 @@ double NanosecondsPerLine(const std::string& log) {
 
 int main(int argc, char** argv) {
   std::string file;
-  CLI::App app("What a line of a training's log costs");
+  CLI::App app("Measures what reading a line of a training's log costs");
   app.add_option("--json", file, "Write all figures to this file");
   CLI11_PARSE(app, argc, argv);
   synergy::bench::Results results;

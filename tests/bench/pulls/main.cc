@@ -79,7 +79,7 @@ struct Certificates {
   testing::TestCertificate controller = authority.Issue("controller", {"DNS:controller.svc"});
 };
 
-// Starts the agents in a process of their own. Returns its port and its id.
+// Starts the agents in another process. Returns its port and its id.
 std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t agents) {
   int ends[2];
   SYNERGY_CHECK(::pipe(ends) == 0, "a pipe can be made");
@@ -102,7 +102,7 @@ std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t 
                       [&body](const http::Request&) { return http::Response{.body = body}; });
     SYNERGY_CHECK((*server)->Start().has_value(), "the agents' server starts");
     port = (*server)->port();
-    SYNERGY_CHECK(::write(ends[1], &port, sizeof(port)) == sizeof(port), "the port is told");
+    SYNERGY_CHECK(::write(ends[1], &port, sizeof(port)) == sizeof(port), "the port is sent");
     ::pause();
     std::_Exit(0);
   }
@@ -113,7 +113,7 @@ std::pair<uint16_t, pid_t> StartAgents(const Certificates& certificates, size_t 
 struct Cost {
   double wall = 0;
   double cpu = 0;
-  double resident = 0;  // MB more than before
+  double resident = 0;  // MB more than before the poll
 };
 
 class Bench {
@@ -142,7 +142,7 @@ class Bench {
     puller_ = *std::move(puller);
   }
 
-  // Polls every agent once.
+  // Polls every agent once, and returns the costs.
   Cost Round() {
     clock_.Advance(seconds(10));
     const double resident = ResidentMegabytes();

@@ -11,7 +11,8 @@ import (
 	"synergy.io/synergy/tests/bench/internal/review"
 )
 
-// The kinds of calls. Pods with GPUs are refused while a watch is broken off; the others are not, and reviews are not either.
+// The kinds of calls. While a watch is interrupted, the extender refuses pods with GPUs; it does
+// not refuse others, and the controller does not refuse reviews.
 const (
 	answered = "filter, GPUs"
 	refused  = "filter, GPUs, refused"
@@ -19,7 +20,7 @@ const (
 	reviewed = "review, GPUs"
 )
 
-// filters asks the extender: two of three calls are about pods with GPUs.
+// filters calls the extender's filter: two of three calls are about pods with GPUs.
 func filters(url string, nodes int) (caller, error) {
 	client := call.NewClient(url)
 	gpus, err := call.NewRequest(call.Names, nodes)
@@ -43,7 +44,7 @@ func filters(url string, nodes int) (caller, error) {
 	}, nil
 }
 
-// reviews asks the controller.
+// reviews sends reviews to the controller.
 func reviews(url string, authority *x509.CertPool) caller {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}}, Timeout: 30 * time.Second}
 	return func(index int) (string, time.Duration, error) {

@@ -1,6 +1,6 @@
-// Command relist measures the scheduler extender's filter and the controller's reviews while the pods of a large cluster change,
-// and while all of them have to be listed again because the watch has become too old. Each phase's times are compared with the
-// quiet ones of the same run.
+// Command relist measures the scheduler extender's filter and the controller's reviews while the
+// pods of a large cluster change, and while all of them have to be listed again because the watch
+// is too old. It compares each phase's times with those of the run's quiet phase.
 package main
 
 import (
@@ -37,7 +37,7 @@ type report struct {
 	Goals    []summary.Goal `json:"goals"`
 }
 
-// program is one of those that have the copy of the pods.
+// program is a program that has a copy of the pods.
 type program struct {
 	Name   string               `json:"name"`
 	Ready  summary.Milliseconds `json:"ready_ms"`
@@ -53,7 +53,7 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 5000, "nodes of the cluster")
 	flag.IntVar(&o.pods, "pods", 150_000, "bound pods of the cluster")
 	flag.IntVar(&o.events, "events", 1000, "pod events per second")
-	flag.IntVar(&o.relists, "relists", 8, "times that all pods are listed again")
+	flag.IntVar(&o.relists, "relists", 8, "how many times all pods are listed again")
 	flag.DurationVar(&o.phase, "phase", 20*time.Second, "how long the phases without relists last")
 	flag.DurationVar(&o.pagePause, "page-pause", 0, "how long a page of 500 objects takes beyond its bytes")
 	jsonFile := flag.String("json", "", "write all figures to this file")
@@ -133,7 +133,7 @@ func measureController(o *options, folder, api string) (*program, error) {
 		"--http-listen", plain, "--tls-cert-file", filepath.Join(folder, "tls.crt"), "--tls-private-key-file", filepath.Join(folder, "tls.key"))
 }
 
-// measure runs one program, whose probes are at a URL.
+// measure runs one program. `probes` is the URL of its health checks.
 func measure(o *options, folder, api, name, probes string, ask caller, arguments ...string) (*program, error) {
 	log.Print(name)
 	started := time.Now()

@@ -13,10 +13,11 @@ import (
 // pace is the time between two calls.
 const pace = 5 * time.Millisecond
 
-// settle is how long after a relist calls still belong to it: the events that came meanwhile are caught up with then.
+// settle is how long calls still count as part of a relist after it: in that time the program
+// applies the events that came meanwhile.
 const settle = time.Second
 
-// The phases, in their order; events come in the middle ones.
+// The phases, in order; events come in the two in the middle.
 const (
 	quiet   = "quiet"
 	events  = "events"
@@ -24,13 +25,13 @@ const (
 	again   = "quiet again"
 )
 
-// phase is what was measured while one kind of thing happened, by kind of call.
+// phase has the measurements of one phase, by kind of call.
 type phase struct {
 	Name  string                     `json:"name"`
 	Calls map[string]summary.Latency `json:"calls"`
 }
 
-// caller makes a call, and says which kind of call it turned out to be.
+// caller makes a call and returns its kind.
 type caller func(index int) (kind string, took time.Duration, err error)
 
 type measurement struct {
@@ -47,7 +48,7 @@ func (m *measurement) run() error {
 		time.Sleep(m.options.phase)
 		return nil
 	}
-	// The first opens connections.
+	// The warm-up opens connections.
 	if _, err := m.during("warm-up", 0, func() error { time.Sleep(time.Second); return nil }); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (m *measurement) relist() error {
 	return nil
 }
 
-// during makes calls for as long as happen takes.
+// during makes calls until happen returns.
 func (m *measurement) during(name string, events int, happen func() error) (*phase, error) {
 	if err := m.tell(http.MethodPut, fmt.Sprintf("/stub/events/%d", events)); err != nil {
 		return nil, err
@@ -101,7 +102,8 @@ func (m *measurement) during(name string, events int, happen func() error) (*pha
 			return nil, err
 		}
 		samples[kind] = append(samples[kind], took)
-		// Who had to wait kept others waiting that would have come meanwhile.
+		// Calls that were due while this one waited would have waited, too. Add the times that they would
+		// have taken.
 		for due = due.Add(pace); time.Until(due) < 0; due = due.Add(pace) {
 			if took -= pace; took > 0 {
 				samples[kind] = append(samples[kind], took)

@@ -15,9 +15,10 @@ namespace {
 constexpr size_t kNodes = 5000;
 constexpr size_t kPodsPerNode = 8;
 constexpr size_t kGangs = 2000;
-constexpr size_t kEach = 20;  // gangs per changed one
+constexpr size_t kEach = 20;  // gangs for each changed one
 
-// For each two nodes, one gang has the first halves, the other one the second.
+// Two gangs share two nodes: one has the first half of each node's pods, the other has the second
+// half.
 size_t GangOn(size_t node, size_t pod) { return node / 2 * 2 + pod / (kPodsPerNode / 2); }
 
 }  // namespace

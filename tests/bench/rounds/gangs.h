@@ -11,8 +11,8 @@
 
 namespace synergy::bench {
 
-// Fills the cluster. The first 8 x `gangs` pods form gangs of eight, each on two nodes; the others
-// train alone. Returns a hundred pods, each of another gang if there are 2000.
+// Fills the cluster. The first 8 x `gangs` pods form gangs of eight, each on two nodes; each of the
+// others trains alone. Returns a hundred pods, which belong to different gangs if there are 2000.
 std::vector<Pod> FillWithGangs(ClusterState& state, size_t gangs);
 
 // Removes and adds each pod, with a snapshot after each change: twice `pods.size()` snapshots.

@@ -30,8 +30,8 @@ double CpuMillisecondsOf(const std::function<void()>& work) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// Sorting, hashing and filling a knapsack: the same kinds of work as the subjects, with none of
-// their code.
+// Sorts, hashes and fills a knapsack: the same kinds of work as the subjects do, but none of their
+// code.
 void Yardstick() {
   std::mt19937_64 random(1);
   std::vector<uint64_t> numbers(1 << 16);

@@ -39,7 +39,7 @@ const Server kServer{{Gpus(8), Cores(24), GB(500)}};
 
 double CpuMilliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// One-GPU profiles of the models, and their multiples.
+// Holds profiles of the models for one GPU, and those for several.
 class Profiles {
  public:
   explicit Profiles(const ModelFacts& facts) {
@@ -77,7 +77,7 @@ std::vector<Job> RandomJobs(const Profiles& profiles, size_t count) {
   return jobs;
 }
 
-// Returns CPU milliseconds of a round in which every job is new; the least of several.
+// Returns the CPU milliseconds of a round in which every job is new; the minimum of several rounds.
 double RoundTime(const Profiles& profiles, size_t servers, size_t count, const char* name,
                  int repeats) {
   const std::vector<Server> cluster(servers, kServer);
@@ -105,7 +105,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
       double time = 1e300;
     };
     std::vector<Size> all = {{64, 2000, 40}, {625, 6250, 12}, {2500, 25000, 6}, {10000, 100000, 4}};
-    // Measures in passes: a short slowdown of the machine then affects all sizes.
+    // Measures all sizes in each pass, so that a short slowdown of the machine affects all of them.
     for (int pass = 0; pass < 10; ++pass) {
       for (Size& size : all) {
         size.time =
@@ -128,7 +128,8 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
         results.Check({fmt::format("{}: 80,000 GPUs, 100,000 jobs: ms", mechanism), time, 100});
       }
     }
-    // Fits log time over log size by least squares, against n log n.
+    // Fits the logarithm of the time over that of the size by least squares, and compares the slope
+    // with n log n.
     const auto slope = [&](auto time_of) {
       double mean_x = 0;
       double mean_y = 0;
@@ -227,7 +228,8 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
   return results.Report(json);
 }
 
-// 5000 nodes, each with at least two of eight GPUs free and different free CPU and memory.
+// Fills 5000 nodes; each keeps at least two of eight GPUs free, and different amounts of CPU and
+// memory.
 void FillPartly(ClusterState& state) {
   using testing::MakeNode;
   using testing::MakePod;
@@ -306,7 +308,7 @@ int BenchGuard(const ModelFacts& facts, const std::string& profiles,
 }  // namespace synergy
 
 int main(int argc, char** argv) {
-  CLI::App app("What rounds and simulations cost and bring");
+  CLI::App app("Measures the cost and the benefit of rounds and simulations");
   std::string what;
   std::string data;
   std::string json;
@@ -317,9 +319,9 @@ int main(int argc, char** argv) {
   app.add_option("--json", json);
   synergy::bench::GuardOptions guard;
   app.add_option("--stored", guard.stored, "guard: tests/bench/rounds/guard.json");
-  app.add_option("--factor", guard.factor, "guard: how much slower is too slow")
+  app.add_option("--factor", guard.factor, "guard: how many times its stored figure each may be")
       ->check(CLI::Range(1.0, 100.0));
-  app.add_flag("--update", guard.update, "guard: store what is measured");
+  app.add_flag("--update", guard.update, "guard: store the measured figures");
   CLI11_PARSE(app, argc, argv);
   const std::string profiles = data + "/profiles.json";
   const auto facts = synergy::cli::LoadModelFacts(profiles, synergy::kServer.capacity);

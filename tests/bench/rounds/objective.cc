@@ -77,7 +77,7 @@ class Mix {
     }
   }
 
-  // Returns an upper bound: the problem with all servers' resources in one place.
+  // Returns an upper bound: the best result if all servers were one.
   double Bound() const {
     const ResourceVector all{Gpus(kJobs), kServer.capacity.cpu * kServers,
                              kServer.capacity.memory * kServers};
@@ -95,7 +95,8 @@ class Mix {
     return Value(mechanism, jobs_, Allocate(mechanism, jobs_));
   }
 
-  // Runs the product: it is idle again before the next job arrives, and no job ends.
+  // Runs the product. Each job arrives when the product has finished its reactions to the last one,
+  // and no job ends.
   double OneByOne(const ModelProfiles& models, Enforcement enforcement) const {
     std::vector<ProductJob> jobs;
     for (const Job& job : jobs_) {
@@ -114,7 +115,7 @@ class Mix {
     return std::accumulate(run->last_speeds.begin(), run->last_speeds.end(), 0.0);
   }
 
-  // Runs the mechanism in rounds, one for each arrival; no job moves.
+  // Runs the mechanism in rounds, one for each arrival. No job moves.
   double RoundByRound(const std::string& name) const {
     Mechanism mechanism = *MakeMechanism(name);
     std::vector<Job> there;
@@ -143,7 +144,7 @@ class Mix {
   }
 
   std::vector<Job> jobs_;
-  std::vector<std::string> models_;  // of the jobs, by id
+  std::vector<std::string> models_;  // the jobs' models, by id
 };
 
 struct Share {
@@ -172,7 +173,7 @@ void BenchObjective(const ModelFacts& facts, Results& results) {
   fmt::print("mean of {} mixes (the worst), as parts of the bound\n{:<12}", kMixes, "split");
   for (const std::string& column : columns) fmt::print("{:>23}", column);
   fmt::print("\n");
-  std::map<std::string, Share> means;  // means by split
+  std::map<std::string, Share> means;  // split of the jobs -> means
   size_t splits = 0;
   for (const Split& split : {Split{20, 70, 10}, Split{30, 60, 10}, Split{40, 50, 10},
                              Split{50, 0, 50}, Split{100, 0, 0}}) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The throughput of mechanisms in a full cluster, relative to that of one machine of its size.
+// Measures the throughput of mechanisms in a full cluster, relative to that of one machine of the
+// same size.
 
 #include <string>
 

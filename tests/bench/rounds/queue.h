@@ -1,6 +1,6 @@
 #pragma once
 
-// Measures a decision for a large queue (queues/rounds.h).
+// Measures a decision about a large queue (queues/rounds.h).
 
 #include "bench/rounds/results.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures and goals of a benchmark.
+// Collects the figures and goals of a benchmark.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ struct Goal {
   std::string name;
   double measured = 0;
   double limit = 0;
-  bool at_least = false;  // else at most
+  bool at_least = false;  // otherwise the limit is an upper bound
 
   bool met() const { return at_least ? measured >= limit : measured <= limit; }
 };

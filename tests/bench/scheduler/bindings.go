@@ -14,7 +14,7 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// bindings watches a round's pods and notes when each is first seen on a node.
+// bindings watches a round's pods and records when each first has a node.
 type bindings struct {
 	mutex  sync.Mutex
 	nodeOf map[string]string

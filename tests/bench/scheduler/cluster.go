@@ -40,7 +40,8 @@ func connect(kubeconfig string) (*cluster, error) {
 	return &cluster{client}, err
 }
 
-// prepare makes the namespace and waits for its service account, without which no pod can be created.
+// prepare creates the namespace and waits for its service account, without which no pod can be
+// created.
 func (c *cluster) prepare(ctx context.Context) error {
 	_, err := c.client.CoreV1().Namespaces().Create(ctx,
 		&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
@@ -60,7 +61,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 }
 
 func (c *cluster) cleanUp() {
-	// The context of the run may have been cancelled by a signal; what was made goes away all the same.
+	// A signal may have cancelled the context of the run; delete everything all the same.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if err := c.deletePods(ctx); err != nil {
@@ -80,7 +81,7 @@ func (c *cluster) createPods(ctx context.Context, round, schedulerName string, c
 	})
 }
 
-// forEach does something with every name, a few at a time, and returns one of the errors.
+// forEach calls do for every name, a few at a time, and returns one of the errors.
 func forEach(names []string, do func(name string) error) error {
 	queue := make(chan string)
 	var (
@@ -123,7 +124,8 @@ func benchPod(name, round, schedulerName string) *v1.Pod {
 	}
 }
 
-// deletePods does not leave it to one DeleteCollection, which an API server carries out one pod after the other.
+// deletePods deletes pods one by one. An API server carries out a DeleteCollection one pod after
+// the other, which takes longer.
 func (c *cluster) deletePods(ctx context.Context) error {
 	pods := c.client.CoreV1().Pods(namespace)
 	return poll(ctx, 5*time.Minute, "deletion of the pods", func() (bool, error) {

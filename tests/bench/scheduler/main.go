@@ -1,8 +1,9 @@
-// Command scheduler measures how many pods per second a real kube-scheduler binds in a real cluster: with the scheduler
-// extender, with the smallest one that Go can be written with (echo), and with none, in rounds that alternate.
+// Command scheduler measures how many pods per second a real kube-scheduler binds in a real
+// cluster: with the scheduler extender, with echo, the smallest one that can be written in Go, and
+// without an extender, in alternating rounds.
 //
-// It needs a cluster whose nodes have GPUs to spare and starts nothing in it but kube-schedulers of its own, one for each
-// round, and the extenders that they call.
+// It needs a cluster whose nodes have enough free GPUs. It starts only its own kube-schedulers, one
+// for each round, and the extenders that they call.
 package main
 
 import (

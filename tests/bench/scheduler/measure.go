@@ -26,7 +26,7 @@ type report struct {
 func measure(ctx context.Context, o *options, c *cluster) (*report, error) {
 	variants := o.variants()
 	result := &report{Pods: o.pods, Median: map[string]float64{}}
-	// The API server's caches and connections warm up in a round that does not count.
+	// A first round, which does not count, fills the API server's caches and opens connections.
 	if _, err := runRound(ctx, o, c, variants[len(variants)-1], "warm-up", max(2, o.pods/5)); err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func measure(ctx context.Context, o *options, c *cluster) (*report, error) {
 	return result, nil
 }
 
-// runRound creates pods that nobody schedules yet, starts the variant, and measures until all are bound. So neither the
-// creation of the pods nor the start of the programs is in the rate.
+// runRound creates pods that no scheduler places yet, starts the variant, and measures until all
+// are bound. So the rate includes neither the creation of the pods nor the start of the programs.
 func runRound(ctx context.Context, o *options, c *cluster, v variant, round string, pods int) (float64, error) {
 	if err := c.createPods(ctx, round, v.schedulerName(), pods); err != nil {
 		return 0, err

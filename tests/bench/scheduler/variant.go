@@ -12,14 +12,16 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// bindTimeout is far above kube-scheduler's default of 5 s. On an overloaded machine a bind may take longer; kube-scheduler
-// would then forget the pod although it is being bound, and give its place to another.
+// bindTimeout is far above kube-scheduler's default of 5 s. On an overloaded machine a bind may
+// take longer; kube-scheduler would then forget the pod while it is being bound, and give its place
+// to another.
 const bindTimeout = "60s"
 
-// variant is one way to schedule. Extenders run only in their own rounds, so that none pays for another's watches.
+// variant is one way to schedule. An extender runs only in its own rounds, so that no variant pays
+// for another's watches.
 type variant struct {
 	name string
-	// extender is the command to start, with {kubeconfig} and {listen}; empty for none.
+	// extender is the command to start, with {kubeconfig} and {listen}; empty if there is none.
 	extender string
 }
 
@@ -33,7 +35,8 @@ func (o *options) variants() []variant {
 
 func (v variant) schedulerName() string { return "bench-" + v.name }
 
-// start brings up the extender, if there is one, and then the kube-scheduler. The returned function ends both.
+// start starts the extender, if there is one, and then kube-scheduler. The returned function ends
+// both.
 func (v variant) start(o *options, round string) (stop func(), err error) {
 	var extender *child.Process
 	logFile := func(name string) string { return filepath.Join(o.logs, fmt.Sprintf("%s-%s.log", round, name)) }
@@ -70,8 +73,8 @@ func (v variant) start(o *options, round string) (stop func(), err error) {
 	}, nil
 }
 
-// schedulerConfig is the same for all variants but for the extender: every node is looked at, nodes are filled up one after
-// the other, and the client's rate limits are out of the way.
+// schedulerConfig returns the same configuration for all variants, except for the extender:
+// kube-scheduler considers every node, fills one node after the other, and has no rate limit.
 func schedulerConfig(kubeconfig, schedulerName, extender string) map[string]any {
 	type list = []any
 	type object = map[string]any

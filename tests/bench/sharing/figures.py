@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Figures of shared GPUs (docs/internals/sharing.md): 24 V100, 600 jobs of Gavel's models, one GPU each, in
-order and shared, at a load above what the GPUs can do. Writes the traces, runs the simulator and
-prints a line for each seed, and the means of a load. "of known" is the work as a part of that of a
-run that knows the speeds of all pairs.
+"""Produces the figures of shared GPUs (docs/internals/sharing.md): 600 jobs of Gavel's models with
+one GPU each, on 24 V100, in order and shared, at a load above what the GPUs can do. Writes the
+traces, runs the simulator and prints a line for each seed, and the means for each load. "of known"
+is the work done as a fraction of the work in a run that knows the speeds of all pairs.
 
 usage: figures.py [--synergy build/release/bin/synergy] [--seeds 1,2,3] [--loads 1.3,1.7]
 """
@@ -39,7 +39,7 @@ def iteration_times():
 
 
 def write_trace(path, load, seed):
-    """Writes jobs with exponential gaps, lognormal durations and models drawn evenly."""
+    """Writes jobs with exponential gaps, lognormal durations and models that are equally likely."""
     drawn = random.Random(seed)
     times = iteration_times()
     mean = MEDIAN * math.exp(SIGMA * SIGMA / 2)

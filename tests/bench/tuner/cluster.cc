@@ -14,7 +14,7 @@
 namespace synergy::bench {
 namespace {
 
-// As in the paper.
+// The paper's server.
 const ResourceVector kNode{Gpus(8), Cores(24), GB(500)};
 const ResourceVector kFair{Gpus(1), Cores(3), Bytes(GB(500).count() / 8)};
 
@@ -42,7 +42,7 @@ Pod MakePodOf(const std::string& model, std::string name, const std::string& nod
   return pod;
 }
 
-// The pod keeps its amounts until another one waits.
+// Without a profile, the pod keeps its amounts until another one waits.
 Pod WithoutProfile(Pod pod) {
   auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
   fungible->profile.clear();
@@ -72,7 +72,7 @@ BenchCluster::BenchCluster(ClusterState& state, ClusterSize size) : state_(state
     nodes.push_back(testing::MakeNode(node, kNode));
     const bool gap = n < size.with_a_gap;
     ResourceVector given = kFair;
-    // All of the CPU is allocated.
+    // All of the node's CPU is allocated.
     if (gap) given.cpu = MilliCpu(kNode.cpu.count() / static_cast<int64_t>(size.pods_per_node - 1));
     for (size_t p = gap ? 1 : 0; p < size.pods_per_node; ++p) {
       const std::string& model = models.at(random.Below(models.size()));

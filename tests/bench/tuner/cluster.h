@@ -1,6 +1,6 @@
 #pragma once
 
-// A large in-memory cluster for the benchmark of the tuner: nodes full of GPU pods, a slow API
+// A large cluster in memory for the benchmark of the tuner: nodes full of GPU pods, a slow API
 // server, and kubelets that carry out all resizes.
 //
 // Threading: from any thread.
@@ -24,7 +24,7 @@ namespace synergy::bench {
 struct ClusterSize {
   size_t nodes = 5000;
   size_t pods_per_node = 8;  // pods of one GPU each, per node
-  size_t with_a_gap = 40;    // nodes with one pod less, and all their CPU allocated
+  size_t with_a_gap = 40;    // nodes with one pod less, whose CPU is all allocated
 };
 
 // Returns the profiles of the paper's models.
@@ -39,10 +39,10 @@ class BenchCluster {
   void Arrive(const Pod& pod);
   void Leave(const std::string& name);
 
-  // Sets the duration of the API server's calls from now on.
+  // Sets how long the API server's calls take from now on.
   void SetLatency(Duration latency);
-  // Starts kubelets that act within `delay`, in a thread of their own. The callback runs after each
-  // change that a watch reports.
+  // Starts kubelets, in a thread, that act within `delay`. Calls `on_change` after each change that
+  // a watch reports.
   void StartKubelets(Duration delay, std::function<void()> on_change);
   void StopKubelets();
   // Makes all kubelets act now. Returns whether there was anything to do.

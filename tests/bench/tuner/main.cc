@@ -95,7 +95,7 @@ class TimedApi final : public kube::PodApi {
     return api_.Annotate(pod, changes, precondition, std::move(stop));
   }
 
-  // Returns when the first peer of that waiting pod was cut.
+  // Blocks until a peer is cut for that waiting pod; returns when that was.
   Instant AwaitCutFor(const std::string& name) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(20), [&] { return cut_for_.contains(name); });
@@ -120,18 +120,19 @@ class TimedApi final : public kube::PodApi {
   size_t resizes_ = 0;
 };
 
-// Returns the time of this thread: other load on the machine does not count.
+// Returns the CPU time of this thread, which does not depend on other load on the machine.
 Duration CpuTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Decisions until there is nothing more to do at this moment; they are not carried out.
+// Figures of decisions, without carrying them out, until there is nothing more to do at this
+// moment.
 struct Pass {
   Duration observing{};
   Duration deciding{};
-  Duration longest{};  // of one decision
+  Duration longest{};  // the longest decision
   size_t decisions = 0;
   size_t actions = 0;
 };
@@ -168,7 +169,7 @@ struct Options {
   std::string json;
 };
 
-// Measures decisions alone, on a cluster where no gain is left.
+// Measures only decisions, on a cluster where no gain is left.
 void MeasurePasses(const Options& options, Results& results) {
   testing::FakeClock clock;
   testing::SilentLog log;
@@ -241,7 +242,7 @@ void MeasurePasses(const Options& options, Results& results) {
                  200});
 }
 
-// Measures the complete tuner in real time, against an API server that takes 5 ms per call and
+// Measures the complete tuner in real time, with an API server that takes 5 ms per call and
 // kubelets that take a second.
 void MeasureWork(const Options& options, Results& results) {
   testing::SilentLog log;
@@ -311,7 +312,7 @@ void MeasureWork(const Options& options, Results& results) {
 
 int Main(int argc, const char* const* argv) {
   Options options;
-  CLI::App app("How long the tuner takes for a large cluster");
+  CLI::App app("Measures how long the tuner takes for a large cluster");
   app.add_option("--nodes", options.size.nodes, "nodes, with 8 GPU pods each");
   app.add_option("--part", options.part, "what to measure")
       ->check(CLI::IsMember({"passes", "work", "all"}));

@@ -16,15 +16,16 @@ import (
 	"synergy.io/synergy/tests/bench/internal/summary"
 )
 
-// load is a way of asking.
+// load is a way to send reviews.
 type load struct {
 	name string
-	// pace is the time between the reviews of each connection; 0 is one after the other.
+	// pace is the time between the reviews of a connection; 0: each follows the last one's answer.
 	pace        time.Duration
 	connections int
-	// selective pods may go to a third of the nodes only, each to one of three thirds.
+	// selective: pods may use only a third of the nodes, each one of three thirds.
 	selective bool
-	// churn is how many pods are created per second meanwhile, so that what is known of the cluster changes all the time.
+	// churn is how many pods are created per second meanwhile, so that the controller's copy of the
+	// cluster changes all the time.
 	churn int
 }
 
@@ -40,7 +41,8 @@ type loadResult struct {
 	Bytes     int             `json:"request_bytes"`
 	Latency   summary.Latency `json:"roundtrip"`
 	PerSecond float64         `json:"per_second"`
-	// Within is the part that the controller answered within a millisecond once it had the whole request.
+	// Within is the fraction of reviews that the controller answered within a millisecond after it had
+	// the whole request.
 	Within float64 `json:"own_time_within_1ms"`
 }
 
@@ -84,7 +86,7 @@ func (l *load) measure(url, api string, authority *x509.CertPool, reviews int) (
 	}, nil
 }
 
-// call makes the reviews of one connection.
+// call sends the reviews of one connection.
 func (l *load) call(url string, authority *x509.CertPool, connection, reviews int) ([]time.Duration, error) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}}, Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
@@ -99,7 +101,7 @@ func (l *load) call(url string, authority *x509.CertPool, connection, reviews in
 		if err != nil {
 			return nil, err
 		}
-		// The first ones open the connection.
+		// The first reviews open the connection.
 		if r >= 20 {
 			samples = append(samples, took)
 		}
@@ -107,10 +109,10 @@ func (l *load) call(url string, authority *x509.CertPool, connection, reviews in
 	return samples, nil
 }
 
-// Names stay different over all loads.
+// No two loads use the same name.
 var churned atomic.Int64
 
-// churn creates pods and binds them until it is told to stop.
+// churn creates and binds pods until done is closed.
 func churn(api string, perSecond int, done <-chan struct{}) {
 	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer ticker.Stop()

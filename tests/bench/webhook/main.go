@@ -1,5 +1,5 @@
-// Command webhook measures synergy-controller's reviews of GPU pods, as an API server asks for them: over TLS, on connections
-// that stay open, in a cluster whose pods come and go meanwhile.
+// Command webhook measures synergy-controller's reviews of GPU pods. It sends them as an API server
+// does: over TLS, on connections that stay open, in a cluster whose pods come and go meanwhile.
 package main
 
 import (
@@ -32,7 +32,8 @@ type report struct {
 	Goals  []summary.Goal       `json:"goals,omitempty"`
 }
 
-// goal is the part of the reviews that the controller has to answer within a millisecond, once it has them.
+// goal is the fraction of reviews that the controller has to answer within a millisecond after it
+// has received them.
 const goal = 0.99
 
 func main() {

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// buckets are the controller's own counts of reviews by the longest that they took, in seconds.
+// buckets has the controller's own counts of reviews, by their longest duration in seconds.
 type buckets struct {
 	limits []string
 	counts []float64
 }
 
-// readBuckets reads the histogram of the controller's own time for a review: from the whole request to the whole answer.
+// readBuckets reads the histogram of the controller's own time for a review, from the whole request
+// to the whole answer.
 func readBuckets(url string) (*buckets, error) {
 	response, err := http.Get(url)
 	if err != nil {
@@ -41,7 +42,7 @@ func readBuckets(url string) (*buckets, error) {
 	return b, lines.Err()
 }
 
-// within is the part of the reviews since `before` that took no longer than `limit`.
+// within returns the fraction of reviews since `before` that took at most `limit`.
 func (b *buckets) within(limit string, before *buckets) float64 {
 	last := len(b.counts) - 1
 	all, some := b.counts[last], 0.0

@@ -1,6 +1,6 @@
-"""A tenant who may edit one namespace writes everything there that has harmed others. Meanwhile
-pods and gangs of another namespace run and are managed, no program ends or grows large, and a
-program that starts again comes up beside all of it."""
+"""A hostile tenant, with the right to edit one namespace, writes everything there that could harm
+others. Meanwhile the pods and gangs of another namespace run and are managed, no program ends or
+grows large, and a restarted program comes up in spite of all that was written."""
 
 import json
 import pathlib
@@ -11,10 +11,10 @@ from api import ApiError
 from cluster import GPU, ClusterTest, pod, wait_for
 from gang_race import gang
 
-TENANT = "tenant"  # the namespace and its user
+TENANT = "tenant"  # the name of both the namespace and its user
 COUNT = 10 if tiers.IS_LONG else 1
 MIB = 1 << 20
-# Half of the memory limits in the chart.
+# Half of the chart's memory limits.
 MOST_MEMORY = {"synergy-extender": 512 * MIB, "synergy-controller": 256 * MIB}
 NOBODYS = {"name": "c", "image": "synergy.test/busybox:1"}
 
@@ -43,7 +43,7 @@ def asking_for_gpus(**container):
 
 
 def picky(name, values):
-    """Waits for a node whose name is one of very many."""
+    """Returns a pod that waits for a node whose name is one of very many."""
     names = [f"n{number:05}" for number in range(values)]
     term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": names}]}
     return theirs(name, [asking_for_gpus()], "synergy-scheduler", affinity={"nodeAffinity": {
@@ -67,7 +67,7 @@ class HostileTenantTest(ClusterTest):
 
     @classmethod
     def write(cls, item, method="POST", name=""):
-        """Writes the object, and returns it as the API server has it; None if the tenant may not
+        """Writes the object, and returns it as the API server has it, or None if the tenant may not
         write it."""
         content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
         path = cls.cluster.api.kind(item.get("kind", "Pod")).path(TENANT) + (name and f"/{name}")
@@ -92,13 +92,14 @@ class HostileTenantTest(ClusterTest):
             "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": nested(70)}}]}}, "PATCH", "deep")
         for number in range(20 * COUNT):
             self.write(theirs(f"lines-{number}", annotations={"synergy.io/warnings": "\n" * 250_000}))
-        # More than one list page: `<` takes six bytes in JSON.
+        # The pods fill more than one page of a list: `<` takes six bytes in JSON.
         for number in range(60 * COUNT):
             self.write(theirs(f"page-{number}", annotations={"a": "<" * 100_000}))
         self.write(picky("picky", 100_000))
 
     def served(self, number):
-        """Runs pods and a gang in the other namespace, which are managed, and deletes them."""
+        """Runs pods and a gang in the other namespace, checks that they are managed, and deletes
+        them."""
         singles = [pod(f"single-{number}-{index}", 1, "1", "10G") for index in range(3)]
         members = gang(f"gang-{number}", 4)
         for item in (*singles, *members):
@@ -131,15 +132,15 @@ class HostileTenantTest(ClusterTest):
             self.served(number)
         self.assertEqual(self.processes(), before, "no program may have ended")
         self.check_memory()
-        # A program that starts again reads all of it.
+        # A restarted program reads everything.
         self.extender.end(9)
         self.extender.start()
         self.cluster.script("stop", "synergy-controller", "KILL")
-        self.write(ENDLESS)  # no webhook refuses it now
+        self.write(ENDLESS)  # the webhook is not running, so nothing refuses the object
         self.cluster.script("start", "synergy-controller")
         self.served(100)
         self.check_memory()
-        # Its possible nodes cannot be read, so it is counted as unreadable.
+        # The pod's node names cannot be read, so the pod counts as unreadable.
         self.assertEqual(self.extender.metric('synergy_unreadable_objects{kind="pods"}'), 1)
         self.assertEqual(self.cluster.controller_metric('synergy_unreadable_objects{kind="pods"}'), 1)
 

@@ -1,5 +1,4 @@
-"""Sizes that fit: how admission sizes pods with the shipped settings, on a real API server with
-simulated nodes."""
+"""Admission sizes pods with the shipped settings, on a real API server with simulated nodes."""
 
 import copy
 import json
@@ -16,7 +15,7 @@ from cluster import GPU, Extender, own_cluster, wait_for
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "1"))
 SLICES = f"{GPU}.shared"
 NODES = ("v100-1", "v100-2")  # 8 GPUs, 24 CPU, 500 GB each
-# (500 GB - 1 GiB) / 8, and (24 - 0.5) / 8 CPU.
+# The fair share of one GPU: (24 - 0.5) / 8 CPU, and (500 GB - 1 GiB) / 8.
 FAIR_CPU = 2.9375
 FAIR_MEMORY = (500e9 - 2 ** 30) / 8
 
@@ -100,7 +99,7 @@ class SizesTest(unittest.TestCase):
                              "metadata": {"name": name}, "spec": spec})
         self.known("trainingprofiles", count)
 
-    # Amounts that the pod's author wrote.
+    # Amounts that the author of a pod has written.
 
     def test_written_amounts_stay_however_full_a_node_is(self):
         self.created(plain("filler", "1", "450G", **on(NODES[0])))
@@ -118,7 +117,7 @@ class SizesTest(unittest.TestCase):
         item = self.created(pod("theirs", schedulerName="default-scheduler"))
         self.assertEqual(self.resources(item)["requests"], {GPU: "1"})
         self.assertEqual(item["spec"]["schedulerName"], "default-scheduler")
-        # The API server did not call the webhook: the log has no such review.
+        # The API server did not call the webhook: the controller's log does not mention the review.
         log = self.cluster.script("logs", "synergy-controller")
         self.assertNotIn("not_asked", log)
         self.cluster.kubectl("label", "namespace", "default", "synergy.io/managed=true")
@@ -129,11 +128,11 @@ class SizesTest(unittest.TestCase):
             return self.created(pod("ours",
                                     schedulerName="default-scheduler"))["spec"]["schedulerName"] == "synergy-scheduler"
 
-        # The label takes a moment to reach the API server's own admission.
+        # The API server's own admission sees the label only after a moment.
         wait_for("a managed namespace's pod to be taken over", is_ours)
         self.sized(self.pod("ours"))
 
-    # Amounts that are missing.
+    # Amounts that the author of a pod has left out.
 
     def test_a_small_data_set_starves_no_process(self):
         self.add_profile(datasetSize="8Gi", storageBandwidth="2Gi", bytesPerSample="100k",
@@ -145,7 +144,7 @@ class SizesTest(unittest.TestCase):
     def test_the_floor_holds_the_process_memory(self):
         self.add_profile(processMemory="100G", points=[{"cpu": "2", "memory": "120G", "throughput": 1}])
         labels = {"synergy.io/profile": "image"}
-        # The profile may give the pod its demand by now.
+        # The profile may already give the pod its demand.
         floor = json.loads(self.annotation(self.created(pod("shared", labels=labels)), "floor"))
         self.assertEqual(number(floor["memory"]), 110e9)
         item = self.created(pod("strict", labels={**labels, "synergy.io/enforcement": "strict"}))
@@ -167,7 +166,8 @@ class SizesTest(unittest.TestCase):
         wait_for("the share of what they leave", lambda: self.resources(self.again("ours"))["requests"]["cpu"] == "5")
         self.sized(self.pod("ours"), 5, (400e9 - 2 ** 30) / 4)
         self.cluster.clear()
-        # The controller uses a share for two seconds; the next test's pods must not get this one.
+        # The controller remembers a share for two seconds; pods of the next test must not get this
+        # one.
         wait_for("the share of a whole node", lambda: self.resources(self.again("ours"))["requests"]["cpu"] != "5")
 
     def again(self, name):
@@ -175,7 +175,7 @@ class SizesTest(unittest.TestCase):
         return self.created(pod(name))
 
     def test_slices_of_gpus_have_their_part_of_the_node_and_no_more_than_it_has(self):
-        # Two GPUs in halves.
+        # Two GPUs, each offered as halves.
         model = self.cluster.get("node", NODES[0])
         node = {"apiVersion": "v1", "kind": "Node", "status": copy.deepcopy(model["status"]), "metadata": {
             "name": "shared", "annotations": {"kwok.x-k8s.io/node": "fake"},
@@ -213,7 +213,7 @@ class SizesTest(unittest.TestCase):
             self.sized(self.pod(name), **part(slices))
             self.assertEqual(json.loads(self.annotation(self.pod(name), "change"))["kind"], "Allocated")
 
-    # Sizes that change later.
+    # Sizes that the controller changes later.
 
     def test_a_pod_for_which_there_is_no_node_yet_is_sized_when_there_is_one(self):
         item = self.created(pod("early", nodeSelector={"pool": "new"}))
@@ -241,7 +241,8 @@ class SizesTest(unittest.TestCase):
         self.created(pod("by-setting", **pools))
         self.created(pod("by-profile", labels={"synergy.io/profile": "large"}, **pools))
         self.created(pod("by-nothing", labels={"synergy.io/profile": "excessive"}, **pools))
-        # As without Synergy, or as it was with small placeholders.
+        # These are the requests without Synergy, and those that earlier versions with small
+        # placeholders wrote.
         self.created(pod("tiny", {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {GPU: "1"}}, **pools))
         choice = wait_for("Karpenter to choose", lambda: self.chosen_by_karpenter() if all(
             any(condition.get("reason") == "Unschedulable" for condition in item["status"].get("conditions", []))
@@ -254,7 +255,8 @@ class SizesTest(unittest.TestCase):
         self.assertEqual(self.resources(self.pod("by-nothing"))["requests"]["cpu"], "3")
 
     def chosen_by_karpenter(self):
-        """Returns by pod what Karpenter's scheduler would add for it alone, the cheapest first."""
+        """Returns pod name -> the instance types that Karpenter's scheduler would choose for the
+        pod alone, cheapest first."""
         folder = pathlib.Path(__file__).parents[2] / "autoscaler"
         program = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "karpenter"
         subprocess.run(["go", "build", "-o", program, "."], cwd=folder, check=True)
@@ -267,7 +269,7 @@ class SizesTest(unittest.TestCase):
         return choices
 
     def test_a_profile_that_comes_while_a_pod_waits_counts(self):
-        # No node has room until one of these pods has gone.
+        # No node has room until one of the large pods is deleted.
         labels = {"synergy.io/profile": "image"}
         large = {"requests": {"cpu": "1", "memory": "1G"}, "limits": {GPU: "8"}}
         for node in NODES:

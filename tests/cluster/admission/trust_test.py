@@ -1,4 +1,4 @@
-"""The accounts that may write what Synergy's programs act on: admission policies, claims of pods,
+"""Tests which accounts may write what Synergy's programs act on: admission policies, claims of pods,
 profiles and rights, on a real API server."""
 
 import base64
@@ -32,7 +32,7 @@ class TrustTest(ClusterTest):
         cls.enterClassContext(cls.cluster.controller())
 
     def patch(self, name, change, **options):
-        """Returns the API server's complaint; empty if it accepts the patch."""
+        """Returns the message of the API server's refusal; empty if it accepts the patch."""
         return self.cluster.complaint("PATCH", "pod", name, change, **options)
 
     def as_synergy(self, name, annotations):
@@ -49,7 +49,7 @@ class TrustTest(ClusterTest):
         state = json.loads(self.extender.get("/debug/state"))
         return next(found for found in state["nodes"] if found["name"] == node)
 
-    # Writes that other accounts may not make.
+    # Writes that other accounts may not make:
 
     def test_others_change_none_of_the_annotations(self):
         self.assertEqual(self.create(self.never_scheduled("p")), "")
@@ -121,7 +121,7 @@ class TrustTest(ClusterTest):
         self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", "own", **as_controller), "")
 
     def let_the_controller_write_profiles(self):
-        """Grants the write, so that the policy refuses it."""
+        """Grants the right to write profiles, so that only the policy can refuse the write."""
         self.cluster.create(
             {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
              "metadata": {"name": "writes-profiles"},
@@ -145,11 +145,11 @@ class TrustTest(ClusterTest):
         entry = {"manager": "synergy", "operation": "Update", "apiVersion": "v1", "time": "2100-01-01T00:00:00Z",
                  "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {f"f:{HOLD}": {}}}}}
         self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
-        # A subresource cannot write them: the API server ignores them.
+        # A write through a subresource cannot change them: the API server ignores them.
         self.patch("b", {"metadata": {"managedFields": [entry]}}, subresource="status")
         found = self.cluster.get("pod", "b")["metadata"]["managedFields"]
         self.assertNotIn("synergy", [entry["manager"] for entry in found])
-        # Not even a value that Synergy wrote itself at another time.
+        # Even a value that Synergy itself wrote at another time is refused.
         self.assertEqual(self.as_synergy("b", {HOLD: "{}"}), "")
         self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
         self.assertEqual(self.patch("b", {"metadata": {"managedFields": [{}]}}), "")
@@ -167,7 +167,7 @@ class TrustTest(ClusterTest):
         return [node["metadata"]["name"]
                 for node in self.cluster.get("nodes")["items"] if node["metadata"]["name"] != "node-1"]
 
-    # Writes that must still work.
+    # Writes that must still be possible:
 
     def test_ordinary_changes_are_nobodys_business(self):
         self.assertEqual(self.create(self.never_scheduled("p")), "")
@@ -197,7 +197,8 @@ class TrustTest(ClusterTest):
                        annotating({"example.kubernetes.io/profile": "unconfined"})):
             self.assertIn("in the domains of Kubernetes or Synergy",
                           self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
-        # A patch by a webhook that fires on updates: the API server does not report its author.
+        # This patch is as by a webhook that fires on updates: the API server does not report its
+        # author.
         more = {"metadata": {"labels": {"cost-center": "research"},
                              "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
         self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
@@ -216,8 +217,8 @@ class TrustTest(ClusterTest):
                              "annotations": {"synergy.io/gpu-inventory": "{}"}}}
         nothing = {"metadata": {"labels": {"nvidia.com/gpu.count": None},
                                 "annotations": {"synergy.io/gpu-inventory": None}}}
-        # A policy is in force a moment after it is applied. A change that is made meanwhile would not be a change
-        # later.
+        # A policy takes effect a moment after it is applied. A write that succeeds before that
+        # would not be a change later, so each try writes another value.
         tries = itertools.count()
         wait_for("the policy to be in force",
                  lambda: "may only change" in patch_node(own, annotating({"try": str(next(tries))})))
@@ -227,10 +228,11 @@ class TrustTest(ClusterTest):
         for change in ({"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}}, annotating({"a": "b"}),
                        {"spec": {"unschedulable": True}}):
             self.assertIn("may only change", patch_node(own, change))
-        token = self.cluster.kubectl("create", "token", *account).strip()  # of no node
+        # a token that is bound to no node
+        token = self.cluster.kubectl("create", "token", *account).strip()
         self.assertIn("may only change its own Node", patch_node(own, gpus))
 
-    # Annotations that count.
+    # Annotations that have an effect:
 
     def test_a_hold_in_a_users_hand_keeps_no_gpu_pod_from_its_node(self):
         node = self.nodes()[0]
@@ -239,12 +241,12 @@ class TrustTest(ClusterTest):
                                   annotations={HOLD: json.dumps({"node": node, **FOR_EVER})})
         self.assertEqual(self.create(greedy), "")
         self.assertIn("only Synergy may change", self.patch("greedy", annotating({HOLD: json.dumps({"node": node})})))
-        # Not even where Synergy had written it: the pod is not managed.
+        # The annotation has no effect even if Synergy wrote it: the pod is not managed.
         self.assertEqual(self.as_synergy("greedy", {HOLD: json.dumps({"node": node, **FOR_EVER})}), "")
         trains = pod("trains", nodeSelector={"kubernetes.io/hostname": node})
         self.assertEqual(self.create(trains), "")
         wait_for("the pod to be bound", lambda: self.cluster.bound().get("trains") == node)
-        # The webhook has found the node's fair share, and does not report a node without GPUs.
+        # The webhook has found the node's fair share; it does not report a node without GPUs.
         fair = json.loads(self.cluster.get("pod", "trains")["metadata"]["annotations"]["synergy.io/fair-share"])
         self.assertEqual(fair["cpu"], "3")
         explained = subprocess.run([os.path.join(os.environ["SYNERGY_BIN"], "synergy"), "explain", "pod/greedy",
@@ -261,7 +263,7 @@ class TrustTest(ClusterTest):
         self.assertIn("only Synergy may change", self.patch("waits", annotating(hold)))
         self.assertEqual(self.as_synergy("waits", hold), "")
         wait_for("the place to be kept", lambda: self.requested(node) != before)
-        # If another account's resize mentions the annotation, the annotation loses its authorship,
+        # If another account's resize contains the annotation, Synergy is no longer its only author,
         # and the hold ends.
         self.patch("waits", annotating({HOLD: "x"}), subresource="resize", manager="other")
         wait_for("the place to be kept no more", lambda: self.requested(node) == before)

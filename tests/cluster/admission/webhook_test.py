@@ -1,4 +1,5 @@
-"""Admission of pods and TrainingProfiles, on a real API server that calls synergy-controller."""
+"""Tests the admission of pods and TrainingProfiles on a real API server that calls
+synergy-controller."""
 
 import csv
 import json
@@ -68,14 +69,14 @@ class WebhookTest(unittest.TestCase):
         return done.stdout, done.stderr, done.returncode == 0
 
     def refused(self, item):
-        """Returns the API server's complaint about an object that it refuses."""
+        """Returns the API server's message about an object that it refuses."""
         complaint = self.cluster.complaint("POST", item["kind"], body=item)
         self.assertNotEqual(complaint, "")
         return complaint
 
     def created(self, item):
-        """Returns the pod as the API server created it: a moment later the controller may have
-        sized it."""
+        """Creates the pod, and returns it as the API server answered: a moment later the controller
+        may have sized it."""
         return self.cluster.create(item)[0]
 
     def known_to_controller(self, resource, count):
@@ -114,8 +115,8 @@ class WebhookTest(unittest.TestCase):
                                                     content_type=STRATEGIC))
 
     def test_pods_of_other_owners_are_admitted_as_any(self):
-        # As training-operator and JobSet create them: by a controller's account, with an owner, its
-        # labels and its environment.
+        # The pod is as training-operator and JobSet create it: by a controller's account, with an
+        # owner, and with their labels and environment.
         self.add_profile()
         for group, version, kind in (("kubeflow.org", "v1", "PyTorchJob"), ("jobset.x-k8s.io", "v1alpha2", "JobSet")):
             definition = kind_of_owner(group, version, kind)
@@ -138,7 +139,7 @@ class WebhookTest(unittest.TestCase):
             self.assertIn({"name": "MASTER_ADDR", "value": "train-master-0"}, found["spec"]["containers"][0]["env"])
 
     def made(self, path, item):
-        """Creates it; returns None while the API server does not serve its kind."""
+        """Creates the object; returns None while the API server does not serve its kind."""
         return self.cluster.called("POST", path, item, absent=True)
 
     def test_every_enforcement_can_be_resized_later_on(self):
@@ -179,7 +180,7 @@ class WebhookTest(unittest.TestCase):
         self.cluster.create({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
         self.known_to_controller(kind.lower() + "s", 1)
         if kind == "ResourceQuota":
-            # This also waits until the pods of the test before are gone.
+            # Nothing is in use once the previous test's pods are gone, too.
             wait_for("the quota to be known, and nothing to be used", lambda: set(
                 self.cluster.get("resourcequota", name).get("status", {}).get("used", {}).values()) == {"0"})
 
@@ -189,15 +190,15 @@ class WebhookTest(unittest.TestCase):
         return self.cluster.get("pod", name)
 
     def test_a_quota_refuses_no_pod_that_it_takes_as_written(self):
-        # A LimitRange with defaults alone limits nothing; the API server applies it.
+        # A LimitRange with only defaults limits nothing; the API server applies the defaults.
         self.cluster.create({
             "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
             "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m", "memory": "64Mi"}}]}})
         sidecar = {"name": "log", "image": "synergy.test/busybox:1"}
         wait_for("the API server to know it", lambda: resources(self.cluster.called(
             "POST", PODS + "?dryRun=All", pod("dry", containers=[sidecar])), 1).get("requests"))
-        # The quota has room for the first pod's growth twice: the API server counts the growth
-        # twice if another client writes the pod meanwhile, until it recounts the quota.
+        # The quota has room for twice the growth of the first pod: if another client writes the pod
+        # meanwhile, the API server counts the growth twice until it recounts the quota.
         self.limit("ResourceQuota", "quota", {"hard": {"requests.cpu": "5900m"}})
         item = self.created(pod("first", containers=[sidecar]))
         self.assertEqual(resources(item, 1), {"requests": {"cpu": "50m", "memory": "64Mi"}})

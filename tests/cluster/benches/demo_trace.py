@@ -1,7 +1,7 @@
 # Runs the 100 jobs of the recorded trace on simulated nodes in four ways, and compares how fast
 # they train together; for scripts/demo.sh.
-"""The 100 jobs of the recorded trace on simulated nodes in four ways, and how fast they train
-together: for scripts/demo.sh."""
+"""Runs the 100 jobs of the recorded trace on simulated nodes in four ways, and compares how fast
+they train together; for scripts/demo.sh."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from cluster import GPU, Cluster
 from invariants import quantity
 from replay import MODELS, Profile
 
-CPU, MEMORY = 3, 62.5e9  # a GPU's fair share of the simulated nodes
+CPU, MEMORY = 3, 62.5e9  # the fair share of one GPU on the simulated nodes
 NEARLY_BEST = 0.999
 
 
@@ -26,7 +26,7 @@ def log(text):
 
 
 def plain_pod(number, model, gpus, amounts, limits):
-    """Returns a pod that the default kube-scheduler places; Synergy leaves it alone."""
+    """Returns a pod that the default kube-scheduler places and that Synergy does not change."""
     requests = {"cpu": f"{round(1000 * amounts[0] * gpus)}m", "memory": f"{round(amounts[1] * gpus)}", GPU: str(gpus)}
     return {
         "apiVersion": "v1", "kind": "Pod",
@@ -40,8 +40,8 @@ def plain_pod(number, model, gpus, amounts, limits):
 
 
 def demand(model):
-    """Returns the least CPU, then the least memory, with one GPU beyond which the model gains no
-    speed."""
+    """Returns the least CPU for one GPU beyond which the model gains no speed, and then the least
+    memory."""
     best = max(throughput for _, _, throughput in replay.points(model))
     return min((cpu, memory * 1e9)
                for cpu, memory, throughput in replay.points(model) if throughput >= NEARLY_BEST * best)
@@ -69,7 +69,7 @@ WAYS = {
     "proportional": (proportional, "requests = limits = each GPU's share of the node"),
     "demands": (demands, "requests = what each job can use"),
     "Burstable": (burstable, "requests = each GPU's share, no limits"),
-    "Synergy": (synergy, "GPUs alone are asked for; webhook, extender and tuner do the rest"),
+    "Synergy": (synergy, "requests = GPUs alone; webhook, extender and tuner do the rest"),
 }
 
 
@@ -83,8 +83,8 @@ def amounts(item):
 
 
 def with_idle_cpu(capacity, pods):
-    """Returns the CPU of each pod of a node, given [(request, most that it can use)]: idle CPU goes
-    to the other pods by their weights."""
+    """Returns the CPU of each pod of a node, given [(request, most that it can use)]: idle CPU is
+    divided by weight among the pods that can use it."""
     given = [min(asked, most) for asked, most in pods]
     while True:
         left = capacity - sum(given)
@@ -97,7 +97,7 @@ def with_idle_cpu(capacity, pods):
 
 
 def speed(item, cpu):
-    """Returns the throughput as a multiple of that at the fair share."""
+    """Returns the throughput with this CPU as a multiple of the throughput at the fair share."""
     gpus = int(item["spec"]["containers"][0]["resources"]["limits"][GPU])
     profile = Profile(item["metadata"]["labels"]["model"])
     return profile.throughput(cpu / gpus, amounts(item)[1] / gpus) / profile.throughput(CPU, MEMORY)
@@ -113,8 +113,8 @@ def has_limits(item):
 
 
 def judge(nodes, pods):
-    """Returns (running jobs, stranded GPUs, total throughput in units of a job at its fair
-    share)."""
+    """Returns (running jobs, stranded GPUs, total throughput, where a job at its fair share counts
+    1)."""
     waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
     stranded, together = 0, 0.0
     for node in nodes:
@@ -133,14 +133,14 @@ def judge(nodes, pods):
 
 
 def await_decisions(cluster, count):
-    """Returns the pods once each is bound or known not to fit, and no managed pod changes any
+    """Returns the pods when each is bound or known not to fit, and no managed pod changes any
     more."""
     shown = -1
     while True:
         pods = list(cluster.pods().values())
         decided = sum(1 for pod in pods if pod["spec"].get("nodeName") or replay.unschedulable(pod))
         if decided != shown and sys.stdout.isatty():
-            print(f"  {decided} of {count} jobs looked at", end="\r", flush=True)
+            print(f"  {decided} of {count} jobs decided", end="\r", flush=True)
         shown = decided
         if decided == count:
             return list(replay.wait_until_quiet(cluster).values())
@@ -158,7 +158,7 @@ def run(cluster, nodes, keep):
             rows.append((way, *judge(machines, await_decisions(cluster, len(jobs)))))
             if keep and way == list(WAYS)[-1]:
                 show(rows)
-                log(f"\nThe pods that Synergy placed are there until you press Enter. To look around:\n"
+                log(f"\nThe pods that Synergy placed stay until you press Enter. To look at them:\n"
                     f"  scripts/cluster.sh --state {cluster.state} kubectl get pods -o wide")
                 sys.stdin.readline()
             cluster.clear()
@@ -169,16 +169,15 @@ def show(rows):
     log(f"\n  {'way':<14}{'jobs that run':>15}{'GPUs stranded':>16}{'throughput':>13}")
     for way, running, stranded, together in rows:
         log(f"  {way:<14}{running:>15}{stranded:>16}{together:>13.0f}")
-    log("\n  stranded:    GPUs that are free on nodes without the CPU or memory for any job that waits"
-        "\n  throughput:  of all jobs, by their profiles; one job at its fair share is 1. CPU that a job leaves goes "
-        "to others of its"
-        "\n               node without a limit, by their requests"
-        "\n  The nodes are simulated: kube-scheduler and Synergy are real, GPUs and training are not there.")
+    log("\n  stranded:    free GPUs on nodes that lack the CPU or memory for any waiting job"
+        "\n  throughput:  sum over all jobs, by their profiles; a job at its fair share counts 1. CPU that"
+        "\n               a job leaves goes to the node's other jobs without a limit, by their requests"
+        "\n  The nodes are simulated: kube-scheduler and Synergy are real, GPUs and training are not.")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=pathlib.Path, required=True, help="with the cluster's state")
+    parser.add_argument("--folder", type=pathlib.Path, required=True, help="folder with the cluster's state")
     parser.add_argument("--nodes", type=int, default=16)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)

@@ -54,18 +54,18 @@ def main():
         since = time.time()
         run = blind.Run(cluster, "strict", names)
         nodes = blind.placement(cluster.pods())
-        log("Seven trainers, nobody has measured them, a GPU each and nothing else asked for; s: more CPU makes it "
-            "faster, i: it does not\n"
-            "CPU is what each may use. total: their mean speed in units of that with proportional shares "
+        log("Seven trainers that have not been measured. Each requests a GPU and nothing else. s: more CPU makes it "
+            "faster; i: it does not\n"
+            "CPU: what each may use. total: the mean speed, where 1 is the speed with proportional shares "
             f"({blind.total_by_hand(nodes):.2f} is the\n"
             "most on these nodes)")
         watch(cluster, run.began, arguments.seconds, 10)
-        log("\nWhat Synergy has measured of the two workloads meanwhile:")
+        log("\nSynergy has meanwhile measured the two workloads:")
         for kind, status in sorted(blind.measured(cluster).items()):
             points = ", ".join(f"{point['throughput']:.1f}/s with {point['cpu']}" for point in status["points"])
             log(f"  {kind:<12} {points}  ({'confirmed' if status.get('confirmed') else 'estimated'})")
-        log(f"\nAn eighth one arrives ({late[0]}): its workload is known, so it is placed and sized by that from "
-            "its first second")
+        log(f"\nAn eighth trainer arrives ({late[0]}). Its workload is known, so Synergy places and sizes it by the "
+            "measured profile from its first second")
         cluster.create(blind.pod(late, late.split("-")[0], "strict"))
         created = time.time()
         wait_for("it to run", lambda: trainers.is_running(cluster.pods()[late]), 60)

@@ -55,7 +55,7 @@ def apart(name):
 
 
 class Figures:
-    """Seconds from the creation of a gang's pods until all of them are bound."""
+    """Collects the seconds from the creation of a gang's pods until all are bound."""
 
     def __init__(self, cluster, nodes, times):
         self.cluster, self.nodes, self.times = cluster, nodes, times
@@ -102,12 +102,13 @@ class Figures:
         return self.several(measure)
 
     def beside_a_hold(self, extender):
-        """Measures a gang whose places are held for an incomplete gang of lower priority."""
+        """Measures a gang that needs places which are held for an incomplete gang of lower
+        priority."""
         node = self.nodes[0]
 
         def measure(number):
             low = gang(f"low{number}", **on(node))
-            # Only kube-scheduler checks pod affinity, which no node satisfies.
+            # Only kube-scheduler checks pod affinity, and no node satisfies this one.
             low[-1]["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
                 {"labelSelector": {"matchLabels": {"nobody": "has-it"}}, "topologyKey": "kubernetes.io/hostname"}]}}
             self.cluster.create(*low)

@@ -1,10 +1,11 @@
-"""Measures a list of all pods as JSON, as protobuf and compressed: bytes, and the CPU time of the
-API server and of the client. scripts/bench.sh lists runs it.
+"""Measures what listing all pods costs as JSON, as protobuf and compressed: bytes, and CPU time of
+the API server and of the client. scripts/bench.sh lists runs it.
 
   list_bench.py [--pods N] [--rounds N] [--nodes N] [--instance N] [--json FILE]
 
 The pods are bound to simulated nodes and run. The client lists them as the programs do: 500 at a
-time, over one TLS connection, on loopback. A network adds time: the bytes divided by its speed.
+time, over one TLS connection, over the loopback device. A network adds the bytes divided by its
+speed.
 """
 
 import argparse
@@ -72,11 +73,12 @@ def create(cluster, options, names):
 
 
 def token_of(body, accept):
-    """Returns the next page's token. In protobuf it follows the resourceVersion, as a field of the
-    list's metadata."""
+    """Returns the continue token for the next page. In protobuf it follows the resourceVersion in
+    the list's metadata."""
     if accept == JSON:
         return json.loads(body)["metadata"].get("continue", "")
-    # "k8s\0", then runtime.Unknown: its `raw` is the list, whose first field is its metadata.
+    # The body is "k8s\0" and a runtime.Unknown, whose `raw` is the list. The first field of the
+    # list is its metadata.
     at = 4
     fields = dict(protobuf_fields(body[at:]))
     metadata = dict(protobuf_fields(dict(protobuf_fields(fields[2]))[1]))
@@ -84,7 +86,7 @@ def token_of(body, accept):
 
 
 def protobuf_fields(data):
-    """Returns the first field of each number that has a length."""
+    """Returns, for each field number, the first field that has a length."""
     def number(at):
         value = shift = 0
         while True:
@@ -110,7 +112,7 @@ def cpu_of(pid):
 
 
 def list_all(api, server, way):
-    """Lists all pods once; returns the received bytes and the costs."""
+    """Lists all pods once; returns the bytes received and the CPU times."""
     accept, encoding = WAYS[way]
     connection = http.client.HTTPSConnection(api.address, timeout=60, context=api.context)
     received = objects = seconds = client = inflating = 0
@@ -144,7 +146,7 @@ def measure(cluster, options):
     names = [node["metadata"]["name"] for node in api.items("/api/v1/nodes")]
     print(f"{options.pods} pods on {len(names)} nodes are created", flush=True)
     create(cluster, options, names)
-    # The server has closed the connection, which was idle meanwhile.
+    # The server has closed the connection, which was idle for too long.
     api = Api(cluster)
     wait_for("the pods to run", lambda: api.call("GET", "/api/v1/pods?limit=1&fieldSelector=status.phase%21%3DRunning")[
         "items"] == [], 600)

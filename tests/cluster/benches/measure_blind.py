@@ -1,5 +1,5 @@
-"""Measures trainers without profiles on four real nodes; scripts/bench.sh profiling builds what it
-needs and runs it."""
+"""Measures how well trainers without profiles do on four real nodes. scripts/bench.sh profiling
+builds what it needs and runs it."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import odd_trainers
 from real_nodes import real_nodes, log
 
 
-# A floor that rises is written before the CPU follows.
+# While a floor rises, it is written before the CPU follows.
 LONGEST_BELOW = 10
 
 
@@ -42,7 +42,7 @@ def goals(rounds):
     met[f"sensitive: CPU seconds of an iteration within 3 % ({spread})"] = bool(of_seconds) and max(
         map(abs, of_seconds)) <= 0.03
     below = max(facts["blind"]["below_floor"] for facts in rounds)
-    met[f"nobody below its floor for more than {LONGEST_BELOW} s ({below:.0f} s)"] = below <= LONGEST_BELOW
+    met[f"no pod below its floor for more than {LONGEST_BELOW} s ({below:.0f} s)"] = below <= LONGEST_BELOW
     met["no container restarted"] = not any(facts[run]["restarts"] for facts in rounds for run in ("blind", "again"))
     return met
 
@@ -57,9 +57,9 @@ def odd_round(cluster, kinds, seconds, least):
 
 
 def odd_trainers_of(state, instance, names):
-    """Measures all kinds of odd trainers, or these: eight on four small nodes, then two ranks of
-    one training on two of those nodes, then those for a node with more than a core, one after the
-    other."""
+    """Measures all kinds of odd trainers, or those named. The measurements follow each other: eight
+    trainers on four small nodes, two ranks of one training on two of those nodes, and trainers that
+    need a node with more than a core."""
     rounds = []
     small, large = ({name: odd for name, odd in kinds.items() if not names or name in names}
                     for kinds in (odd_trainers.KINDS, odd_trainers.WHOLE_CORES))
@@ -81,16 +81,16 @@ def odd_trainers_of(state, instance, names):
     for each in rounds:
         for name, facts in each["facts"].items():
             wrong = "; ".join(odd_trainers.faults(kinds[name], facts))
-            met[f"{name} ({kinds[name].what}): {wrong or 'as it should be'}"] = not wrong
+            met[f"{name} ({kinds[name].what}): {wrong or 'as expected'}"] = not wrong
         for name, remarks in each["explained"].items():
             met[f"{name}: explain says that it has its fair share"] = any("fair share" in remark for remark in remarks)
     below = max(each["below_floor"] for each in rounds)
-    met[f"nobody below its floor for more than {LONGEST_BELOW} s ({below:.0f} s)"] = below <= LONGEST_BELOW
+    met[f"no pod below its floor for more than {LONGEST_BELOW} s ({below:.0f} s)"] = below <= LONGEST_BELOW
     return rounds, met
 
 
 def judged(arguments, rounds, met):
-    """Prints the goals; returns the exit status."""
+    """Prints which goals were met; returns the exit status."""
     if arguments.json:
         arguments.json.write_text(json.dumps(rounds, indent=1), encoding="utf-8")
     if not arguments.goals:
@@ -103,15 +103,18 @@ def judged(arguments, rounds, met):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ways", default="strict,shared", help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="each in an order of its own (%(default)s)")
-    parser.add_argument("--seconds", type=int, default=180, help="from the start of the trainers (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5,
+                        help="number of rounds; each creates the trainers in another order (%(default)s)")
+    parser.add_argument("--seconds", type=int, default=180,
+                        help="length of a round from the start of the trainers (%(default)s)")
     parser.add_argument("--log", choices=blind.LOGS, default="bar", help="what the trainers print (%(default)s)")
     parser.add_argument("--instance", type=int, default=6,
-                        help="which ports and addresses the cluster takes (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the orders (%(default)s)")
+                        help="number from which the cluster's ports and addresses follow (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the orders (%(default)s)")
     parser.add_argument("--kinds", nargs="?", const="", metavar="NAME,...",
-                        help="instead: trainers whose speed is hard to measure, all or those, once")
-    parser.add_argument("--goals", action="store_true", help="say which goals are met; exit status 1 if any is missed")
+                        help="instead, measure trainers whose speed is hard to measure once: all, or these")
+    parser.add_argument("--goals", action="store_true",
+                        help="print which goals are met; exit status 1 if any is missed")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     arguments = parser.parse_args()
     state = pathlib.Path(os.environ.get("XDG_STATE_HOME", pathlib.Path.home() / ".local/state"))
@@ -130,7 +133,7 @@ def main():
             for way in arguments.ways.split(","):
                 log(f"round {number + 1} of {arguments.rounds}")
                 rounds.append(blind.compare(cluster, way, draw, arguments.seconds))
-                # The next round begins without profiles, too.
+                # The next round also begins without profiles.
                 cluster.kubectl("delete", "trainingprofiles", "--all", "--wait")
             names = blind.order(random.Random(arguments.seed + number))
             rounds[-1]["burstable"] = burstable = blind.burstable_total(cluster, names)

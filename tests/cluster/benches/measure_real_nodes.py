@@ -1,5 +1,5 @@
-"""Measures trainers on four real nodes and pods that arrive there; scripts/bench.sh nodes builds
-what it needs and runs it."""
+"""Measures trainers and arriving pods on four real nodes. scripts/bench.sh nodes builds what it
+needs and runs it."""
 
 import argparse
 import json
@@ -18,19 +18,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ways", default=",".join(trainers.WAYS), help="proportional first (%(default)s)")
     parser.add_argument("--rounds", type=int, default=4,
-                        help="each with all ways, in an order of its own (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=15, help="for which iterations are counted (%(default)s)")
-    parser.add_argument("--cycles", type=int, default=5, help="in each two pods arrive and leave (%(default)s)")
+                        help="number of rounds; each runs all ways, in another order (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=15,
+                        help="seconds for which iterations are counted (%(default)s)")
+    parser.add_argument("--cycles", type=int, default=5,
+                        help="number of cycles, in each of which two pods arrive and leave (%(default)s)")
     parser.add_argument("--instance", type=int, default=6,
-                        help="which ports and addresses the cluster takes (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the orders (%(default)s)")
+                        help="number from which the cluster's ports and addresses follow (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the orders (%(default)s)")
     parser.add_argument("--sensitive-first", action="store_true",
-                        help="the order by which kube-scheduler mixes the kinds by itself")
-    parser.add_argument("--goals", action="store_true", help="say which goals are met; exit status 1 if any is missed")
+                        help="create the pods in the order in which kube-scheduler itself mixes the kinds")
+    parser.add_argument("--goals", action="store_true",
+                        help="print which goals are met; exit status 1 if any is missed")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     arguments = parser.parse_args()
     results, stages = [], []
-    # The folder is the same each time, so that the leftovers of a killed run are removed.
+    # The folder is always the same, so that a run removes what a killed run has left.
     state = pathlib.Path(os.environ.get("XDG_STATE_HOME", pathlib.Path.home() / ".local/state"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with real_nodes(state / f"synergy/real-nodes-{arguments.instance}", arguments.instance) as cluster:

@@ -1,14 +1,14 @@
 """Measures elastic trainings on a real node of six GPUs: two that run and one that arrives, under
-`policy: optimus` and with equal shares. scripts/bench.sh optimus runs it; docs/internals/optimus.md has the
-figures.
+`policy: optimus` and with equal shares. scripts/bench.sh optimus runs it; docs/internals/optimus.md
+has the figures.
 
   optimus_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-Each training begins with one worker. More workers slow one of the two down, which the policy must
-find out. This program sets equal shares when rounds begin, by the same write as the controller; the
-first Jobs get the GPUs that are left over. The exit status is 1 if an iteration was lost, if more
-GPUs were given away than exist, or if the sum of the completion times is not below that of equal
-shares.
+Each training begins with one worker. One of the first two becomes slower with more workers, which
+the policy must find out. For equal shares, this program sets the sizes when rounds begin, with the
+write that the controller uses; the first Jobs get the remaining GPUs. The exit status is 1 if an
+iteration was lost, if more GPUs were given out than exist, or if the sum of the completion times is
+not below that of equal shares.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from real_nodes import explained, log
 
 GPUS = 6
 QUEUE = "real"
-# Iterations, the milliseconds of one, and the milliseconds that each worker adds.
+# Job -> its iterations, the milliseconds of one, and the milliseconds that each worker adds.
 JOBS = {"scales": (1600, 400, 5), "does-not": (900, 100, 60), "arrives": (400, 400, 5)}
 FIRST = ("scales", "does-not")
 RESTART = 5  # seconds
@@ -56,7 +56,7 @@ def cluster_with_kueue(folder, instance):
 
 
 def share_equally(cluster, round_seconds, ended):
-    """Sets the sizes when rounds begin; shrinks Jobs before it grows others."""
+    """Sets equal sizes when rounds begin; shrinks Jobs before it grows others."""
     while not ended.wait(round_seconds - time.time() % round_seconds):
         jobs = [item for item in cluster.get("jobs")["items"] if not item["status"].get("completionTime")]
         jobs.sort(key=lambda item: list(JOBS).index(item["metadata"]["name"]))
@@ -76,7 +76,7 @@ def train(cluster, folder, name):
 
 
 def run(cluster, number, way, round_seconds):
-    """Returns the facts of one run."""
+    """Makes one run, and returns its figures."""
     folder = cluster.folder / "checkpoints" / f"{number}-{way}"
     folder.mkdir(parents=True)
     ended = threading.Event()

@@ -44,7 +44,7 @@ def running_extender(cluster, recording=None):
 
 
 def decisions(cluster, folder, options):
-    """Runs freely with high compression, so that many decisions are made, while both programs
+    """Creates jobs at high compression, so that many decisions are made, while both programs
     record."""
     recordings = [folder / f"{program}.recording" for program in ("extender", "controller")]
     jobs = replay.recorded_jobs(options.jobs, DECISIONS_COMPRESSION)
@@ -73,7 +73,7 @@ def is_plan(line):
 
 
 def recorded_queues(cluster, folder, options):
-    """Jobs take turns in a queue of Kueue, under a policy, while the controller records and is
+    """Lets jobs take turns in a Kueue queue, under a policy, while the controller records and is
     killed twice. Then nothing changes for a while: first with jobs that run and wait, then with an
     empty queue."""
     recording = folder / "queues.recording"
@@ -84,7 +84,7 @@ def recorded_queues(cluster, folder, options):
     quiet = {}
 
     def after_plans(count):
-        """Waits for so many more plans. Returns the lines written meanwhile."""
+        """Waits until `count` more plans are recorded. Returns the lines written meanwhile."""
         before = len(queue_lines(recording))
 
         def lines():
@@ -93,7 +93,7 @@ def recorded_queues(cluster, folder, options):
         return wait_for(f"{count} plans", lines, 10 * count)
 
     def measure(what):
-        after_plans(10)  # Kueue's last writes
+        after_plans(10)  # until Kueue has made its last writes
         lines = after_plans(QUIET_PLANS)
         plans = sum(map(is_plan, lines))
         quiet[what] = sum(len(line) + 1 for line in lines) / plans
@@ -104,7 +104,7 @@ def recorded_queues(cluster, folder, options):
         cluster.delete("jobs")
         wait_for("the queue to be empty", lambda: not cluster.get("workloads")["items"])
         measure("an empty queue")
-        # No round begins meanwhile.
+        # No new round begins during the measurement.
         cluster.patch("roundpolicy", "chaos", {"spec": {"roundSeconds": queues.FOR_EVER}})
         cluster.create(*(rounds_chaos.job(f"quiet-{number}", 2) for number in range(4)))
         wait_for("half of the jobs to run", lambda: 2 == sum(
@@ -159,7 +159,8 @@ def free(cluster, folder, options):
 
 
 def turns(cluster, folder, options):
-    """Jobs take turns in a queue of Kueue whose quota is all GPUs, under each of these policies."""
+    """Lets jobs take turns, under each of these policies, in a Kueue queue whose quota is all
+    GPUs."""
     jobs = replay.recorded_jobs(options.jobs_in_turns, options.compression)
     nodes = replay.simulated_nodes(cluster)[:options.nodes]
     gpus = sum(int(node["status"]["allocatable"][queues.GPU]) for node in nodes)
@@ -197,16 +198,18 @@ WITH_KUEUE = {"queues": recorded_queues, "turns": turns}
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=(*PARTS, *WITH_KUEUE, "all"), default="all")
-    parser.add_argument("--pods", type=int, default=30, help="one by one")
-    parser.add_argument("--runs", type=int, default=5, help="running free")
-    parser.add_argument("--jobs", type=int, default=100, help="running free")
-    parser.add_argument("--compression", type=float, default=240, help="trace time in units of that of a free run")
+    parser.add_argument("--pods", type=int, default=30, help="pods that are created one by one")
+    parser.add_argument("--runs", type=int, default=5, help="free runs")
+    parser.add_argument("--jobs", type=int, default=100, help="jobs of a free run")
+    parser.add_argument("--compression", type=float, default=240,
+                        help="how many times faster than the trace a free run is")
     parser.add_argument("--jobs-in-turns", type=int, default=60)
-    parser.add_argument("--round", type=int, default=10, help="seconds of a round, in turns")
-    parser.add_argument("--least", type=int, default=5, help="the least seconds of a turn")
+    parser.add_argument("--round", type=int, default=10, help="length of a round in seconds, for turns")
+    parser.add_argument("--least", type=int, default=5, help="shortest turn in seconds")
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--instance", type=int, default=4, help="which ports and addresses the test cluster takes")
+    parser.add_argument("--instance", type=int, default=4,
+                        help="number from which the cluster's ports and addresses follow")
     parser.add_argument("--state", type=pathlib.Path, required=True, help="folder of the test cluster")
     parser.add_argument("--programs", type=pathlib.Path, required=True)
     parser.add_argument("--json", type=pathlib.Path)

@@ -1,10 +1,10 @@
-"""Creates and deletes training pods on simulated nodes while it kills parts of the control plane
-and of Synergy, and checks the invariants all the time. scripts/soak.sh brings up what it needs.
+"""Creates and deletes training pods on simulated nodes, kills parts of the control plane and of
+Synergy meanwhile, and checks the invariants throughout. scripts/soak.sh brings up what it needs.
 
   soak.py [--seconds N] [--pods N] [--seed N] [--output json]
 
-Then it runs the hundred jobs of the recorded trace under the same checks, without kills. The exit
-status is 1 if an invariant did not hold; each violation is one line.
+After that, it runs the hundred jobs of the recorded trace with the same checks and without kills.
+The exit status is 1 if an invariant did not hold; each violation is one line.
 """
 
 import argparse
@@ -28,13 +28,13 @@ MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").gl
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
-# The unit of time is a look at the cluster that the API server has answered, at most one a second:
-# on a busy machine everything takes longer, and so do the limits. How long GPUs may be idle while a
-# pod waits for which room can be made: an API server takes 9 s to come back, and may be killed
-# again.
+# Time is counted in looks at the cluster that the API server has answered, at most one a second. So
+# the limits stretch on a busy machine, where everything takes longer. This is how long GPUs may be
+# idle while a pod waits for which room can be made: an API server takes 9 s to come back, and may
+# be killed again.
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
-# The API server's wording, quoted in a log line.
+# The wording of the API server, as log lines quote it.
 DENIED = re.compile(
     r'(?:\\"([^"\\]+)\\" is forbidden: |)User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(?:/(\w+)|)\\"')
 
@@ -45,7 +45,7 @@ def training_pod(name, model, gpus, seconds):
         "metadata": {"name": name, "labels": {"synergy.io/profile": model, "soak": "training"},
                      "annotations": {"synergy.test/run-seconds": str(seconds)}},
         "spec": {
-            # The pod names its scheduler, because the webhook that would set it is down at times.
+            # The pod names its scheduler, because the webhook that sets it is sometimes down.
             "schedulerName": "synergy-scheduler",
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "tolerations": [{"operator": "Exists"}],
             "nodeSelector": {"synergy.test/node": "simulated"},
@@ -65,7 +65,7 @@ def other_pod(name):
 
 
 class Controllers:
-    """Two replicas: that of the cluster, which the webhook configuration names, and one more."""
+    """Runs two replicas: the cluster's, which the webhook configuration names, and a second one."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -98,7 +98,7 @@ class Controllers:
         self.start_second()
 
     def count(self):
-        """Adds the counters of the processes, before these are killed."""
+        """Adds the processes' counters to the totals, before the processes are killed."""
         for url in (self.cluster.environment["SYNERGY_CONTROLLER_URL"], f"http://127.0.0.1:{self.port}"):
             try:
                 with urllib.request.urlopen(url + "/metrics", timeout=5) as answer:
@@ -175,7 +175,7 @@ class Soak:
             self.refuse(pods)
 
     def refuse(self, pods):
-        """Marks some pods whose kubelets do not shrink them, until the next call."""
+        """Marks some pods that their kubelets must refuse to shrink until the next call."""
         running = [p["metadata"]["name"] for p in pods if managed(p) and p["spec"].get("nodeName")]
         self.lift_refusals(pods)
         for name in self.random.sample(running, min(5, len(running))):
@@ -191,12 +191,12 @@ class Soak:
             self.api.annotate(name, annotations)
             return True
         except ApiError:
-            return False  # it is gone, or the API server is away
+            return False  # the pod is gone, or the API server is down
 
     # ---- invariants
 
     def look(self):
-        """Checks and returns the current pods; None while the API server is away."""
+        """Reads and checks the pods, and returns them; None while the API server is down."""
         try:
             self.nodes = self.nodes or self.api.items("/api/v1/nodes")
             pods = self.api.items("/api/v1/pods")
@@ -215,13 +215,13 @@ class Soak:
         return training
 
     def keep(self, pods):
-        """Keeps the state in which a violation was seen."""
+        """Saves the state in which a violation was seen."""
         if len(self.violations) <= 10:
             file = self.cluster.folder / f"violation-{len(self.violations)}.json"
             file.write_text(json.dumps(pods), encoding="utf-8")
 
     def check_others(self, pods):
-        """Checks that pods without GPUs are placed whatever happens to Synergy."""
+        """Checks that pods without GPUs are placed, whatever is killed."""
         now, found = self.checks, []
         for pod in pods:
             if pod["metadata"].get("labels", {}).get("soak") == "other":
@@ -232,7 +232,7 @@ class Soak:
         return found
 
     def remove_ended(self, pods):
-        """Deletes pods that have ended, as a job controller does."""
+        """Deletes pods that have ended, as a controller of jobs would."""
         for pod in pods:
             name = pod["metadata"]["name"]
             if pod["status"].get("phase") != "Succeeded" or name in self.ended:
@@ -245,11 +245,11 @@ class Soak:
                     return
 
     def missing_rights(self):
-        """Returns the calls of our programs that were denied. An API server that has just started
-        denies everything, so each call is asked for again."""
+        """Returns the calls of our programs that were denied for lack of rights. An API server that
+        has just started denies everything, so this asks again about each call."""
         logs = (self.cluster.folder / "extender.log", self.cluster.folder / "second-controller.log",
                 self.cluster.state / "logs/synergy-controller.log")
-        # Denied call -> the name of one such object, if the log names one.
+        # Denied call -> the name of one such object, if a log states one.
         denied = {match.groups(default="")[1:]: match[1] for log in logs
                   for match in DENIED.finditer(log.read_text(encoding="utf-8", errors="replace"))}
         for (user, verb, resource, subresource), name in sorted(denied.items()):
@@ -278,7 +278,7 @@ class Soak:
         return self.report()
 
     def tick(self, started):
-        """Waits for the next whole second; a late look shortens the next wait."""
+        """Waits for the next whole second. If a look was late, the next wait is shorter."""
         self.second += 1
         time.sleep(max(0.0, started + self.second - time.monotonic()))
 
@@ -297,7 +297,7 @@ class Soak:
             self.tick(started)
 
     def settle(self):
-        """Stops the kills: soon each pod must have what it is due."""
+        """Stops the kills: soon afterwards each pod must have the amounts that it is due."""
         print("no more faults", flush=True)
         for helper in self.helpers:
             helper.wait(timeout=120)
@@ -309,7 +309,7 @@ class Soak:
 
     def deleted(self, pods):
         try:
-            # An API server that was never this busy may answer too late.
+            # The API server was never this busy before, and may answer late.
             if pods:
                 self.api.call("DELETE", f"{PODS}?gracePeriodSeconds=0")
         except ApiError:
@@ -336,14 +336,14 @@ class Soak:
         return True
 
     def replay(self):
-        """Creates all jobs of the trace at once, as recorded, and waits until the last one has
-        run."""
+        """Creates all jobs of the trace at once, sized as recorded, and waits until the last one
+        has run."""
         with open(ROOT / "tests/data/synergy/static_100job.csv", encoding="utf-8") as file:
             jobs = list(csv.DictReader(file))
         print(f"the trace: {len(jobs)} jobs", flush=True)
         for job in jobs:
             seconds = max(2, round(float(job["duration_s_at_fair"]) / 500))
-            # Retries when the API server throttles.
+            # Try again while the API server throttles.
             while not self.make(training_pod(f"job-{int(job['job_id']):03}", job["model"], int(job["gpus"]), seconds)):
                 time.sleep(0.2)
         names = {f"job-{int(job['job_id']):03}" for job in jobs}
@@ -359,7 +359,7 @@ class Soak:
         self.replayed = len(done)
 
     def until(self, check, looks):
-        """Returns whether `check` becomes true within this many looks."""
+        """Returns whether `check` becomes true within so many looks."""
         last = self.checks + looks
         while self.checks < last:
             pods = self.look()
@@ -384,17 +384,17 @@ class Soak:
         else:
             for name, value in report.items():
                 print(f"{name}: {value}")
-        # A soak that changes nothing would prove nothing.
+        # A soak in which nothing is changed proves nothing.
         idle = not any("reclaimed" in name.lower() and value for name, value in counters.items())
         if idle:
-            print("nothing was ever reclaimed: this run has tested nothing", file=sys.stderr)
+            print("nothing was ever reclaimed, so this run has tested nothing", file=sys.stderr)
         return 1 if self.violations or idle else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--pods", type=int, default=500, help="that are there at a time")
+    parser.add_argument("--pods", type=int, default=500, help="number of pods at a time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", choices=("text", "json"), default="text")
     return Soak(parser.parse_args()).run()

@@ -1,13 +1,13 @@
-"""Measures how long trainings take that take turns on real nodes, in a Kueue queue under las, and
-compares it with synergy-lab rounds. Each node has one GPU, and all nodes see the checkpoints.
+"""Measures how long trainings take when they take turns on real nodes, in a Kueue queue under las,
+and compares that with synergy-lab rounds. Each node has one GPU, and all nodes see the checkpoints.
 scripts/bench.sh turns runs it; docs/evidence/queues.md has the figures.
 
   turns_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-Three trainings of one pod share two GPUs; then a JobSet of two pods and three such trainings do.
-Each has work for two rounds, less the cost of its starts: the simulator passes GPUs on only when a
-round begins, and the comparison must not depend on that. The exit status is 1 if a completion time
-is more than 5 % off, or if an iteration was lost.
+Three trainings of one pod share two GPUs; then a JobSet of two pods and three such trainings share
+them. Each has work for two rounds, less the cost of its starts: the simulator passes GPUs on only
+when a round begins, and the comparison must not depend on that. The exit status is 1 if a
+completion time is more than 5 % off, or if an iteration was lost.
 """
 
 import argparse
@@ -28,10 +28,11 @@ from real_nodes import explained, log
 
 NODES = 2
 QUEUE = "real"
-# Seconds of two rounds, without and with a JobSet, whose pods start together. In the simulator, a
-# training that needs a third round because of its start cost makes others wait for a whole round.
+# Seconds by which a training's work is shorter than two rounds, without and with a JobSet, whose
+# pods start together. In the simulator, a training whose start cost makes it need a third round
+# holds up others for a whole round.
 LEFT_FOR_STARTS = {False: 4, True: 9}
-AHEAD = 2  # seconds by which the JobSet comes first, as in the simulator
+AHEAD = 2  # seconds by which the JobSet arrives first, as in the simulator
 GOAL = 0.05
 
 
@@ -54,7 +55,7 @@ def cluster_with_kueue(folder, instance):
 
 
 def run(cluster, number, with_job_set, round_seconds):
-    """Returns the facts of one run."""
+    """Makes one run, and returns its figures."""
     folder = cluster.folder / "checkpoints" / f"{number}-{'job-set' if with_job_set else 'jobs'}"
     folder.mkdir(parents=True)
     work, singles = 2 * round_seconds - LEFT_FOR_STARTS[with_job_set], ["a", "b", "c"]

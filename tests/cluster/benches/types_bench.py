@@ -1,10 +1,12 @@
-"""Measures how long jobs take whose GPU type one of Gavel's policies chooses (docs/internals/gavel.md), in a
-Kueue queue on simulated nodes of three products, and compares it with synergy-lab rounds. It also
-measures what the policy gains from each job's speed on each product. scripts/bench.sh types runs
-it.
+"""Measures how long jobs take in a Kueue queue on simulated nodes of three products when one of
+Gavel's policies chooses their GPU type (docs/internals/gavel.md), and compares that with
+synergy-lab rounds. It also measures what a policy gains by knowing each job's speed on each
+product. scripts/bench.sh types runs it.
 
-  types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S] [--compression N]
-                 [--arrivals N] [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N] [--json FILE]
+  types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S]
+  [--compression N]
+                 [--arrivals N] [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N]
+                 [--json FILE]
 
 The jobs come from a trace of Gavel's authors, with the speeds that they measured on each type
 (research/gavel/throughputs.csv). All times are divided by the compression, except rounds and the
@@ -13,9 +15,9 @@ cost of a move. A node has one GPU, so a job of several GPUs is a gang over as m
 Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they
 have done its work over all turns, at the speed of the product that each turn ran on. The simulator
 gets the arrival times of the jobs and the mean cost of a start, from the decision to the running
-pods. It then runs again and again with jobs that come up to a second later: the type on which a job
-finds GPUs, and so its completion time, can depend on less than that. The real run is one course of
-many, and so is each simulated run. The exit status is 1 if a goal is missed.
+pods. It then runs many times with jobs that come up to a second later: a smaller difference can
+decide on which type a job finds GPUs, and so when it completes. The real run is one of many
+possible runs, and so is each simulated one. The exit status is 1 if a goal is missed.
 """
 
 import argparse
@@ -42,23 +44,25 @@ TYPES = ("v100", "p100", "k80")
 PRODUCT = "nvidia.com/gpu.product"
 LOCAL = "typed"
 LEAST = 0.01
-JITTER = 1  # seconds by which a job comes later in the other simulations
+JITTER = 1  # seconds by which jobs arrive later in the other simulations, at most
 SIMULATIONS = 30
 GATHER = 1  # seconds from the first arrival to the simulator's first round
 
 
 class Job:
-    """A job of the trace. `speeds`: relative to the first type; `work`: seconds there."""
+    """A job of the trace. `speeds`: relative to the first type; `work`: seconds on the first
+    type."""
 
     def __init__(self, number, row, table, compression):
         self.name = f"job-{number:02}"
         self.model, self.gpus = row[0], int(row[6])
         throughputs = [table[self.model, self.gpus][name] for name in TYPES]
-        # A type on which the table has no speed gets a tiny one, so that both sides see the same.
+        # If the table has no speed on a type, the job gets a tiny one, so that both sides use the
+        # same.
         self.speeds = {name: max(each / throughputs[0], LEAST) for name, each in zip(TYPES, throughputs)}
         self.work = float(row[5]) / throughputs[0] / compression
         self.arrival = float(row[9])
-        # Each number of GPUs is a workload of its own, because its speeds differ.
+        # Each number of GPUs makes a workload of its own, because its speeds differ.
         self.kind = re.sub("[^a-z0-9]+", "-", f"{self.model} {self.gpus}".lower()).strip("-")
 
     def manifest(self):
@@ -91,7 +95,7 @@ def read_trace(options):
 
 
 class Course:
-    """The jobs' pods while they run. Each run of a job is (began, ended, product)."""
+    """Follows the jobs' pods while they run. Each run of a job is (began, ended, product)."""
 
     def __init__(self, cluster, jobs):
         self.cluster, self.jobs = cluster, {job.name: job for job in jobs}
@@ -99,9 +103,9 @@ class Course:
                          for node in cluster.get("nodes")["items"]}
         self.came, self.finished = {}, {}
         self.runs = collections.defaultdict(list)
-        self.running = collections.defaultdict(dict)  # job -> running pods -> their product
-        self.done = collections.Counter()  # seconds of work, in runs that are over
-        self.ended = set()  # pods
+        self.running = collections.defaultdict(dict)  # job -> its running pods -> their product
+        self.done = collections.Counter()  # job -> seconds of work in completed runs
+        self.ended = set()  # uids of pods that this program has ended
         self.succeeded = collections.defaultdict(set)
         self.events = 0
 
@@ -134,7 +138,7 @@ class Course:
                 del pods[uid]
 
     def end_what_is_done(self):
-        """Ends all pods of each job whose work is done."""
+        """Ends all pods of each job that has done its work."""
         now = time.monotonic()
         for name, pods in self.running.items():
             if not self.began(name):
@@ -147,15 +151,15 @@ class Course:
                     try:
                         self.cluster.api.annotate(pod, {"synergy.test/run-seconds": "0"})
                     except ApiError as error:
-                        # The pod was evicted just now, or the connection was idle for too long: the
-                        # next look shows it.
+                        # The pod was just evicted, or the connection was idle for too long: the
+                        # next look will show it.
                         log(f"{pod}: {error}")
                         continue
                     self.ended.add(uid)
 
     def run(self, round_seconds, patience):
         waiting = list(self.jobs.values())
-        self.most = 0  # GPUs of pods that ran at the same time
+        self.most = 0  # the most GPUs in use at the same time
         with PodWatch(self.cluster.api) as watch:
             time.sleep(round_seconds - (time.time() + GATHER) % round_seconds)
             self.began_at, self.wall = time.monotonic(), time.time()
@@ -171,7 +175,7 @@ class Course:
                 self.most = max(self.most, sum(map(len, self.running.values())))
                 if elapsed >= reported:
                     reported += 60
-                    log(f"{elapsed:4.0f} s: {len(self.came)} jobs have come, {len(self.finished)} are finished")
+                    log(f"{elapsed:4.0f} s: {len(self.came)} jobs have arrived, {len(self.finished)} have finished")
                 if elapsed > patience:
                     raise AssertionError(
                         f"not finished after {patience} s: {sorted(set(self.jobs) - set(self.finished))}")
@@ -181,12 +185,13 @@ class Course:
         return {name: self.finished[name] - self.came[name] for name in self.jobs}
 
     def moves(self):
-        """Counts the starts on another product than before."""
+        """Returns how many starts were on another product than the start before."""
         return sum(before[2] != after[2] for runs in self.runs.values() for before, after in zip(runs, runs[1:]))
 
 
 def decisions(cluster, course):
-    """Returns when the controller decided that each job is to run, or to move, by its log."""
+    """Returns job -> the times at which the controller decided that it runs or moves, by the
+    controller's log."""
     owners = {}
     for item in cluster.get("workloads")["items"]:
         owners[f"default/{item['metadata']['name']}"] = item["metadata"]["ownerReferences"][0]["name"]
@@ -203,7 +208,7 @@ def decisions(cluster, course):
 
 
 def start_costs(cluster, course):
-    """Returns the seconds from the decision to the running pods, for each start."""
+    """Returns, for each start, the seconds from the decision to the running pods."""
     decided = decisions(cluster, course)
     costs = {"starts": [], "moves": []}
     for name, runs in course.runs.items():
@@ -218,7 +223,8 @@ def start_costs(cluster, course):
 
 
 def simulate(folder, jobs, course, policy, options, cost, chance=None):
-    """Returns the seconds of each job, and how many starts came after the first ones."""
+    """Returns the completion time of each job in seconds, and how many starts were not a job's
+    first."""
     late = [chance.uniform(0, JITTER) if chance else 0 for _ in jobs]
     trace, profiles, ends = folder / "trace.csv", folder / "types.yaml", folder / "ends.csv"
     rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at + late[number]:.3f},"
@@ -243,7 +249,7 @@ def simulate(folder, jobs, course, policy, options, cost, chance=None):
 
 
 def measure(cluster, jobs, policy, options):
-    """Returns the facts of a policy."""
+    """Measures one policy, and returns its figures."""
     cluster.create(queues.round_policy(LOCAL, policy, options.round, least=1, cost=options.cost))
     wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", LOCAL).get("status", {}).get("conditions"))
     course = Course(cluster, jobs)
@@ -285,7 +291,7 @@ def shapes(nodes):
 
 
 def span(facts):
-    """Returns the least and the greatest of the simulated means."""
+    """Returns the smallest and the largest of the simulated means."""
     others = facts["simulated_with_later_arrivals"]
     return min(others["least"], facts["simulated_mean_seconds"]), max(others["most"], facts["simulated_mean_seconds"])
 
@@ -299,15 +305,15 @@ def main():
     parser.add_argument("--trace", type=pathlib.Path, default=ROOT / "tests/data/gavel/runs/cont_single_80.trace")
     parser.add_argument("--jobs", type=int, default=80)
     parser.add_argument("--policies", default="gavel-las,gavel-las-agnostic")
-    parser.add_argument("--nodes", type=int, default=12, help="of each product")
+    parser.add_argument("--nodes", type=int, default=12, help="number of nodes of each product")
     parser.add_argument("--round", type=int, default=20)
-    parser.add_argument("--compression", type=float, default=120, help="of the jobs' work")
+    parser.add_argument("--compression", type=float, default=120, help="compression of the jobs' work")
     parser.add_argument("--arrivals", type=float, default=360, help="compression of the time from one job to the next")
-    parser.add_argument("--cost", type=int, default=4, help="seconds of a move, as the policy is told")
+    parser.add_argument("--cost", type=int, default=4, help="seconds that a move costs, as the policy states")
     parser.add_argument("--goal", type=float, default=0.05)
     parser.add_argument("--patience", type=int, default=2400)
     parser.add_argument("--instance", type=int, default=11)
-    parser.add_argument("--keep", type=pathlib.Path, help="folder for every job's runs")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder in which to store the runs of every job")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     jobs = read_trace(options)

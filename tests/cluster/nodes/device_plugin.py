@@ -1,4 +1,4 @@
-"""synergy-device-plugin on a real node: it runs in the node's mount namespace, with the usual
+"""Runs synergy-device-plugin on a real node, in the node's mount namespace and with the usual
 paths."""
 
 import functools
@@ -15,8 +15,8 @@ NODE = "node-1"
 
 
 def inventory(gpus=8, unhealthy=()):
-    """Returns the text of an inventory file, as for a server with NVSwitch: half of the GPUs are on
-    each NUMA node."""
+    """Returns the text of an inventory file for a server with NVSwitch: each NUMA node has half of
+    the GPUs."""
     lines = ["driverVersion: '550.54'", "nvlinks: 12", "gpus:"]
     for number in range(gpus):
         line = f"uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi"
@@ -28,14 +28,15 @@ def inventory(gpus=8, unhealthy=()):
 
 @functools.cache
 def make_kubeconfig(cluster):
-    """Makes a kubeconfig of the service account with only the shipped rights, as a pod on that node
-    has it."""
+    """Makes a kubeconfig of the service account, with only the shipped rights, as a pod on that
+    node has it."""
     account, namespace = "synergy-device-plugin", "synergy-system"
-    cluster.kubectl("create", "namespace", namespace, check=False)  # a controller's cluster has it
+    # a cluster with a controller already has it
+    cluster.kubectl("create", "namespace", namespace, check=False)
     cluster.create({"apiVersion": "v1", "kind": "ServiceAccount",
                     "metadata": {"name": account, "namespace": namespace}})
     manifests = ["device-plugin/device-plugin-rbac", "device-plugin/device-plugin-policy"]
-    # A controller's cluster has these, for the users as which its programs run.
+    # A cluster with a controller already has these, for the users as which its programs run.
     if not cluster.kubectl("get", "validatingadmissionpolicies", "synergy-pods", "--ignore-not-found"):
         manifests.append("admission-policies")
     cluster.kubectl("apply", "--validate=ignore", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in manifests))
@@ -67,12 +68,12 @@ class DevicePlugin:
         write_whole(self.file, inventory(**what))
 
     def in_node(self, *command):
-        """Runs the command in the node's mount namespace. Without nsenter's --pid the process is
-        the command itself."""
+        """Returns a command that runs this one in the node's mount namespace. Without nsenter's
+        --pid the process is the command itself."""
         return ["nsenter", "--target", str(self.cluster.pid_of("containerd-1")), "--mount", *command]
 
     def start(self, ready=True, source=(), **environment):
-        """Starts the plugin with the inventory file, or with `source`."""
+        """Starts the plugin with the inventory file, or with the flags in `source`."""
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-device-plugin"
         self.process = subprocess.Popen(
             self.in_node(str(program), *(source or ("--inventory", str(self.file))), "--node-name", NODE,
@@ -99,7 +100,7 @@ class DevicePlugin:
             return False
 
     def metrics(self, name):
-        """Returns labels' text -> value, for one metric."""
+        """Returns the text of the labels -> the value, for one metric."""
         lines = [line for line in self.get("/metrics").splitlines() if line.startswith((name + "{", name + " "))]
         return {line.rsplit(" ", 1)[0].removeprefix(name): float(line.rsplit(" ", 1)[1]) for line in lines}
 
@@ -111,7 +112,7 @@ class DevicePlugin:
         return sum(count for labels, count in counts.items() if 'outcome="ok"' in labels)
 
     def process_facts(self):
-        """Returns the open files, threads and resident KiB."""
+        """Returns the numbers of open files and of threads, and the resident KiB."""
         folder = pathlib.Path(f"/proc/{self.process.pid}")
         status = dict(line.split(":", 1) for line in (folder / "status").read_text(encoding="utf-8").splitlines())
         return {

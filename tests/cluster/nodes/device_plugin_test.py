@@ -1,5 +1,5 @@
 """The device plugin with a real kubelet: pods get devices, and keep running whatever ends or
-vanishes beside them."""
+vanishes on the node."""
 
 import json
 import os
@@ -17,11 +17,12 @@ from cluster import GPU, Extender, own_cluster, pod, wait_for, write_whole
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
 
-# A kubelet that has had a device plugin keeps reporting the number of devices, so no other test can
-# use its node.
+# After a device plugin has registered, a kubelet keeps reporting the number of devices, so no other
+# test can use its node.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
 GPUS = 8
-# More pods than open files and threads may be left over; the kubelet restarts as often.
+# There are more pods than open files and threads may be left over, so a leak for each pod shows;
+# the same holds for the kubelet's restarts.
 PODS, RESTARTS = (200, 10) if tiers.IS_LONG else (24, 3)
 LEFT_OVER = 4
 SHOW = "echo devices=$NVIDIA_VISIBLE_DEVICES"
@@ -69,7 +70,7 @@ class DevicePluginTest(unittest.TestCase):
         wait_for(f"{names} to be {phase}", reached)
 
     def devices_of(self, name):
-        """Returns the devices as the container sees them."""
+        """Returns the devices that the container sees."""
         def shown():
             log = self.cluster.kubectl("logs", name, check=False)
             return next((line for line in log.splitlines() if line.startswith("devices=")), None)
@@ -82,7 +83,7 @@ class DevicePluginTest(unittest.TestCase):
         return {(event["type"], event["reason"], event["message"]) for event in events}
 
     def owners(self):
-        """Returns device -> pod, as the plugin's metrics have it from the kubelet."""
+        """Returns device -> pod, by the plugin's metrics, which ask the kubelet."""
         found = {}
         for labels in self.plugin.metrics("synergy_gpu_allocated"):
             fields = dict(part.split("=", 1) for part in labels.strip("{}").split(","))
@@ -104,7 +105,7 @@ class DevicePluginTest(unittest.TestCase):
         self.plugin.end()
         shown = self.cluster.folder / "gpu-busy.json"
         shown.unlink(missing_ok=True)
-        # These GPUs have no device files.
+        # The GPUs of the fake NVML have no device files.
         nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(shown),
                 "--device-list-strategy", "envvar")
         xid = self.cluster.folder / "xid"
@@ -132,29 +133,31 @@ class DevicePluginTest(unittest.TestCase):
                  lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
                  in agent.get("/metrics"))
 
-        seen = []  # (when the file was written, its value for the silent pod, the agent's value)
+        # (when the file was written, since when and how long its GPU was busy by the file, and by
+        # the agent)
+        seen = []
 
         def look():
             content = json.loads(shown.read_text(encoding="utf-8"))
             silent = next(one for one in content["containers"] if one["pod"] == "silent")
             seen.append((content["at"] / 1e9, silent["since"], silent["seconds"], busy()["silent"]))
-            # The agent reads each file earlier or later than this test; it counts completely what
-            # it has read.
+            # The agent and this test do not read the file at the same times. The agent counts all
+            # of what it has read.
             return next(((then, seen[-1]) for then in seen if then[1] == seen[-1][1] and seen[-1][2] - then[2] > 3 and
                          abs((seen[-1][2] - then[2]) - (seen[-1][3] - then[3])) < 0.01), None)
         first, last = wait_for("the agent to count what the file tells", look)
         print(f"{last[2] - first[2]:.2f} s busy in {last[0] - first[0]:.2f} s")
-        # The plugin's own clocks count, so that late reads do not matter.
+        # These are the plugin's own times, so that late reads do not matter.
         self.assertAlmostEqual((last[2] - first[2]) / (last[0] - first[0]), 0.75, delta=0.01)
         self.assertEqual(set(busy()), {"silent"})
 
-        # An application's error: the GPU stays healthy.
+        # This Xid is an error of the application: the GPU stays healthy.
         gpu = next(number for number in range(4) if f"GPU-0000000{number}" in self.devices_of("silent")[0])
         write_whole(xid, f"{gpu} 31")
         found, = wait_for("the Xid of the pod's GPU", lambda: json.loads(shown.read_text(encoding="utf-8")).get("xids"))
         self.assertEqual((found["pod"], found["container"], found["xid"]), ("silent", "train", 31))
 
-        # Without a source, there is no estimate.
+        # Without the file, there is no estimate.
         self.plugin.process.kill()
         self.plugin.process.wait()
         wait_for("the estimate to end", lambda: not busy())
@@ -174,7 +177,7 @@ class DevicePluginTest(unittest.TestCase):
         self.cluster.create(gpu_pod("holder", GPUS))
         self.await_phase("Running", "holder")
         self.assertEqual(self.unhealthy_devices("holder"), [])
-        # Kubelets before 1.36 do not write it.
+        # Kubelets before 1.36 do not write the status.
         has_status = int(self.cluster.called("GET", "/version")["minor"]) >= 36
         container = self.cluster.get("pod", "holder")["spec"]["containers"][0]["name"]
         for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):
@@ -230,7 +233,8 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "long")
         identity, devices = self.identity("long"), set(self.devices_of("long"))
         for number in range(RESTARTS):
-            # Not awaited: the restart comes while the pod is bound, admitted or started.
+            # The test does not wait for this pod: the kubelet restarts while the pod is bound,
+            # admitted or started.
             self.cluster.create(gpu_pod(f"during-{number}", 1))
             before = self.plugin.registrations()
             self.cluster.script("restart", "kubelet-1", "KILL")
@@ -270,7 +274,7 @@ class DevicePluginTest(unittest.TestCase):
         self.await_phase("Running", "all")
 
     def start_another(self, *ids):
-        """Starts another device plugin for the same resource, with the socket's name of NVIDIA's."""
+        """Starts another device plugin for the same resource, with the name of NVIDIA's socket."""
         another = subprocess.Popen(
             self.plugin.in_node(os.environ["SYNERGY_STAND_IN_PLUGIN"], "/var/lib/kubelet/device-plugins",
                                 "nvidia-gpu.sock", GPU, *ids),
@@ -299,7 +303,8 @@ class DevicePluginTest(unittest.TestCase):
         another = self.start_another(*ids)
         self.await_stopped()
         if int(self.cluster.called("GET", "/version")["minor"]) < 37:
-            # Older kubelets drop the other one's devices with our stream: it has to be restarted.
+            # Kubelets before 1.37 drop the other plugin's devices with our stream, so the other
+            # plugin has to be restarted.
             another.kill()
             another.wait()
             another = self.start_another(*ids)

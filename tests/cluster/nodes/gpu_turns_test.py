@@ -1,5 +1,5 @@
 """Turns on a GPU on a real kubelet: the node agent suspends and resumes training containers by the
-plan on their pods. The test stands in for the controller."""
+plans in their pods' annotations. The test acts as the controller."""
 
 import contextlib
 import datetime
@@ -20,13 +20,13 @@ from cluster import Cluster, free_port, wait_for
 from node_agent import Agent
 from trainers import load_image
 
-PATIENCE = 180  # a busy machine's, in seconds
+PATIENCE = 180  # in seconds, on a busy machine
 TURNS = "nvidia.com/gpu.turns"
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 def sharing_pod(name):
-    """Returns a managed pod, as the webhook leaves it, with a GPU in turns."""
+    """Returns a managed pod, as the webhook creates it, that takes turns on a GPU."""
     amounts = json.dumps({"cpu": "50m", "memory": "64Mi"})
     return {
         "apiVersion": "v1", "kind": "Pod",
@@ -44,7 +44,7 @@ def sharing_pod(name):
 
 
 class Controller:
-    """Renews the plan once a second, as the controller that leads does, while it is entered."""
+    """Renews the plan once a second inside a `with` block, as the leading controller does."""
 
     def __init__(self, state, port):
         self.port = port
@@ -61,15 +61,15 @@ class Controller:
             return json.loads(connection.getresponse().read())
 
     def turn(self, pod):
-        """Returns what the agent reports of the pod's turns; none before it serves, and knows the
-        pod."""
+        """Returns what the agent reports of the pod's turns; None before the agent serves and knows
+        the pod."""
         with contextlib.suppress(OSError, http.client.HTTPException):
             return next((found["turn"] for found in self.report().get("pods", []) if found["name"] == pod), None)
         return None
 
     def run(self):
         while not self.ended.wait(1):
-            # Agents are killed.
+            # Tests kill the agent.
             with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
                 if self.leads.is_set():
                     self.report(renew=True)
@@ -133,7 +133,7 @@ class GpuTurnsTest(unittest.TestCase):
         wait_for(f"{file} to be {state}", lambda: file.read_text(encoding="utf-8").strip() == state, PATIENCE)
 
     def plan(self, cycle, **runs):
-        """Writes turns on the pods, as the controller does: from now on, in seconds."""
+        """Writes the pods' turns as the controller does, in seconds from now."""
         epoch = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         uids = {pod: self.cluster.get("pod", pod)["metadata"]["uid"] for pod in runs}
         for pod, (begin, end) in runs.items():
@@ -144,7 +144,7 @@ class GpuTurnsTest(unittest.TestCase):
                                 "application/strategic-merge-patch+json", "application/json", "synergy-controller")
 
     def suspend_second(self):
-        """Plans a long turn of the first pod. Returns the freezer of the second."""
+        """Plans a long turn for the first pod. Returns the freezer file of the second."""
         file = self.freezer("second")
         self.plan(110, first=(0, 105), second=(105, 110))
         self.await_state(file, "FROZEN")
@@ -157,7 +157,7 @@ class GpuTurnsTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def thawer(self):
-        """The second process, which resumes pods if the guardian is killed."""
+        """Runs the second process, which resumes pods if the guardian is killed."""
         process = subprocess.Popen([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"), "--thaw",
                                     "--config", str(self.agent.config)])
         try:
@@ -185,7 +185,7 @@ class GpuTurnsTest(unittest.TestCase):
         self.await_state(files["first"], "THAWED")
         self.assertGreater(self.agent.metric("synergy_node_agent_suspended_seconds_total"), 10)
 
-        # A pod that is deleted while it is suspended ends as any other.
+        # A pod that is deleted while it is suspended ends like any other.
         self.cluster.kubectl("delete", "pod", "second", "--wait=false")
         wait_for("it to end", lambda: "second" not in self.cluster.pods(), PATIENCE)
         self.assertEqual(files["first"].read_text(encoding="utf-8").strip(), "THAWED")
@@ -199,7 +199,7 @@ class GpuTurnsTest(unittest.TestCase):
         self.assertEqual(self.agent.process.wait(PATIENCE), 128 + signal.SIGKILL)
         self.assertEqual(file.read_text(encoding="utf-8").strip(), "THAWED")
 
-        # After that the next one suspends nothing for a while.
+        # The next agent suspends nothing for a while.
         self.agent.start()
         refusal = wait_for("the agent to refuse",
                            lambda: (self.controller.turn("second") or {}).get("refusal"), PATIENCE)
@@ -235,7 +235,7 @@ class GpuTurnsTest(unittest.TestCase):
         self.agent.start()
         file = self.suspend_second()
         self.controller.leads.clear()
-        # Before the end of the turn of the first, 105 s after its begin.
+        # The limit is before the end of the first pod's turn, 105 s after it began.
         wait_for("the second to run", lambda: file.read_text(encoding="utf-8").strip() == "THAWED", 80)
         self.assertEqual(self.agent.end(), 0)
         self.assert_unharmed()

@@ -1,8 +1,8 @@
-"""Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no
-process suffers.
+"""Memory on a real kubelet with control groups v2 and systemd: page cache is limited to shares, and
+no process suffers.
 
-A test of the long tier: v2_node_test.py runs it on its machine, or it runs alone. The node agent is
-in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
+This is a test of the long tier. v2_node_test.py runs it on its node, or it runs alone. The node
+agent runs in its DaemonSet. SYNERGY_MEMORY_SECONDS is the length of the random part.
 """
 
 import json
@@ -21,7 +21,7 @@ from v2_node import AGENTS_GPU, NODE, PATIENCE, container_group, on_node
 
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "45"))
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
-AGENT = "synergy-node-ag"  # the kernel keeps this much of its name
+AGENT = "synergy-node-ag"  # the kernel truncates the process name to this
 
 
 def amounts(memory):
@@ -29,8 +29,9 @@ def amounts(memory):
 
 
 def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
-    """Returns a pod as the webhook leaves it and our scheduler binds it. It has a GPU by the
-    agent's configuration; a kubelet ignores resources for which no device plugin has registered."""
+    """Returns a pod that the webhook has admitted and our scheduler has bound. It has a GPU of the
+    resource that the agent's configuration names; a kubelet ignores resources for which no device
+    plugin has registered."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
@@ -42,7 +43,7 @@ def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
             "containers": [{
                 "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
                 "args": ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", *flags],
-                # The kubelet needs some CPU, too, where the machine is emulated.
+                # On an emulated machine the kubelet needs some CPU, too.
                 "resources": {"requests": {"cpu": "100m", "memory": memory, AGENTS_GPU: "1"},
                               "limits": {"cpu": "400m", AGENTS_GPU: "1"}},
                 "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
@@ -75,7 +76,7 @@ class MemoryTest(unittest.TestCase):
         return on_node(self.cluster, f"cat {paths}")
 
     def look(self, group):
-        """Returns the kernel's counts of a group: its usage, memory.stat, memory.events and
+        """Returns the kernel's figures of a group: its usage, memory.stat, memory.events and
         memory.pressure."""
         text = self.read(group, "memory.current", "memory.stat", "memory.events", "memory.pressure")
         found = {"usage": int(text.split("\n", 1)[0])}
@@ -95,13 +96,14 @@ class MemoryTest(unittest.TestCase):
         on_node(self.cluster, f"pkill --signal KILL {AGENT} || true")
 
     def send_agent_to(self, selected):
-        """Moves the agent to nodes with that value of a label that no node has; None moves it
-        back."""
+        """Restricts the agent to nodes with that value of a label, which no node has; None ends the
+        restriction."""
         self.cluster.kubectl("--namespace", v2_node.helm.NAMESPACE, "patch", "daemonset", "synergy-node-agent", "-p",
                              json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"nobody": selected}}}}}))
 
     def stays_below(self, group, limit, looks=10):
-        """Returns the most that it uses in some seconds, once its usage has come down."""
+        """Waits until the group's usage is below the limit; returns the highest usage in the next
+        `looks` seconds."""
         wait_for(f"{group} to come down to {limit >> 20} MiB", lambda: self.look(group)["usage"] < limit, PATIENCE)
         most = 0
         for _ in range(looks):
@@ -110,7 +112,7 @@ class MemoryTest(unittest.TestCase):
         return most
 
     def test_cache_is_kept_to_the_share_and_nothing_else_is_touched(self):
-        # 60 MiB of its own, 400 MiB of data.
+        # The trainer has 60 MiB of its own and 400 MiB of data.
         pod = managed_pod("strict", "160Mi", "--model-memory", "60Mi", "--data-set-size", "400Mi",
                           "--read-per-iteration", "1Mi", "--storage-bandwidth", "200M", enforcement="strict")
         group, = self.run_pods(pod)
@@ -140,7 +142,7 @@ class MemoryTest(unittest.TestCase):
         group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi",
                                            "--storage-bandwidth", "200M"))
         wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, PATIENCE)
-        # Now a pod has a share that does not fit beside it.
+        # Now a pod starts whose share does not fit beside the cache.
         free = int(on_node(self.cluster, "awk '/^MemFree/ {print $2}' /proc/meminfo")) * 1024
         self.create_idle(f"{free // MIB + 100}Mi")
         self.stays_below(group, 340 * MIB, looks=0)
@@ -159,7 +161,7 @@ class MemoryTest(unittest.TestCase):
         in_use = wait_for("the model's memory in it", lambda: self.bytes(shown()) > 200 * MIB and self.bytes(shown()),
                           PATIENCE)
         self.assertLess(in_use, 300 * MIB)
-        # The change comes through its status: the spec's generation has not changed.
+        # The pod's status carries the figure: the spec's generation has not changed.
         self.assertEqual(self.get("told")["metadata"]["generation"], 1)
         fields = self.cluster.get("pod", "told")["metadata"]["managedFields"]
         managers = [m["manager"] for m in fields if "memory-in-use" in json.dumps(m)]
@@ -171,7 +173,7 @@ class MemoryTest(unittest.TestCase):
         return int(number) << {"": 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
 
     def speed(self, name, since):
-        """Returns iterations per second since then, by the trainer's output."""
+        """Returns iterations per second since that time, by the trainer's output."""
         found = re.findall(r"^time=([\d.]+) iterations=(\d+) .* touched=(\d+)", self.cluster.kubectl("logs", name),
                            re.M)
         samples = [(float(at), int(count), int(touched)) for at, count, touched in found if float(at) >= since]
@@ -182,12 +184,12 @@ class MemoryTest(unittest.TestCase):
         return float(on_node(self.cluster, "date +%s.%N"))
 
     def print_speeds_without_the_agent(self, names, chance):
-        """Prints the speeds for comparison; asserts nothing, because other load on this machine
+        """Prints the speeds for comparison. Asserts nothing, because other load on this machine
         changes them."""
         self.send_agent_to("has-this")
         self.addCleanup(wait_for, "the agent to be back", lambda: v2_node.daemons_are_ready(self.cluster), PATIENCE)
         self.addCleanup(self.send_agent_to, None)
-        self.addCleanup(self.cluster.clear)  # first: it comes up slowly beside them
+        self.addCleanup(self.cluster.clear)  # first, because the agent starts slowly beside them
         wait_for("the agent to be gone", lambda: "node-agent" not in v2_node.daemon_pods(self.cluster), PATIENCE)
         started, begin = self.now(), time.monotonic()
         while time.monotonic() - begin < SECONDS / 3:
@@ -209,7 +211,7 @@ class MemoryTest(unittest.TestCase):
         names = ("breathing", "reading")
         before = {name: self.look(group) for name, group in zip(names, groups)}
         started, begin = self.now(), time.monotonic()
-        # Each further exit of a container delays its restart for longer.
+        # The delay before a container restarts grows with each exit.
         kills = [SECONDS * part for part in (0.15, 0.35, 0.7)]
         while time.monotonic() - begin < SECONDS:
             name = chance.choice(names)

@@ -1,4 +1,4 @@
-"""synergy-node-agent beside a real kubelet, as a process of its own."""
+"""Runs synergy-node-agent beside a real kubelet, as a process."""
 
 import json
 import os
@@ -13,16 +13,16 @@ import yaml
 from cluster import ROOT, wait_for
 
 
-# The capabilities of the chart's nodeAgent.seeReads.
+# The capabilities that the chart's value nodeAgent.seeReads adds.
 SEES_READS = "-all,+sys_ptrace,+dac_read_search"
 
 
 class Agent:
-    """synergy-node-agent as in its DaemonSet: root without capabilities, with the rights of the
-    shipped role."""
+    """Runs synergy-node-agent as its DaemonSet does: as root without capabilities, with the rights
+    of the shipped role."""
 
     def __init__(self, cluster, folder, settings=""):
-        """`settings`: more lines of its configuration."""
+        """`settings`: additional lines of its configuration."""
         self.capabilities = "-all"
         self.cluster = cluster
         self.folder = folder
@@ -74,12 +74,12 @@ class Agent:
         return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
 
     def child(self):
-        """Returns the process id of the agent; its parent is the guardian of CPU quotas."""
+        """Returns the agent's process id. Its parent is the guardian, which removes CPU quotas."""
         return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(
             encoding="utf-8"))
 
     def memory(self):
-        """Returns the memory of both processes in bytes; shared pages count once."""
+        """Returns the memory of both processes in bytes. Shared pages count once."""
         return sum(int(re.search(r"^Pss:\s+(\d+) kB",
                                  pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"),
                                  re.M).group(1)) * 1024 for pid in (self.process.pid, self.child()))

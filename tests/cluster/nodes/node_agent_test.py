@@ -1,5 +1,5 @@
-"""The node agent on a real kubelet: it releases page cache where a memory limit is to shrink, and
-gives pods less CPU for the length of a probe."""
+"""The node agent on a real kubelet: it releases page cache when a memory limit has to shrink, and
+gives pods less CPU during a probe."""
 
 import contextlib
 import datetime
@@ -21,10 +21,10 @@ from trainers import load_image
 
 MIB = 1 << 20
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40" if tiers.IS_LONG else "10"))
-PATIENCE = 180  # a busy machine's, in seconds
+PATIENCE = 180  # in seconds, on a busy machine
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
-# With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the
-# storage.
+# If all of its 160 MiB are cached, the GPU is the bottleneck (200 iterations per second); otherwise
+# the storage is.
 TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M",
            "--cpu-per-iteration", "0.5", "--gpu-step", "5"]
 
@@ -57,11 +57,11 @@ def annotate_probe(cluster, name, asked, manager="synergy"):
 
 
 def probe(cluster, name, cpu, seconds, burst=False):
-    """Writes a probe on a pod, as synergy-controller does: this little CPU for so long, or with a
-    burst this much.
+    """Writes a probe into a pod's annotations, as synergy-controller does: `cpu` as the limit for
+    `seconds`, or with `burst` as an increase.
 
-    The agent ignores a probe that equals the last one: another one differs in `cpu`, or by at least
-    a second.
+    The agent ignores a probe that equals the last one. A new probe differs in `cpu`, or begins at
+    least a second later.
     """
     until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
     annotate_probe(cluster, name,
@@ -69,13 +69,13 @@ def probe(cluster, name, cpu, seconds, burst=False):
 
 
 def resize_pod(cluster, name, amounts):
-    """Resizes its only container to these `requests` and `limits`."""
+    """Resizes the pod's only container to these `requests` and `limits`."""
     container = cluster.get("pod", name)["spec"]["containers"][0]["name"]
     patch(cluster, f"{name}/resize", {"spec": {"containers": [{"name": container, "resources": amounts}]}})
 
 
 def probed_pod(name, limits):
-    """Returns a managed pod, as the webhook leaves it, that uses all the CPU it gets."""
+    """Returns a managed pod, as the webhook creates it, that uses all the CPU it can get."""
     made = trainer_pod(name, "64Mi")
     amounts = json.dumps({"cpu": "100m", "memory": "64Mi"})
     made["metadata"]["annotations"] = {f"synergy.io/{key}": value for key, value in (
@@ -94,7 +94,7 @@ class NodeAgentTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        # The container is stopped while its child is frozen, and then waits for this long.
+        # A test stops the agent while its child is frozen; the agent then waits for this long.
         self.agent = Agent(self.cluster, self.cluster.folder, "shutdownGrace: 1s\n")
 
     def start_agent(self):
@@ -118,7 +118,7 @@ class NodeAgentTest(unittest.TestCase):
         resize_pod(self.cluster, pod, {"requests": {"memory": limit}, "limits": {"memory": limit}})
 
     def group(self, pod, of_container=True):
-        """Returns the path of the control group below a hierarchy."""
+        """Returns the path of the pod's or container's control group below a hierarchy."""
         found = self.cluster.get("pod", pod)
         group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{found['metadata']['uid']}"
         if of_container:
@@ -126,7 +126,7 @@ class NodeAgentTest(unittest.TestCase):
         return group
 
     def kernel(self, pod, v1, v2):
-        """Returns a number that the kernel has about the pod's container."""
+        """Returns a number that the kernel reports about the pod's container."""
         root, group = pathlib.Path("/sys/fs/cgroup"), self.group(pod)
         file = root / "memory" / group / v1
         return int((file if file.exists() else root / group / v2).read_text(encoding="utf-8"))
@@ -148,15 +148,15 @@ class NodeAgentTest(unittest.TestCase):
         self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, PATIENCE)[0]["message"])
 
     def events(self, pod, reason):
-        """Returns events of that very pod: events outlive pods, and other pods had the same
-        name."""
+        """Returns events about this very pod. Events outlive pods, so an event may be about an
+        earlier pod of the same name."""
         uid = self.cluster.get("pod", pod)["metadata"]["uid"]
         items = self.cluster.get("events", fieldSelector=f"involvedObject.uid={uid},reason={reason}")["items"]
         return [event["message"] for event in items]
 
     def missed(self, pod):
-        """Returns the part of its reads that was not cached, in the last five seconds, by the
-        trainer's output."""
+        """Returns the fraction of the trainer's reads that was not cached, in the last five
+        seconds, by its output."""
         lines = self.cluster.kubectl("logs", pod, "--tail=5").splitlines()
         values = [float(re.search(r" missed=([\d.]+)", line).group(1)) for line in lines]
         return sum(values) / len(values)
@@ -174,7 +174,7 @@ class NodeAgentTest(unittest.TestCase):
         shrinking = ("cached", "not-ours", "anonymous")
         for pod in shrinking:
             self.await_cache(pod, 150 * MIB)
-        # While it still fills its cache, its misses say nothing about its limit.
+        # While the pod still fills its cache, its misses say nothing about its limit.
         missed_before = wait_for("all of its data to be cached", lambda: (now := self.missed("cached")) < 0.1 and [now],
                                  PATIENCE)[0]
         for pod in shrinking:
@@ -190,7 +190,7 @@ class NodeAgentTest(unittest.TestCase):
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
 
-        # Memory in use stays, and an event reports it.
+        # Memory in use stays, and an event says so.
         message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"),
                            PATIENCE)[0]
         self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
@@ -198,20 +198,20 @@ class NodeAgentTest(unittest.TestCase):
         self.assertEqual(self.events("anonymous", "SynergyMemoryReleased"), [])
         self.assertEqual(self.shrinks("stuck"), 1)
         self.assertEqual(self.limit_in_force("anonymous"), "200Mi")
-        # As the tuner does it.
+        # This is what the tuner does.
         self.resize("anonymous", "200Mi")
         self.await_no_shrinks()
         self.assertEqual(self.shrinks("completed"), 1)
 
-        # A container outside of the agent's care is unchanged, and the kubelet alone never shrinks
-        # it.
+        # The agent does not manage this container, so nothing changes: the kubelet alone never
+        # shrinks it.
         self.await_refusal("not-ours")
         self.assertEqual(self.limit_in_force("not-ours"), "200Mi")
         self.assertGreater(self.usage("not-ours"), 150 * MIB)
         self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
 
-        # It misses as much as a pod that never had more. Speeds are not compared: other load on
-        # this machine changes them.
+        # The pod misses as much as one that never had more memory. Speeds are not compared, because
+        # other load on this machine changes them.
         def like_small():
             missed, by_small = self.missed("cached"), self.missed("small")
             return abs(missed - by_small) < 0.1 and (missed, by_small)
@@ -219,7 +219,7 @@ class NodeAgentTest(unittest.TestCase):
         print(f"missed {missed_before:.2f} with 200Mi, {missed:.2f} after it, {by_small:.2f} with 100Mi all the time")
         self.assertGreater(missed, 0.2)
 
-        # The same while the agent runs.
+        # Now the limit shrinks while the agent runs.
         self.resize("cached", "200Mi")
         self.await_limit("cached", "200Mi")
         self.await_cache("cached", 150 * MIB)
@@ -243,7 +243,7 @@ class NodeAgentTest(unittest.TestCase):
         wait_for(f"{pod} to have the quota {quota}", lambda: int(file.read_text(encoding="utf-8")) == quota, PATIENCE)
 
     def throttled(self, pod):
-        """Returns in how many periods its quota throttled it."""
+        """Returns in how many periods the quota throttled the pod."""
         return int(re.search(r"^nr_throttled (\d+)", self.cpu_file(pod, "cpu.stat").read_text(encoding="utf-8"),
                              re.M).group(1))
 
@@ -267,29 +267,29 @@ class NodeAgentTest(unittest.TestCase):
         self.assertIn("at most 75m of CPU",
                       wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
         wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
-        # Another one in its place, which ends by itself. The first one was in force until then, or
-        # the agent would count it as wiped.
+        # This probe replaces the first one, and ends by itself. The first one was in force until
+        # now; otherwise the agent would count it as wiped.
         probe(self.cluster, "free", "70m", 10)
         self.await_probes("done", 1)
         self.await_probes("ended_early", 1)
         self.assertEqual(self.quota("free"), -1)
 
-        # The kernel refuses a pod's quota below that of its container.
+        # The kernel refuses a quota for a pod that is below its container's.
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (20000, 20000))
         probe(self.cluster, "limited", "100m", 110)
         self.await_quota("limited", 10001, True)
         self.assertEqual(self.quota("limited"), 20000)
-        # A second one on the node.
+        # This would be a second probe on the node.
         probe(self.cluster, "free", "75m", 110)
         self.await_probes("refused", 1)
-        # A resize makes the kubelet write its own values.
+        # On a resize the kubelet writes its own values.
         resize_pod(self.cluster, "limited", {"limits": {"cpu": "300m"}})
         self.await_quota("limited", 30000, True)
         probe(self.cluster, "limited", "50m", 0)
         self.await_probes("wiped", 1)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (30000, 30000))
 
-        # A burst, and the limit grows as far meanwhile: what the kubelet writes stays.
+        # During this burst the limit grows to the same amount: what the kubelet writes stays.
         probe(self.cluster, "limited", "500m", 110, burst=True)
         self.await_quota("limited", 50001, True)
         self.assertEqual(self.quota("limited"), 50001)
@@ -298,7 +298,7 @@ class NodeAgentTest(unittest.TestCase):
         probe(self.cluster, "limited", "500m", 0, burst=True)
         self.await_probes("wiped", 2)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
-        # Another one ends by itself.
+        # This burst ends by itself.
         probe(self.cluster, "limited", "700m", 5, burst=True)
         self.await_probes("done", 2)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
@@ -319,8 +319,10 @@ class NodeAgentTest(unittest.TestCase):
         self.assertEqual(self.quota("probed"), -1)
 
         self.agent.start()
-        self.assertEqual(self.quota("probed"), -1, "what the last one died of is not begun again")
-        # On a fast machine this probe begins in the same second, but is another one.
+        self.assertEqual(self.quota("probed"), -1,
+                         "an agent does not resume a probe that its predecessor may have died of")
+        # On a fast machine this probe begins in the same second as the last one, but differs from
+        # it.
         begin(60)
         os.kill(self.agent.child(), signal.SIGSTOP)
         self.agent.process.send_signal(signal.SIGTERM)
@@ -340,7 +342,7 @@ class NodeAgentTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def no_api_server(self):
-        """Freezes the API server, which is like losing it, and resumes it without delay."""
+        """Freezes the API server, as if it were unreachable, and resumes it without delay."""
         record = self.cluster.state / "pids/kube-apiserver"
         process = int(record.read_text(encoding="utf-8").split()[0])
         os.kill(process, signal.SIGSTOP)
@@ -362,7 +364,7 @@ class NodeAgentTest(unittest.TestCase):
 
     def test_no_process_is_killed_that_grows_as_fast_as_the_kernel_can(self):
         """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the
-        limit. Limits change at random, never below the need of the process, and the agent is
+        limit. Limits change at random, but never below what the process needs, and the agent is
         killed."""
         chance = random.Random(SEED)
         names = ("first", "second")
@@ -385,7 +387,7 @@ class NodeAgentTest(unittest.TestCase):
                 self.agent.process.wait()
                 self.agent.start()
             time.sleep(chance.uniform(0.5, 2))
-        # The last limit is below the page cache, so that the agent has to release some of it.
+        # The second limit is below the page cache, so the agent has to release some of it.
         for limit in ("1400Mi", "700Mi"):
             for name in names:
                 self.resize(name, limit)

@@ -1,4 +1,4 @@
-"""Progress of trainings on a real kubelet: logs as the container runtime writes them, and a
+"""Progress of trainings on a real kubelet, by logs as the container runtime writes them and by a
 counter."""
 
 import contextlib
@@ -18,12 +18,12 @@ from cluster import Cluster, wait_for
 from node_agent import SEES_READS, Agent
 from trainers import load_image
 
-PATIENCE = 180  # a busy machine's, in seconds
+PATIENCE = 180  # in seconds, on a busy machine
 AMOUNTS = json.dumps({"cpu": "100m", "memory": "64Mi"})
 
 
 def pod(name, *flags, annotations=None):
-    """Returns a managed pod, as the webhook leaves it."""
+    """Returns a managed pod, as the webhook creates it."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
@@ -42,7 +42,7 @@ def pod(name, *flags, annotations=None):
 
 
 def unix_time(text):
-    """Converts a time of the runtime, 2026-01-02T03:04:05.123456789+00:00, to seconds."""
+    """Converts a time that the runtime wrote, 2026-01-02T03:04:05.123456789+00:00, to seconds."""
     whole, _, rest = text.partition(".")
     zone = re.search(r"(Z|[+-]\d\d:\d\d)$", text).group(1)
     moment = datetime.datetime.fromisoformat(whole + zone.replace("Z", "+00:00"))
@@ -62,36 +62,34 @@ class ProgressTest(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(self.agent.end(), 0, "the agent has to end cleanly on SIGTERM"))
 
     def metrics(self, name, page=None):
-        """Returns pod -> value, of a metric of pods; from the agent's current page, or from that
+        """Returns pod -> value for a metric of pods, from `page` or from the agent's current
         page."""
         lines = re.findall(rf'^{name}{{.*pod="([^"]*)".*}} (.*)$', page or self.agent.get("/metrics"), re.M)
         return {pod: float(value) for pod, value in lines}
 
     def log(self, name, stream):
-        """Returns the output of its container, in pieces as the runtime read them: [(time,
-        text)]."""
+        """Returns the container's output in the pieces that the runtime read: [(time, text)]."""
         uid = self.cluster.get("pod", name)["metadata"]["uid"]
         file = self.cluster.state / f"node-1/log/pods/default_{name}_{uid}/train/0.log"
-        # As bytes: carriage returns end no lines.
+        # Reads bytes, because carriage returns end no lines.
         pieces = [line.split(" ", 3) for line in file.read_bytes().decode().split("\n") if line]
         return [(unix_time(at), text) for at, of, _, text in pieces if of == stream]
 
     def check_rate(self, name, stream, pattern, rate):
-        """Checks that the rate is a mean of stretches of the log, whatever else runs on this
-        machine: not all stretches are slower, and not all are faster."""
+        """Checks that the rate is a mean over stretches of the log, whatever else runs on this
+        machine: some stretch is at least as fast, and some is at least as slow."""
         pieces = self.log(name, stream)
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in pieces))]
         points = [(at, int(found[-1])) for at, text in pieces if (found := re.findall(pattern, text))]
-        # The end of a piece may cut an update of a bar in two, which may then count for either
-        # piece.
+        # A piece may end within an update of a bar; the update may then count for either piece.
         cut = max(b - a for a, b in itertools.pairwise(counts)) if pieces[0][1].startswith("\r") else 0
         stretches = [(b - a, last - first) for (first, a), (last, b) in itertools.pairwise(points) if last > first]
         self.check_between(name, rate, [(done - cut) / time for done, time in stretches],
                            [(done + cut) / time for done, time in stretches])
 
     def check_counter(self, rate):
-        """Checks the counter against the trainer's own lines, one a second: the agent looks every
-        ten. Either may be an iteration ahead."""
+        """Checks the counter against the lines that the trainer prints each second, while the agent
+        reads the counter every ten seconds. Either may be ahead by an iteration."""
         lines = re.findall(r"^time=([\d.]+) iterations=(\d+) ", self.cluster.kubectl("logs", "counter"), re.M)
         stretches = [(int(count) - int(before), float(at) - float(since))
                      for (since, before), (at, count) in itertools.pairwise(lines)]
@@ -105,8 +103,8 @@ class ProgressTest(unittest.TestCase):
         self.assertLess(rate, (1 + 1e-5) * max(most))
 
     def has_all(self, page, name, stream, pattern):
-        """Returns whether the agent has all iterations of the log, from the first line to the last.
-        The last update of a bar may be too short to count."""
+        """Returns whether the agent has counted all iterations from the log's first line to its
+        last. The agent may not count the last update of a bar, which may be too short."""
         counts = [int(count) for count in re.findall(pattern, "".join(text for _, text in self.log(name, stream)))]
         return self.metrics("synergy_pod_iterations_total", page)[name] in [last - counts[0] for last in counts[-2:]]
 
@@ -115,21 +113,22 @@ class ProgressTest(unittest.TestCase):
                    "synergy.io/progress-port": "8000"}
         own = {"synergy.io/progress-pattern": r"iterations=(?P<iteration>\d+) "}
         logs = {"bar": ("stderr", r"\| (\d+)/100000 \[\d"), "pattern": ("stdout", r"iterations=(\d+) ")}
-        # A bar without line ends reaches the log 16 KiB at a time: a wide one about every 10 s.
+        # A bar without line ends reaches the log 16 KiB at a time; a wide one does so about every
+        # 10 s.
         self.cluster.create(pod("bar", "--gpu-step", "40", "--bar", "100000", "--bar-width", "100"),
                             pod("counter", "--gpu-step", "50", "--port", "8000", annotations=counter),
                             pod("pattern", "--gpu-step", "40", annotations=own),
                             pod("silent", "--gpu-step", "20"),
                             pod("misspelt", "--gpu-step", "20", annotations={"synergy.io/progress-pattern": "at ("}))
         measured = {*logs, "counter"}
-        # The rate also follows from the times of the log, not only from the bar's own figure.
+        # By then the rate also follows from the log's times, not only from the bar's own figure.
         wait_for("all to be measured", lambda: set(self.metrics("synergy_pod_iterations_per_second")) == measured
                  and len(self.log("bar", "stderr")) > 1, PATIENCE)
         with self.stopped(*measured):
             page = wait_for("the logs to be read to their ends", lambda: (now := self.agent.get("/metrics")) and all(
                 self.has_all(now, name, *log) for name, log in logs.items()) and now, PATIENCE)
             rates = self.metrics("synergy_pod_iterations_per_second", page)
-            self.assertEqual(set(rates), measured, "nothing is guessed of those that do not tell")
+            self.assertEqual(set(rates), measured, "the agent guesses nothing about pods without progress")
             for name, log in logs.items():
                 self.check_rate(name, *log, rates[name])
             self.check_counter(rates["counter"])
@@ -142,7 +141,7 @@ class ProgressTest(unittest.TestCase):
             print(f"the agent: {self.agent.memory() / 2**20:.1f} MiB")
             self.assertLess(self.agent.memory(), 24 * 2**20)
 
-            # An agent that starts again has the rates from the logs, to which nothing is added now.
+            # A restarted agent finds the rates in the logs, which do not grow now.
             self.agent.process.kill()
             self.agent.process.wait()
             self.agent.start()
@@ -153,7 +152,8 @@ class ProgressTest(unittest.TestCase):
                 self.check_rate(name, *log, again[name])
 
     def events_of(self, names):
-        """Returns the pods with an event that their progress cannot be seen."""
+        """Returns the pods among these for which an event says that their progress cannot be
+        read."""
         uids = {self.cluster.get("pod", name)["metadata"]["uid"]: name for name in names}
 
         def shown():
@@ -173,7 +173,7 @@ class ProgressTest(unittest.TestCase):
     @contextlib.contextmanager
     def stopped(self, *names):
         """Freezes the processes of these pods, so that the agent's figures can be compared however
-        late the test looks."""
+        late the test reads them."""
         processes = [process for name in names for own in self.processes(name).values() for process in own]
         try:
             for process in processes:
@@ -184,8 +184,8 @@ class ProgressTest(unittest.TestCase):
                 os.kill(process, signal.SIGCONT)
 
     def reads(self, name):
-        """Returns the kernel's figures of the trainer's process: the bytes that its read calls
-        returned, and the bytes of these that came from storage."""
+        """Returns the kernel's figures of the trainer's process: the bytes that its reads returned,
+        and how many of these came from storage."""
         container = self.cluster.get("pod", name)["status"]["containerStatuses"][0]["containerID"].removeprefix(
             "containerd://")
         process, = self.processes(name)[container]
@@ -215,19 +215,20 @@ class ProgressTest(unittest.TestCase):
             return tuple(self.metrics(f"synergy_pod_{name}").get("reader")
                          for name in ("read_bytes_total", "fetched_bytes_total"))
 
-        # Samples are drawn with replacement: drawing 4 times the data set misses all but 2 % of it.
+        # Samples are drawn with replacement: once 4 times the data set are drawn, all but 2 % of it
+        # have been read.
         wait_for("it to have read nearly all of its data", lambda: own("read_bytes_total") > 4 * data, PATIENCE)
         read, missed = own("read_bytes_total"), own("missed_bytes_total")
         with self.stopped("reader"):
-            # The trainer's own count of misses does not fit here: there a sample with one uncached
-            # page counts completely, while the kernel drops and keeps single pages.
-            wait_for("what it has read to be told", lambda: shown() == self.reads("reader"), PATIENCE)
+            # The trainer's own count of misses cannot be compared: it counts a sample with one
+            # uncached page as a whole, while the kernel drops and keeps single pages.
+            wait_for("the agent to report what it has read", lambda: shown() == self.reads("reader"), PATIENCE)
             seen_read, seen_fetched = shown()
             memory = self.metrics("synergy_pod_process_memory_bytes")["reader"]
         print(f"read {seen_read / 2**20:.1f} MiB, {seen_fetched / 2**20:.1f} of them from storage, by the "
               "trainer's own count "
               f"{read / 2**20:.1f} and {missed / 2**20:.1f} a moment before; process memory {memory / 2**20:.1f} MiB")
-        # Its own count is ahead by the sample that it is reading.
+        # The trainer counts a sample before it has read all of it.
         self.assertGreater(seen_read, read - 2**20)
         self.assertGreater(seen_fetched, data / 2)
         self.assertLess(seen_fetched, seen_read)

@@ -1,5 +1,5 @@
-"""Two trainings have one GPU in turns, with all of the product's parts: the device plugin offers the
-GPU twice, the controller plans, and the node's agent suspends one training at a time."""
+"""Two trainings take turns on one GPU, with all parts of the product: the device plugin offers the
+GPU twice, the controller plans, and the node agent suspends one training at a time."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ CPU = pathlib.Path("/sys/fs/cgroup/cpuacct")
 
 
 def training(name):
-    """Returns a training whose iterations take as much CPU each."""
+    """Returns a training in which each iteration takes the same CPU time."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", "--lines", "20"]
     made = trainers.pod_with(name, "turns", arguments, {}, {})
     made["spec"] |= {"schedulerName": "synergy-scheduler", "nodeSelector": {"synergy.test/node": "real"}}
@@ -30,7 +30,7 @@ def training(name):
 
 
 class SharedPlugin(DevicePlugin):
-    """The device plugin, with one GPU that two pods have in turns."""
+    """The device plugin, with one GPU on which two pods take turns."""
 
     def start_shared(self):
         self.write(gpus=1)
@@ -75,7 +75,7 @@ class SharedGpuTest(unittest.TestCase):
         return (FREEZERS / group / "freezer.state").read_text(encoding="utf-8").strip() == "THAWED"
 
     def await_turns(self, *groups):
-        """Waits until exactly one runs, and then until the other one begins to."""
+        """Waits until exactly one training runs, and then until the other one resumes."""
         wait_for("one of them to be suspended",
                  lambda: [self.runs(group) for group in groups].count(True) == 1, PATIENCE)
         first = self.runs(groups[0])
@@ -103,7 +103,7 @@ class SharedGpuTest(unittest.TestCase):
         self.assertAlmostEqual(part, 0.5, delta=0.02)
         self.assertLess(alike, 0.05 * looks)
 
-        # Without a controller both run, although their annotations stay.
+        # Without a controller both run, although the annotations stay.
         self.cluster.script("stop", "synergy-controller", "KILL")
         wait_for("both to run", lambda: all(map(self.runs, groups)), PATIENCE)
         end = time.monotonic() + 2 * SLICE

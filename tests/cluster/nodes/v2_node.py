@@ -1,4 +1,4 @@
-"""A v2 node of the test cluster: its control groups, as systemd names them, and the shipped
+"""A v2 node of the test cluster: its control groups under systemd's names, and the shipped
 DaemonSets on it."""
 
 import base64
@@ -20,28 +20,28 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
-# The agent's GPU resource there, which more pods have than there are GPUs.
+# The resource that the agent counts as GPUs; more pods have it than there are GPUs.
 AGENTS_GPU = "synergy.test/gpu"
-PATIENCE = 480  # a slow machine's, in seconds
-# The DaemonSets' components -> programs. The gate's tests need no GPUs.
+PATIENCE = 480  # in seconds, on a slow machine
+# The DaemonSets' components -> programs. The tests of the gate need no GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
 INVENTORY = "driverVersion: '550.54'\nsharedDeviceNodes: [/dev/nvidiactl]\ngpus:\n" + "".join(
     f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi, deviceNodes: [/dev/nvidia{number}]}}\n"
     for number in range(GPUS))
-# NVIDIA's device files without a driver: opening one fails with ENXIO if it is allowed, else with
-# EPERM. They are made again at each boot.
+# The device files of NVIDIA's driver, without the driver: opening one fails with ENXIO if access is
+# allowed, and with EPERM otherwise. Each boot creates them again.
 DEVICE_FILES = "".join(f"c /dev/nvidia{name} 0666 root root - 195:{minor}\n"
                        for name, minor in [*((n, n) for n in range(GPUS)), ("ctl", 255)])
 
 
 @contextlib.contextmanager
 def v2_cluster():
-    """A cluster of its own with one v2 node, those DaemonSets and a stopped synergy-controller, for
-    all tests of v2 nodes."""
+    """Yields a cluster with one v2 node, those DaemonSets and a stopped synergy-controller, for all
+    tests of v2 nodes."""
     folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
     with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1",
                      "--controller", os.environ["SYNERGY_BIN"]) as cluster:
-        # The tests that need it start it.
+        # Tests that need the controller start it.
         cluster.script("stop", "synergy-controller")
         if tiers.IS_LONG:
             trainers.load_image(cluster)
@@ -56,20 +56,20 @@ def on_node(cluster: Cluster, command):
 
 
 def slice_weight(milli_cpu):
-    """Returns the cpu.weight of a pod's slice, which the kubelet derives from its CPU requests:
-    shares from 2 to 262144 become 1 to 10000, linearly."""
+    """Returns the cpu.weight of a pod's slice. The kubelet derives it from CPU requests: shares
+    from 2 to 262144 become 1 to 10000, linearly."""
     return 1 + (milli_cpu * 1024 // 1000 - 2) * 9999 // 262142
 
 
 def scope_weight(milli_cpu):
-    """Returns the cpu.weight of a container's scope, as runc from 1.3.2 on derives it: 1024 shares
+    """Returns the cpu.weight of a container's scope as runc since 1.3.2 derives it: 1024 shares
     become 100."""
     power = math.log2(milli_cpu * 1024 // 1000)
     return math.ceil(10 ** ((power * power + 125 * power) / 612 - 7 / 34))
 
 
 def pod_group(found):
-    """Returns the control group of a pod, below the root of groups."""
+    """Returns the pod's control group, as a path below the root."""
     quality = found["status"]["qosClass"].lower()
     uid = found["metadata"]["uid"].replace("-", "_")
     if quality == "guaranteed":
@@ -83,8 +83,7 @@ def container_group(found):
 
 
 def settings(cluster, group):
-    """Returns file -> content of the settings below that group; counters of the kernel are left
-    out."""
+    """Returns file -> content for the settings below that group, without the kernel's counters."""
     names = "cpu.max cpu.weight memory.max memory.min memory.low memory.high pids.max"
     text = on_node(cluster, f"cd /sys/fs/cgroup/{group} && for name in {names}; do find . -name $name | sort | "
                    "xargs grep -H .; done")
@@ -104,7 +103,7 @@ def node_is_ready(cluster):
 
 
 def install_daemons(cluster):
-    """Creates the DaemonSets of the chart, images aside; returns when they are ready."""
+    """Creates the chart's DaemonSets with other images; returns when they are ready."""
     items = daemons()
     for program in DAEMONS.values():
         archive = cluster.folder / f"{program}.tar"
@@ -124,7 +123,7 @@ def install_daemons(cluster):
 
 
 def make_certificate(secret):
-    """Gives the agent's Secret a certificate that is its own authority, as no controller fills it."""
+    """Puts a self-signed certificate into the agent's Secret, because no controller fills it."""
     files = {"tls.crt": "-out", "tls.key": "-keyout"}
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -140,8 +139,8 @@ def image_of(program):
 
 
 def daemons(node_agent=None):
-    """Returns what the chart renders for them, with these values for the node agent; they need no
-    others."""
+    """Returns the DaemonSets that the chart renders, with these values for the node agent; they
+    need no others."""
     items = [item for item in helm.template({"devicePlugin": {"enabled": True, "inventory": INVENTORY},
                                              "nodeAgent": node_agent or {}})
              if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
@@ -152,7 +151,7 @@ def daemons(node_agent=None):
             item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(
                 f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")
         if item["kind"] == "DaemonSet":
-            # An emulated machine on a busy one may stand still for longer than any real one.
+            # On a busy host, an emulated machine may stand still for longer than any real one.
             item["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["failureThreshold"] = 100
     return items
 
@@ -173,7 +172,8 @@ def allocatable_gpus(cluster):
 
 
 def install_agent(cluster, **values):
-    """Replaces the node agent by one with these values of the chart; returns when it is ready."""
+    """Replaces the node agent with one that has these values of the chart; returns when it is
+    ready."""
     agent = [item for item in daemons(values) if item["kind"] in ("ConfigMap", "DaemonSet")
              and item["metadata"]["name"] == "synergy-node-agent"]
     cluster.kubectl("apply", "--validate=ignore", "-f", "-",
@@ -187,7 +187,8 @@ def metrics(cluster, component, port):
 
 
 def page(cluster, found, port):
-    """Returns a pod's metrics. The node asks for them: only the node can reach pods' addresses."""
+    """Returns a pod's metrics. The request comes from the node, because only the node can reach
+    pods' addresses."""
     address = found["status"]["podIP"]
     return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics "
                    "HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
@@ -201,12 +202,12 @@ def registrations(cluster):
 
 
 def agent_metric(cluster, line):
-    """Returns the node agent's metric with this spelling, labels included."""
+    """Returns the value of the node agent's metric with this name and these labels."""
     return float(re.search(rf"^{re.escape(line)} (\S+)", metrics(cluster, "node-agent", 9411), re.M).group(1))
 
 
 def probes(cluster, outcome):
-    """Returns how many probes of pods have ended in this way since the node agent started."""
+    """Returns how many probes have ended with this outcome since the node agent started."""
     return agent_metric(cluster, f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
 
 

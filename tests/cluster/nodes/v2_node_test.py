@@ -1,9 +1,9 @@
-"""A real kubelet on control groups v2 with systemd, set up as kubeadm sets nodes up: a QEMU
-machine, in a cluster of its own.
+"""Tests a real kubelet on control groups v2 with systemd, set up as kubeadm would: a QEMU machine
+in a cluster of its own.
 
-The node agent is in its DaemonSet, as the chart has it. Every run has one boot and CoreTest, which
-shows on one pod what only such a node can show. The long tier adds the device plugin and the tests
-of memory. Times are printed, not asserted: without KVM the machine is slow.
+The node agent runs in its DaemonSet, as the chart defines it. Every run boots the node once and
+runs CoreTest, which checks on one pod what only such a node can show. The long tier adds the device
+plugin and the tests of memory. Times are printed, not asserted: without KVM the machine is slow.
 """
 
 import json
@@ -30,7 +30,7 @@ def sleeper(name, requests, limits=None, **spec):
 
 
 def managed_sleeper(name):
-    """Returns an idle pod that is kept to its share of memory, its request."""
+    """Returns an idle pod whose memory is limited to its share, its request."""
     made = managed_pod(name, "64Mi", enforcement="strict")
     container = made["spec"]["containers"][0]
     container.update(image="synergy.test/busybox:1", command=["sleep", "1000000"], args=[])
@@ -40,7 +40,7 @@ def managed_sleeper(name):
 
 
 class V2Test(unittest.TestCase):
-    """A test on that node."""
+    """A test on the v2 node."""
 
     @classmethod
     def setUpClass(cls):
@@ -75,7 +75,7 @@ class V2Test(unittest.TestCase):
         return status["containerID"], status["restartCount"]
 
     def read(self, group, *files):
-        """Returns the contents of these files of a control group, one after the other."""
+        """Returns the contents of these files of a control group, concatenated."""
         return on_node(self.cluster, "cat " + " ".join(f"/sys/fs/cgroup/{group}/{file}" for file in files)).strip()
 
     def await_cpu_max(self, group, wanted):
@@ -83,7 +83,7 @@ class V2Test(unittest.TestCase):
 
 
 class CoreTest(V2Test):
-    """One pod for all tests: each leaves its size unchanged."""
+    """Uses one pod for all tests; each leaves its size unchanged."""
 
     @classmethod
     def setUpClass(cls):
@@ -113,7 +113,7 @@ class CoreTest(V2Test):
         self.resize("core", {"cpu": "500m"}, {"cpu": "900m"})
         for group, weight in ((self.container_group, 59), (self.pod_group, 20)):
             self.assertEqual(self.read(group, "cpu.max", "cpu.weight"), f"90000 100000\n{weight}", group)
-        # systemd has the change, so that reloading its units keeps it.
+        # systemd knows the change, so that reloading its units keeps it.
         on_node(self.cluster, "systemctl daemon-reload")
         self.assertEqual(self.read(self.container_group, "cpu.max"), "90000 100000")
         self.assertEqual(self.cluster.kubectl("exec", "core", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(),
@@ -147,15 +147,15 @@ class CoreTest(V2Test):
         def dropped():
             return v2_node.agent_metric(self.cluster, "synergy_node_agent_cache_dropped_bytes_total")
         before = dropped()
-        # A sparse file: reading it takes page cache and no disk. Reads during a release count as
-        # not dropped.
+        # The file is sparse: reading it fills the page cache and takes no disk space. What is read
+        # during a release counts as not dropped.
         self.cluster.kubectl("exec", "core", "--", "sh",
                              "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
         wait_for("the cache above the share to be dropped",
                  lambda: dropped() > before + 50 * MIB
                  and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
-        # The agent sets no limit, which would outlast the agent, and which a growing process would
-        # hit.
+        # The agent sets no limit: a limit would outlast the agent, and a growing process would hit
+        # it.
         self.assertEqual(self.read(self.container_group, "memory.max", "memory.high", "memory.low").split(),
                          [str(512 * MIB), "max", "0"])
         events = dict(re.findall(r"(\w+) (\d+)", self.read(self.container_group, "memory.events")))
@@ -195,7 +195,7 @@ class V2NodeTest(V2Test):
             return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && "
                            "echo yes || echo no").strip()
         self.assertEqual(connects("10.96.0.1", 443), "yes")
-        # This machine's address in QEMU's network.
+        # The host's address in QEMU's network.
         self.assertEqual(connects("10.96.0.2", etcd), "no")
 
     def test_a_pod_goes_on_while_the_kubelet_restarts(self):
@@ -207,8 +207,8 @@ class V2NodeTest(V2Test):
 
     def test_a_power_cut(self):
         self.run_pods(sleeper("back", {"cpu": "10m"}, restartPolicy="Always"))
-        # Files that the network plugin wrote in the last half minute would come back empty
-        # (docs/internals/test-cluster.md).
+        # Otherwise files that the network plugin wrote in the last half minute would be empty after
+        # the boot (docs/internals/test-cluster.md).
         on_node(self.cluster, "sync")
         boot = self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"]
         started = time.monotonic()
@@ -266,22 +266,23 @@ class V2NodeTest(V2Test):
         done, wiped = (v2_node.probes(self.cluster, outcome) for outcome in ("done", "wiped"))
         probe(self.cluster, "probed", "75m", 60)
         self.await_cpu_max(group, "7501 100000")
-        # With its own quota until then, or the agent would count it as wiped.
+        # The probe's quota was in force until its end; otherwise the agent would count the probe as
+        # wiped.
         wait_for("it to be over", lambda: v2_node.probes(self.cluster, "done") == done + 1, PATIENCE)
         self.assertEqual(self.read(group, "cpu.max"), free)
 
-        # systemd writes its own values of a group, which lack the probe.
+        # On a resize systemd writes its own values of the group, without the probe.
         probe(self.cluster, "probed", "75m", 110)
         self.await_cpu_max(group, "7501 100000")
         self.resize("probed", {"cpu": "150m"})
         self.await_cpu_max(group, free)
         probe(self.cluster, "probed", "75m", 0)
-        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, PATIENCE)
+        wait_for("the agent to report it", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, PATIENCE)
         self.assertEqual(self.read(group, "cpu.max"), free)
 
-        # The child dies, and the guardian is there; then both die, and the next container has the
-        # record. Each probe differs: the next agent does not resume a probe that may have killed
-        # the last one.
+        # First the child dies, and the guardian removes the quota. Then both die, and the next
+        # container reads the record. The two probes differ, because an agent does not resume a
+        # probe that may have killed its predecessor.
         for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
             probe(self.cluster, "probed", f"{cpu}m", 110)
@@ -299,16 +300,17 @@ class V2NodeTest(V2Test):
 
     def test_memory_and_reads_are_reported_if_they_can_be_seen(self):
         """Compares each figure with what the trainer did. The machine is slow, so the data set is
-        small; its disk is real to it."""
+        small. To the trainer, the disk is real."""
         v2_node.install_agent(self.cluster, seeReads=True)
         self.addCleanup(v2_node.install_agent, self.cluster)
-        self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside it
+        # first, because the other agent starts slowly beside it
+        self.addCleanup(self.cluster.clear)
         model, data = 32 * MIB, 64 * MIB
         self.run_pods(managed_pod("reader", "200Mi", "--lines", "10", "--port", "8000", "--real-data",
                                   "--data-set-size", str(data),
                                   "--model-memory", str(model), "--storage-bandwidth", "1G"))
         reader = self.get("reader")
-        # It writes its data first.
+        # The trainer writes its data set first.
         wait_for("it to train", lambda: "iterations=" in self.cluster.kubectl("logs", "reader"), PATIENCE)
 
         def own():
@@ -323,24 +325,25 @@ class V2NodeTest(V2Test):
                 "storage_wait_seconds_total")}
             return {name: float(value.group(1)) for name, value in found.items() if value}
 
-        # Samples are drawn with replacement: drawing 4 times the data set misses all but 2 % of it.
+        # Samples are drawn with replacement: once 4 times the data set are drawn, all but 2 % of it
+        # have been read.
         trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now,
                            PATIENCE)
-        seen = wait_for("that to be told", lambda: (now := shown()).get("read_bytes_total", 0)
+        seen = wait_for("the agent to report that", lambda: (now := shown()).get("read_bytes_total", 0)
                         >= trainer["read_bytes_total"] and now, PATIENCE)
         after = own()
-        print("told:",
+        print("reported:",
               {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
-              "the trainer itself:",
+              "by the trainer itself:",
               {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
-        # A sample with one uncached page counts completely as missed.
+        # The trainer counts a sample with one uncached page as missed as a whole.
         self.assertLess(abs(seen["fetched_bytes_total"] - after["missed_bytes_total"]), 0.05 * data)
         self.assertLess(abs(seen["page_cache_bytes"] - data), 0.1 * data)
         self.assertLess(seen["read_bytes_total"], after["read_bytes_total"] + 4 * MIB)
         self.assertGreater(seen["process_memory_bytes"], model)
         self.assertLess(seen["process_memory_bytes"], model + 16 * MIB, "the cache is none of it")
-        # Compared with the kernel's figure, which grows while misses continue. On an emulated CPU
-        # reading takes longer than the disk.
+        # The time is compared with the kernel's figure, which grows while misses continue. On an
+        # emulated CPU, reading takes longer than the disk needs.
         waited = int(re.search(r"^some .*total=(\d+)", self.read(container_group(reader), "io.pressure"),
                                re.M).group(1)) / 1e6
         print(f"waited for storage by the kernel: {waited:.2f} s")
@@ -349,7 +352,7 @@ class V2NodeTest(V2Test):
         self.assertLess(seen["storage_wait_seconds_total"], after["missed_seconds_total"] + 0.5)
         self.assertGreater(seen["storage_wait_seconds_total"], 0)
 
-        # The trainer reads from the cache, and hardly anything is fetched.
+        # By now the trainer reads from the cache, so hardly any bytes come from the disk.
         more = wait_for("more to be read",
                         lambda: (now := shown())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
         self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
@@ -362,8 +365,8 @@ class V2NodeTest(V2Test):
         self.run_pods(sleeper("one", {GPU: "1"}, {GPU: "1"}))
         before = v2_node.registrations(self.cluster)
         on_node(self.cluster, "systemctl restart kubelet")
-        # Until then the kubelet fails pods with GPUs (UnexpectedAdmissionError), whatever the Node
-        # object says.
+        # Until the plugin registers again, the kubelet fails pods with GPUs
+        # (UnexpectedAdmissionError), whatever the Node object says.
         wait_for("a new registration", lambda: v2_node.registrations(self.cluster) > before, PATIENCE)
         wait_for("the GPUs again", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.run_pods(sleeper("two", {GPU: "1"}, {GPU: "1"}))
@@ -416,7 +419,7 @@ DATA = "/mnt/data"
 
 
 def reader(name, script):
-    """Returns a managed pod that reads from the node's slow disk, past the page cache."""
+    """Returns a managed pod that reads from the node's slow disk and bypasses the page cache."""
     made = managed_sleeper(name)
     container = made["spec"]["containers"][0]
     container["command"] = ["sh", "-c", script]
@@ -427,7 +430,7 @@ def reader(name, script):
 
 @tiers.long
 class StorageTest(V2Test):
-    """A modest reader and a greedy one on a disk that QEMU throttles to 40 MB/s."""
+    """A modest reader and a greedy one share a disk that QEMU throttles to 40 MB/s."""
 
     DISK = "vdc"
     MODEST = (f"i=0; while :; do dd if={DATA}/modest of=/dev/null bs=1M count=1 skip=$((i++ % 32)) iflag=direct "
@@ -442,10 +445,12 @@ class StorageTest(V2Test):
         self.number = on_node(self.cluster, f"cat /sys/block/{self.DISK}/dev").strip()
         v2_node.install_agent(self.cluster, divideStorage=True)
         self.addCleanup(v2_node.install_agent, self.cluster)
-        self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside them
+        # first, because the other agent starts slowly beside them
+        self.addCleanup(self.cluster.clear)
 
     def rates(self, *names, seconds):
-        """Returns what each of the pods reads a second, by the node's counters and clock."""
+        """Returns how many bytes each of the pods reads per second, by the node's counters and
+        clock."""
         files = " ".join(f"/sys/fs/cgroup/{container_group(self.get(name))}/io.stat" for name in names)
         look = f"cut -d ' ' -f 1 /proc/uptime; for file in {files}; do grep '^{self.number} ' $file || echo; done"
         before, after = ([float(line) if at == 0 else float((re.findall(r"rbytes=(\d+)", line) or [0])[0])
@@ -454,7 +459,7 @@ class StorageTest(V2Test):
         return [(now - then) / (after[0] - before[0]) for then, now in zip(before[1:], after[1:])]
 
     def cap(self):
-        """Returns the hog's cap in bytes a second; None without one."""
+        """Returns the cap of the greedy reader in bytes per second; None if it has none."""
         found = re.search(rf"^{self.number} rbps=(\d+)", self.read(container_group(self.get("hog")), "io.max"), re.M)
         return found and int(found.group(1))
 
@@ -476,7 +481,7 @@ class StorageTest(V2Test):
         event = wait_for("the event", lambda: [e for e in self.cluster.get("events")["items"]
                                                if e["reason"] == "SynergyStorageCap"], PATIENCE)[0]
         self.assertRegex(event["message"], r"^May read .* from disk vdc, because default/modest waits for it \d+ %")
-        # Two looks, in which the cap follows the modest reader's need.
+        # In this time the agent looks twice, and the cap follows the modest reader's need.
         on_node(self.cluster, "sleep 20")
         after = self.rates("modest", "hog", seconds=60)
         figures = {"alone": [alone], "both": before, "capped": after}
@@ -486,7 +491,7 @@ class StorageTest(V2Test):
         self.assertGreaterEqual(after[1], 0.8 * before[1])
         self.assertGreaterEqual(sum(after), 0.98 * sum(before))
 
-        # The agent, the guardian, both.
+        # Kills the agent, then the guardian, then both.
         for which in ("--newest", "--oldest", ""):
             self.await_cap()
             restarts = v2_node.agent_restarts(self.cluster)
@@ -504,14 +509,14 @@ MAY, MAY_NOT = "No such device or address", "Operation not permitted"
 
 @tiers.long
 class DevicesTest(V2Test):
-    """Whether a container keeps its devices when its control group changes, by the way in which it
-    got them."""
+    """Whether a container keeps its devices when its control group changes depends on how it got
+    them."""
 
     def setUp(self):
         self.cluster.clear()
 
     def opens(self, name, device):
-        """Returns the kernel's answer to a process of the pod that opens the device, which has no
+        """Returns the kernel's answer when a process of the pod opens the device, which has no
         driver."""
         return wait_for("an answer", lambda: self.cluster.kubectl(
             "exec", name, "--", "sh", "-c", f"exec 2>&1; : <{device}", check=False).strip().rpartition(": ")[2],
@@ -523,8 +528,8 @@ class DevicesTest(V2Test):
         self.assertEqual(json.loads(reading)["safety"], safety, reading)
 
     def changes(self, name):
-        """Makes one change after the other after which systemd, runc or the kubelet writes to the
-        container's control group."""
+        """Makes several changes, one after the other. After each, systemd, runc or the kubelet
+        writes to the container's control group."""
         amounts = {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m", "memory": "512Mi"}
         for kind, resource, value in ((0, "cpu", "300m"), (1, "cpu", "500m"), (0, "memory", "96Mi"),
                                       (1, "memory", "640Mi")):
@@ -540,7 +545,7 @@ class DevicesTest(V2Test):
         yield "the last resize"
 
     def run_own(self):
-        """Runs a pod whose device our plugin has put into the container's specification, and
+        """Runs a pod with a device that our plugin has put into the container's specification;
         returns its device nodes."""
         wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         made = managed_sleeper("own")

@@ -1,5 +1,5 @@
-"""kubectl synergy against a real API server: the view of an administrator, and that of a user with
-few rights."""
+"""Tests kubectl synergy against a real API server: what it shows to an administrator, and what to a
+user with few rights."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
 
 
 def merged(target, patch):
-    """Returns the JSON Merge Patch (RFC 7386) of an object, applied."""
+    """Returns the object with the JSON Merge Patch (RFC 7386) applied."""
     result = dict(target or {})
     for name, value in patch.items():
         if value is None:
@@ -35,7 +35,7 @@ def merged(target, patch):
 
 
 class Page:
-    """`synergy ui`, asked as its page asks: for the state, and then for its changes."""
+    """`synergy ui`, with the requests that its page makes: for the state, and then for changes."""
 
     def __init__(self, environment):
         self.process = subprocess.Popen([SYNERGY, "ui"], env=environment, stdout=subprocess.PIPE, text=True)
@@ -62,13 +62,13 @@ class Page:
 
 
 class SharedPage:
-    """`synergy ui --listen`, asked with the tokens of several users."""
+    """`synergy ui --listen`, with requests that carry the tokens of several users."""
 
     def __init__(self, environment):
         self.process = subprocess.Popen([SYNERGY, "ui", "--listen", "127.0.0.1:0"], env=environment,
                                         stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
-        # It is self-signed.
+        # The certificate is self-signed.
         self.context = ssl._create_unverified_context()
 
     def ask(self, path, token):
@@ -89,7 +89,7 @@ class SharedPage:
 
 
 class Proxy:
-    """A proxy that connects to any server, and notes which."""
+    """A proxy that connects to any server and records which."""
 
     def __init__(self):
         self.asked = []
@@ -143,14 +143,14 @@ class CommandLineTest(FungibleTest):
         return done.stdout.splitlines()
 
     def refused(self, *arguments, code=2, **variables):
-        """Returns the error."""
+        """Runs a command that must fail; returns its error."""
         done = self.synergy(*arguments, **variables)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
         self.assertTrue(done.stderr.startswith("error: "), done.stderr)
         return done.stderr
 
     def view(self):
-        """Returns the administrator's kubeconfig, with everything inside."""
+        """Returns the administrator's kubeconfig with all certificates inside."""
         return json.loads(self.cluster.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
 
     def write_kubeconfig(self, name, view):
@@ -310,7 +310,8 @@ class CommandLineTest(FungibleTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the cluster: read as Kubernetes' Jobs, Workloads and pods: 2 jobs", done.stderr)
         self.assertIn("2 still running, counted with the time so far", done.stderr)
-        # In a file nothing says how long they have run until now, perhaps less than a second.
+        # A file does not say how long the jobs had run when it was written; that may be less than a
+        # second.
         file = self.cluster.folder / "history.json"
         file.write_text(self.cluster.kubectl("get", "jobs,pods", "-A", "-o", "json"), encoding="utf-8")
         self.addCleanup(file.unlink)
@@ -355,13 +356,14 @@ class CommandLineTest(FungibleTest):
         self.cluster.delete("pod", "bert-1")
         wait_for("the gang to be gone", lambda: "default/bert" not in page.follow().get("gangs", {}))
         wait_until_it_shows("two again")
-        # All of that came as differences, and nothing was invented about Kueue, which is absent.
+        # All of these changes came as differences, and the page shows nothing of Kueue, which is
+        # absent.
         self.assertGreater(page.patches, 3)
         self.assertNotIn("queues", page.state)
         self.assertEqual(page.follow()["pods"], page.ask()["state"]["pods"])
 
     def token_of_trainer(self):
-        """Returns the token of an account that may see the pods of one namespace."""
+        """Returns the token of an account that may read the pods of one namespace."""
         rights, trainer = "rbac.authorization.k8s.io", {"name": "trainer"}
         self.cluster.create(
             {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": trainer},

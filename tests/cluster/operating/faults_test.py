@@ -1,4 +1,4 @@
-"""Pods while parts of the cluster go away, on a real control plane."""
+"""Tests what happens to pods while parts of the cluster fail, on a real control plane."""
 
 import os
 import signal
@@ -25,14 +25,14 @@ class FaultsTest(ClusterTest):
         self.cluster.create(*[pod(name, 1, "1", "20G") for name in names])
 
     def submit_half_bound(self, count):
-        """Creates pods of which some are bound, and half wait for an extender that is frozen."""
+        """Creates pods: some are bound, and half wait for an extender that is frozen."""
         self.submit(count // 2)
         wait_for("some pods to be bound", lambda: self.check() >= 1)
         self.extender.process.send_signal(signal.SIGSTOP)
         self.submit(count // 2)
 
     def look(self):
-        """Returns nodes and pods; waits for an API server that is still coming back."""
+        """Returns nodes and pods; waits for an API server that has not come back yet."""
         def answer():
             try:
                 return self.cluster.api.items("/api/v1/nodes"), self.cluster.api.items(PODS)
@@ -55,7 +55,7 @@ class FaultsTest(ClusterTest):
         self.submit_half_bound(60)
         self.cluster.script("stop", "kube-apiserver", "KILL")
         self.extender.process.send_signal(signal.SIGCONT)
-        # It takes some seconds until it is back.
+        # The API server takes some seconds to come back.
         self.cluster.script("start", "kube-apiserver")
         wait_for("all pods to be bound", self.all_bound, 120)
         wait_for("nothing to be in doubt", lambda: self.extender.metric("synergy_extender_assumed_pods") == 0)
@@ -68,15 +68,15 @@ class FaultsTest(ClusterTest):
         wait_for("all pods to be bound", self.all_bound, 120)
 
     def test_a_kill_between_assume_and_bind_loses_nothing(self):
-        # The API server is frozen, so the extender's POST hangs between the assumed and the
-        # answered bind: then the extender dies. The extender is frozen too while the pods arrive,
-        # or a fast machine would bind them all before the freeze.
+        # The API server is frozen, so the extender's POST hangs while the bind is assumed and not
+        # yet answered. Then the extender dies. The extender is also frozen while the pods arrive;
+        # otherwise a fast machine would bind them all before the API server is frozen.
         self.addCleanup(self.signal, "kube-apiserver", signal.SIGCONT)
         for _ in range(3 if tiers.IS_LONG else 1):
             self.extender.process.send_signal(signal.SIGSTOP)
             self.submit(10)
-            # The API server sends one change to all watches before it sends the next. The first
-            # change is on its way to the extender.
+            # The API server sends a change to all watches before it sends the next change. So the
+            # first change is already on its way to the extender.
             wait_for("kube-scheduler to know them", lambda: self.pending() >= 9)
             self.signal("kube-apiserver", signal.SIGSTOP)
             self.extender.process.send_signal(signal.SIGCONT)
@@ -94,8 +94,8 @@ class FaultsTest(ClusterTest):
                    for queue in ("active", "backoff", "unschedulable"))
 
     def scheduler_metrics(self):
-        """Returns the metrics of synergy-scheduler, which has a self-signed certificate, and
-        accepts the administrator's."""
+        """Returns the metrics of synergy-scheduler, which has a self-signed certificate and accepts
+        the administrator's."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         pki = self.cluster.state / "pki"

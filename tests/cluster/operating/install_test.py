@@ -1,7 +1,7 @@
-"""The chart on a cluster of its own: from images in pods to a GPU pod that runs, through upgrade,
-rollback and uninstall.
+"""Installs the chart on a cluster of its own: from images in pods to a running GPU pod, then
+upgrade, rollback and uninstall.
 
-One installation serves all tests, in the order of their names.
+All tests use one installation, in the order of their names.
 """
 
 import base64
@@ -45,7 +45,7 @@ INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
 GPUS = 2
 ROUND = 5  # seconds
-# Bounds a failure, never a success, however busy the machine is.
+# Only limits how long a failing test waits, however busy the machine is.
 LIMIT = 300  # seconds
 PATIENCE = f"{LIMIT}s"
 wait_for = functools.partial(wait_for, seconds=LIMIT)
@@ -59,8 +59,8 @@ VALUES = {
     "tests": {"gpuPod": {"enabled": True}},
     "metrics": {"authorization": True},
     "progress": {"readers": [{"kind": "ServiceAccount", "name": "reader", "namespace": "default"}]},
-    # On a machine of two cores, one more pod would find all the CPU it needs, and no pod would have
-    # to be cut.
+    # With headroom, a machine of two cores would have all the CPU that one more pod needs, and no
+    # pod would have to be cut.
     "nodeHeadroom": {"cpu": "0"},
 }
 # Program -> the workload and the container that run it.
@@ -70,10 +70,10 @@ CONTAINERS = {
     "synergy-node-agent": ("daemonset/synergy-node-agent", "agent"),
     "synergy-device-plugin": ("daemonset/synergy-device-plugin", "device-plugin"),
 }
-# Counters that appear with their first fault, which does not happen here.
+# Counters that appear with their first fault, which no test here provokes.
 NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
            "synergy_gpu_xid_errors_total"}
-# Metrics that only a driver or an exporter has; here a file has the GPUs.
+# Metrics that need a driver or an exporter. Here the GPUs are in a file.
 OF_A_DRIVER = {"synergy_gpu_last_xid", "synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts",
                "synergy_gpu_temperature_celsius", "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total",
                "synergy_idle_gpus", "synergy_pod_gpu_memory_used_bytes", "synergy_pod_gpu_utilization_ratio"}
@@ -81,13 +81,13 @@ OF_A_DRIVER = {"synergy_gpu_last_xid", "synergy_gpu_memory_used_bytes", "synergy
 OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_total", "synergy_rounds_workloads"}
 # Metrics that only failed pods have.
 OF_A_FAILURE = {"synergy_failed_gpu_seconds_total", "synergy_failures_total"}
-# Alerts that nothing here fires; promtool alone checks them.
+# Alerts that nothing here provokes. Only promtool checks them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
                 "SynergyNodeSuspect": "no fault of a node can be made here",
                 "SynergyTunerWithTwoLeaders": "the Lease rules it out",
                 "SynergyMeasurementsNotKept": "nothing trains for long enough to be measured",
                 "SynergyBindInDoubt": "the API server would have to fall silent for minutes in the middle of a bind"}
-# Alerts whose faults take long.
+# Alerts whose faults take a long time.
 OF_THE_LONG_TIER = {"SynergyResizesFail", "SynergyMemoryStuck", "SynergyMemoryKill", "SynergyExtenderSlow"}
 # Rights of a role that no call here used, and their purpose.
 NOT_SEEN = {
@@ -111,9 +111,9 @@ NOT_SEEN = {
         ("", "configmaps", "get"): "such a record that another controller has written meanwhile",
         ("", "configmaps", "patch"): "the record of another pod that fails",
         ("", "configmaps", "delete"): "the records of a namespace that is gone",
-        ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
+        ("coordination.k8s.io", "leases", "create"): "the Lease, if the chart's was deleted",
         ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
-        ("synergy.io", "trainingprofiles", "delete"): "what was measured of one that nobody has run for a month",
+        ("synergy.io", "trainingprofiles", "delete"): "what was measured of a workload that has not run for a month",
     },
     "synergy-node-agent": {
         ("", "events", "create"): "page cache was released",
@@ -121,19 +121,19 @@ NOT_SEEN = {
         ("", "events", "patch"): "an event that is repeated",
     },
     "synergy-device-plugin": {
-        ("", "events", "create"): "a GPU that is not well",
+        ("", "events", "create"): "an unhealthy GPU",
         ("", "events", "patch"): "an event that is repeated",
     },
 }
 
 
 class Installation(Cluster):
-    """A cluster whose real node has the images, and Helm for it."""
+    """A cluster whose real node has the images, with Helm for it."""
 
-    audited = 0  # lines of the audit log when the installation that counts began
+    audited = 0  # lines of the audit log before the installation whose calls are checked
 
     def __init__(self):
-        # A state of its own beside that of the shared cluster.
+        # The state is apart from that of the shared cluster.
         os.environ["SYNERGY_TEST_STATE"] += "/install"
         self.folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ class Installation(Cluster):
 
 
 def leave_a_container():
-    """Leaves what a killed scripts/images.sh does: a container whose image has no name."""
+    """Leaves behind what a killed scripts/images.sh leaves: a container whose image has no name."""
     store = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "synergy/images"
     environment = {**os.environ, "CONTAINERS_STORAGE_CONF": str(store / "storage.conf"), "BUILDAH_ISOLATION": "chroot"}
 
@@ -184,7 +184,7 @@ def leave_a_container():
 
 
 def training_pod(name, profile=None, command=("sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; sleep 600")):
-    # The label asks for management, even without a profile's name.
+    # The label requests management, even if it names no profile.
     metadata = {"name": name, "labels": {"test": "install", "synergy.io/profile": profile or ""}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {
         "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{
@@ -203,7 +203,7 @@ def restarts(pod):
 
 
 class InstallTest(unittest.TestCase):
-    fired = set()  # names of alerts that fired
+    fired = set()  # names of alerts that have fired
 
     @classmethod
     def setUpClass(cls):
@@ -230,7 +230,7 @@ class InstallTest(unittest.TestCase):
                     self.assertEqual(len(programs), 1, programs)
                     self.assertTrue(programs[0].startswith("usr/local/bin/synergy"), programs)
                     self.assertLess(size, 40_000_000)
-                    # Scanners know the packages, and each has its licence.
+                    # Scanners can read the list of packages, and each package has its licence.
                     packages = re.findall("^Package: (.*)$", status, re.MULTILINE)
                     self.assertLessEqual({"libc6", "libssl3", "libstdc++6", "base-files"}, set(packages))
                     self.assertLessEqual({f"usr/share/doc/{package}/copyright" for package in packages}, set(files))
@@ -257,17 +257,17 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], version)
 
     def test_1_api_server_takes_every_object(self):
-        """Creates the objects of all combinations of values by --dry-run=server, as another
+        """Creates the objects of all combinations of values with --dry-run=server, as another
         release, so that none exists yet."""
         self.cluster.kubectl("create", "namespace", "elsewhere")
-        # As a chart with the folder crds/ leaves them, without a mark of Helm's.
+        # Installs them as a chart with the folder crds/ would: without Helm's labels.
         self.cluster.kubectl("apply", "--filename", str(ROOT / "manifests/crds"))
-        # Most objects are the same in several combinations: each is created once.
+        # Most objects are the same in several combinations; each is created once.
         different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
                      for item in helm.template(values, release="other", namespace="elsewhere")}
         kinds = foreign_kinds.definitions(foreign_kinds.OF_THE_CHART)
         self.cluster.create(*kinds)
-        # kubectl's own wait fails while the API server has not looked at a kind yet.
+        # kubectl's own wait fails while the API server has not processed a kind yet.
         for name in (*(kind["metadata"]["name"] for kind in kinds),
                      "trainingprofiles.synergy.io", "roundpolicies.synergy.io"):
             wait_for(f"{name} to be served", lambda name=name: any(
@@ -309,7 +309,8 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(trial("--take-ownership").returncode, 0)
 
     def test_1_shadow_mode_logs_where_it_would_place_a_pod(self):
-        """Shadow mode. No device plugin runs yet: the test advertises the node's GPUs itself."""
+        """Tests shadow mode. No device plugin runs yet, so the test advertises the node's GPUs
+        itself."""
         resource = f"/status/capacity/{GPU.replace('/', '~1')}"
 
         def patch(**change):
@@ -332,13 +333,13 @@ class InstallTest(unittest.TestCase):
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
         self.cluster.clear()
         if tiers.IS_LONG:
-            # The rest is tested by an upgrade. Without the device plugin, whose labels would stay
+            # An upgrade tests the rest. The device plugin stays off, because its labels would stay
             # on the node.
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--take-ownership", "--wait",
                               "--timeout", PATIENCE, values={**VALUES, "devicePlugin": {"enabled": False}})
             self.assertGreater(len(self.cluster.system_pods()), 3)
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
-        # Helm removes the rights of programs before these have ended.
+        # Helm removes the rights of programs before the programs have ended.
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         self.cluster.audited = len(self.cluster.audit_lines())
         patch(op="remove")
@@ -351,7 +352,7 @@ class InstallTest(unittest.TestCase):
                                   "--wait", "--timeout", PATIENCE, values=VALUES)
         print(f"helm install --wait took {time.monotonic() - started:.0f} s", file=sys.stderr)
         self.assertIn("kubectl delete crd trainingprofiles.synergy.io", notes)
-        # Helm counts a DaemonSet as ready with one pod less, which is all of them on one node.
+        # Helm counts a DaemonSet as ready when one pod is missing. On one node, that is every pod.
         pods = wait_for("all pods to be ready",
                         lambda: all(map(is_ready, self.cluster.system_pods())) and self.cluster.system_pods())
         self.assertEqual(len(pods), 6)
@@ -372,7 +373,7 @@ class InstallTest(unittest.TestCase):
         wait_for("the node's labels",
                  lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
-        # As the images' HEALTHCHECK does, with the setting of their configurations.
+        # Checks health as the images' HEALTHCHECK does, with the settings of the programs' configurations.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}",
@@ -394,8 +395,8 @@ class InstallTest(unittest.TestCase):
         self.assertRegex(complaints["stranger"], "no progress: .*chart value progress.readers")
 
     def top_pods(self, account):
-        """Returns the warnings of `kubectl synergy top pods` for that service account, which may
-        see pods; for the administrator without one."""
+        """Returns the warnings that `kubectl synergy top pods` prints for that service account,
+        which may read pods; without one, for the administrator."""
         environment = self.cluster.environment
         if account:
             self.cluster.kubectl("create", "serviceaccount", account)
@@ -436,7 +437,7 @@ class InstallTest(unittest.TestCase):
                 code, body = status(given)
                 self.assertEqual(code, expected, body)
                 self.assertIn(text, body)
-                self.assertTrue(not given or given not in body, "a token that is told")
+                self.assertTrue(not given or given not in body, "the answer contains a token")
 
     def test_3_metrics_are_for_accounts_that_may_get_them(self):
         def status(address, token):
@@ -458,7 +459,7 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual([status(address, given) for given in (reader, stranger, "")], [200, 403, 401])
 
     def test_3_the_page_shows_what_a_token_may_read_and_refuses_the_service_proxy(self):
-        """Installs the page alone, where the strictest standard for pods is enforced."""
+        """Installs only the page, in a namespace that enforces the strictest standard for pods."""
         def ask(url, token=None):
             request = urllib.request.Request(url)
             if token:
@@ -504,7 +505,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn("use `kubectl port-forward` or an ingress", refusal)
 
     def ask_agent(self, pod, shown):
-        """Returns the answer of a node agent's pod to a client with the certificate in that
+        """Returns what a node agent's pod answers to a client with the certificate in that
         Secret."""
         def content(secret, key):
             file = self.cluster.folder / f"{secret}-{key}"
@@ -562,7 +563,7 @@ class InstallTest(unittest.TestCase):
         for profile in ("hungry", "modest"):
             wait_for("the controllers to know the profile",
                      lambda profile=profile: self.admitted_with_its_profile(profile))
-        # It logs its progress as an example of PyTorch does.
+        # The pod logs its progress as an example of PyTorch does.
         loop = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
         self.cluster.create(training_pod("hungry", "hungry",
                                          ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {loop}")))
@@ -587,9 +588,9 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_4_rounds_begin_in_a_queue_of_kueues(self):
-        """Runs two jobs that checkpoint, in a queue for one of them: each has its turn, loses it,
-        and has it again. The chart's admission check is answered, too, though no policy there
-        chooses GPU types."""
+        """Runs two jobs that checkpoint, in a queue with quota for one: each gets its turn, loses
+        it, and gets it again. The chart's admission check is answered, too, although no policy
+        there chooses GPU types."""
         jobs = []
         for name in ("first", "second"):
             item = training_pod(name, command=("sh", "-c", "exec sleep 600"))
@@ -617,8 +618,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_4_rounds_give_a_worker_of_an_elastic_job_to_another(self):
-        """Uses the rights of the chart's service account, which its admission policy names. The
-        flavor is that of the test before."""
+        """Uses the rights of the chart's service account, which the admission policy names. The
+        flavor is from the previous test."""
         def job(name, workers):
             spec = training_pod(name, command=("sh", "-c", "exec sleep 600"))["spec"]
             return elastic.elastic(name, "elastic", workers,
@@ -641,8 +642,8 @@ class InstallTest(unittest.TestCase):
 
     @tiers.long
     def test_4_trainers_have_what_they_can_use(self):
-        """Uses the profiles of the test before. Speeds are printed, not asserted:
-        end_to_end_test.py has the machine for itself."""
+        """Uses the profiles of the previous test. Speeds are printed, not asserted:
+        end_to_end_test.py has the machine to itself."""
         trainers.load_image(self.cluster)
         fair, demand, little = (milli(point["cpu"]) for point in (
             *self.cluster.get("trainingprofile", "hungry")["spec"]["points"][1:],
@@ -653,8 +654,8 @@ class InstallTest(unittest.TestCase):
         self.measure("Synergy", demand, {}, {}, {"hungry": demand, "modest": little})
 
     def measure(self, way, demand, labels, resources, expected):
-        """Runs two trainers: asserts the CPU that they get, and prints their speed in iterations
-        per second."""
+        """Runs two trainers: asserts which CPU they get, and prints their speeds in iterations per
+        second."""
         arguments = {
             "hungry": ["--workers", "2", "--cpu-per-iteration", "10", "--gpu-step", str(9500 / demand)],
             "modest": ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
@@ -675,7 +676,7 @@ class InstallTest(unittest.TestCase):
 
     def every_query_has_data(self):
         """Checks all panels of all dashboards and all series of the alerts, after everything else,
-        with a pod running."""
+        while a pod runs."""
         for dashboard, panel, expression, _ in dashboards.queries():
             if (OF_A_DRIVER | OF_A_QUEUE | OF_A_FAILURE) & set(dashboards.metric_names(expression)):
                 continue
@@ -688,8 +689,8 @@ class InstallTest(unittest.TestCase):
                         wait_for(f"data of {name}", lambda n=name: self.prometheus.query(n))
 
     def admitted_with_its_profile(self, profile):
-        """Returns whether each replica of the controller has admitted the pod: the API server asks
-        them in turn, three times in a row here."""
+        """Returns whether each replica of the controller has admitted the pod with its profile: the
+        API server calls the replicas in turn, three times in a row here."""
         for _ in range(3):
             made = self.cluster.called("POST", PODS + "?dryRun=All", training_pod("asks", profile))
             if made["metadata"].get("annotations", {}).get("synergy.io/profile") != profile:
@@ -697,19 +698,19 @@ class InstallTest(unittest.TestCase):
         return True
 
     def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
-        """Upgrades everything but the device plugin: while that is replaced, its node, here the
-        only one, has no GPUs."""
+        """Upgrades everything except the device plugin: while it is replaced, the only node has no
+        GPUs."""
         certificate = self.certificate()
         made, stop = [], threading.Event()
 
         def make():
             while not stop.wait(1.0):
-                # A busy machine limits how many jobs there are at once.
+                # On a busy machine, few jobs may exist at the same time.
                 if sum(not job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]) > 4 * GPUS:
                     continue
                 name = f"job-{len(made)}"
-                # Small pods. If two schedulers give away a full node's last cores at once, the
-                # kubelet refuses one of the pods.
+                # The pods are small. If two schedulers give out a full node's last cores at the
+                # same time, the kubelet refuses one of the pods.
                 pod = training_pod(name, "modest", command=("true",))
                 self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
                                      "spec": {"template": {
@@ -760,7 +761,7 @@ class InstallTest(unittest.TestCase):
                 for hook in self.cluster.get(kind, "synergy")["webhooks"]}
 
     def test_6_a_certificate_that_was_deleted_is_made_again(self):
-        """The one that was served before stays trusted until every replica has the new one, so
+        """The API server trusts the previous certificate until every replica has the new one, so
         every review is answered."""
         before, trusted = self.certificate(), self.bundles()
         self.cluster.kubectl("patch", "secret", "synergy-controller-certificate", "--namespace", NAMESPACE,
@@ -785,28 +786,29 @@ class InstallTest(unittest.TestCase):
         print(f"node agents have theirs after {time.monotonic() - started:.0f} s", file=sys.stderr)
 
     def test_6_applying_the_release_once_more_changes_nothing(self):
-        """The API server applies it in another manager's name, as Flux has it do."""
+        """The API server applies the release under another manager's name, as it does for Flux."""
         manifest = self.cluster.helm("get", "manifest", "synergy")
 
         def objects(*command):
             items = json.loads(self.cluster.kubectl(*command, "--output=json", "--filename=-", stdin=manifest))["items"]
             for item in items:
-                # Programs write these while this runs.
+                # Programs write these while the test runs.
                 item["metadata"].pop("resourceVersion")
                 for part in ("status", *(["spec"] if item["kind"] == "Lease" else [])):
                     item.pop(part, None)
             return {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]): item for item in items}
 
-        # By force, as Flux does: the API server has added defaults to fields that are applied as a whole.
+        # With --force-conflicts, as Flux does: the API server has added defaults to fields that are
+        # applied as a whole.
         applied = objects("apply", "--server-side", "--dry-run=server", "--field-manager=gitops", "--force-conflicts")
         there = objects("get")
         self.assertIn(("Secret", NAMESPACE, "synergy-controller-certificate"), applied)
         self.assertEqual({key for key, item in applied.items() if item != there[key]}, set())
 
     def test_6_rights_are_what_is_needed(self):
-        """Checks the API server's audit log of the service accounts: nothing was denied, and each
-        right that no call used has a reason. Programs that an upgrade removes lose their rights
-        before they have ended, so this comes before such upgrades."""
+        """Checks the service accounts' calls in the API server's audit log: nothing was denied, and
+        each right that no call used has a reason. This comes before the upgrades that remove
+        programs, because those programs lose their rights before they have ended."""
         used, denied = {}, set()
         for call in self.cluster.audit():
             what = call.get("objectRef", {})
@@ -828,7 +830,7 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual(allowed - used.get(name, set()) - set(reasons), set(), "allowed and not called")
 
     def allowed(self, name):
-        """Returns (API group, resource, verb) of a program's ClusterRole and Role."""
+        """Returns the (API group, resource, verb) that a program's ClusterRole and Role allow."""
         items = [self.cluster.get("clusterrole", name)]
         if name == "synergy-controller":
             items.append(self.cluster.get("clusterrole", "synergy-rounds"))
@@ -838,8 +840,8 @@ class InstallTest(unittest.TestCase):
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
     def test_7_other_values_fire_alerts(self):
-        """Sets a certificate that ends soon, GPUs that cannot be allocated, and no node agents;
-        then no driver; then no device plugin."""
+        """Upgrades to a certificate that ends soon, GPUs that cannot be allocated, and no node
+        agents; then to no driver; then to no device plugin."""
         name = f"synergy-controller.{NAMESPACE}.svc"
         certificate, key = self.cluster.folder / "given.crt", self.cluster.folder / "given.key"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -853,7 +855,7 @@ class InstallTest(unittest.TestCase):
         first, second = VALUES["devicePlugin"]["inventory"].split("80Gi}\n", 1)
         inventory = (first + "80Gi, unhealthy: marked by the test}\n" +
                      second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]") +
-                     # A node without GPUs would need no agent.
+                     # A node without GPUs needs no agent.
                      "- {uuid: GPU-2, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}\n")
         self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"enabled": True, "inventory": inventory},
                       "nodeAgent": {"enabled": False}})
@@ -864,14 +866,14 @@ class InstallTest(unittest.TestCase):
         self.fires("SynergyDevicePluginNotReady")
         self.cluster.kubectl("delete", "daemonset", "synergy-device-plugin", "--namespace", NAMESPACE)
         self.fires("SynergyDevicePluginAbsent")
-        # Helm creates again what an administrator has deleted.
+        # Helm creates what an administrator has deleted.
         self.upgrade({})
         self.ends(*alerts, "SynergyDevicePluginNotReady", "SynergyDevicePluginAbsent")
         wait_for("reviews under the chart's certificate", lambda: self.admitted_with_its_profile("hungry"))
         self.cluster.kubectl("delete", "secret", "given", "--namespace", NAMESPACE)
 
     def upgrade(self, values):
-        """Upgrades the release to the installed values and these."""
+        """Upgrades the release with these values in addition to the installed ones."""
         self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", PATIENCE,
                           values={**VALUES, **values})
 
@@ -978,8 +980,8 @@ class InstallTest(unittest.TestCase):
             self.cluster.create(training_pod(name, "hungry"))
             wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)))
         used = milli_cpu(self.cluster.get("pod", "first"))
-        # The LimitRange is younger than the pod, which it would not have admitted: the API server
-        # takes no change of the pod any more.
+        # The LimitRange is newer than the pod and would not have admitted it, so the API server
+        # refuses every change of the pod.
         self.cluster.create({"apiVersion": "v1", "kind": "LimitRange",
                              "metadata": {"name": "tight", "namespace": "default"},
                              "spec": {"limits": [{"type": "Pod", "min": {"cpu": "1k"}}]}})
@@ -991,11 +993,10 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def shrink_memory_in_use(self):
-        """Shrinks the memory of a pod whose buffer of 48 MiB waits for a reader that never
-        reads."""
+        """Shrinks the memory of a pod that has 48 MiB in a buffer which nothing reads."""
         hold = "mkfifo /queue; sleep 600 < /queue & dd if=/dev/zero of=/queue bs=48M"
         pod = training_pod("full", "hungry", command=("sh", "-c", hold))
-        # The limit exceeds the request only if the pod's author writes it.
+        # The limit exceeds the request only because the pod's author writes it.
         pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "100Mi"
         self.cluster.create(pod)
         wait_for("the pod", lambda: is_ready(self.cluster.get("pod", "full")))
@@ -1012,8 +1013,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def lose_a_container(self):
-        """Writes a kubelet's report of an OOM kill, about a pod that got more memory than its floor
-        when it was bound."""
+        """Writes what a kubelet reports after an OOM kill of a pod that got more memory than its
+        floor when it was bound."""
         self.cluster.create(training_pod("plain"))
         fair = json.loads(wait_for("the webhook",
                                    lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
@@ -1023,7 +1024,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.create({
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
             "metadata": {"name": "roomy", "namespace": "default"},
-            # Only memory that is known to be cache is reassigned.
+            # Synergy reassigns only memory that is known to be page cache.
             "spec": {"processMemory": "64Mi", "points": [{"cpu": "50m", "memory": fair["memory"], "throughput": 1},
                                                          {"cpu": "50m", "memory": str(more), "throughput": 2}]}})
         wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("roomy"))
@@ -1034,9 +1035,9 @@ class InstallTest(unittest.TestCase):
             annotations = self.cluster.get("pod", "roomy")["metadata"]["annotations"]
             return json.loads(annotations["synergy.io/change"])["to"]["memory"] != json.loads(
                 annotations["synergy.io/floor"])["memory"]
-        # At its bind, or a moment later if the pod before it was still counted.
+        # It gets more when it is bound, or a moment later if the previous pod was still counted.
         wait_for("the roomy pod to have more than its floor", has_more)
-        # The node agent may write this, by its right and by the policy.
+        # The node agent may write this: its rights and the policy allow it.
         wait_for("what it has in use",
                  lambda: self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-in-use"))
 
@@ -1053,7 +1054,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def bind_slowly(self):
-        # The API server connects to it, and waits for an answer until its timeout.
+        # The API server can connect to this port, and waits for an answer until its timeout.
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.cluster.create({
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
@@ -1072,8 +1073,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.clear()
 
     def send_garbage(self):
-        """Sends garbage to the webhook, and to the extender, which listens only to the
-        kube-scheduler beside it."""
+        """Sends garbage to the webhook, and to the extender, which accepts connections only from
+        the kube-scheduler beside it."""
         controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
                        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller" and is_ready(pod)]
         unchecked = ssl.create_default_context()
@@ -1095,7 +1096,7 @@ class InstallTest(unittest.TestCase):
             for url in urls * 4:
                 request = urllib.request.Request(url, data=b"garbage", headers={"Content-Type": "application/json"})
                 try:
-                    # A context is for TLS alone.
+                    # Only TLS takes a context.
                     urllib.request.urlopen(request, context=context if url.startswith("https") else None,
                                            timeout=60).close()
                 except urllib.error.HTTPError as error:
@@ -1106,8 +1107,8 @@ class InstallTest(unittest.TestCase):
         self.fired.update(alerts)
 
     def test_9_uninstall_leaves_only_the_kinds_and_profiles(self):
-        # docs/operate.md: Kueue keeps an admission check while a queue uses it, and Helm waits in
-        # vain.
+        # As docs/operate.md says, Kueue keeps an admission check while a queue uses it, and Helm
+        # waits in vain.
         self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json",
                              "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
@@ -1119,7 +1120,7 @@ class InstallTest(unittest.TestCase):
             return self.cluster.kubectl("get", kinds, "--all-namespaces",
                                         "--selector=app.kubernetes.io/part-of=synergy", "-o", "name").split()
 
-        # Kubernetes' own controllers delete a Service's endpoints a moment after it.
+        # Kubernetes' controllers delete a Service's endpoints a moment after the Service.
         wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
         self.assertEqual(sorted(left()), [f"customresourcedefinition.apiextensions.k8s.io/{name}.synergy.io"
                                           for name in ("roundpolicies", "trainingprofiles")])
@@ -1128,7 +1129,7 @@ class InstallTest(unittest.TestCase):
                  for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
         self.assertTrue(self.cluster.get("trainingprofile", "hungry"))
-        # Pods can be created as before.
+        # Pods can be created as before the installation.
         self.cluster.create({**training_pod("after"),
                              "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
         wait_for("a pod without Synergy", lambda: is_ready(self.cluster.get("pod", "after")))

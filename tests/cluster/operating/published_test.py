@@ -1,5 +1,5 @@
-"""A release on a cluster: scripts/release.sh makes it in a dry run, and it is installed from its
-registry and from nothing else."""
+"""Tests a release on a cluster: scripts/release.sh makes it in a dry run, and it is installed from
+its registry alone."""
 
 import functools
 import hashlib
@@ -21,7 +21,7 @@ from cluster import ROOT, Cluster, free_port, wait_for
 NAMESPACE = helm.NAMESPACE
 INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
-LIMIT = 300  # seconds; bounds a failure, never a success
+LIMIT = 300  # seconds; only limits how long a failing test waits
 wait_for = functools.partial(wait_for, seconds=LIMIT)
 VERSION = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
 
@@ -34,8 +34,8 @@ def tool(name, folder=None):
 
 
 class Registry:
-    """The registry of the dry run: on the machine, and in the network of a node, where its name has
-    to be the same for containerd to find it."""
+    """The registry of the dry run. It is on the machine and in the node's network, under the same
+    name, so that containerd finds it."""
 
     def __init__(self, data, host):
         self.command = [str(ROOT / "scripts/release/registry.sh"), str(data), host]
@@ -50,7 +50,7 @@ class Registry:
             return False
 
     def serve(self, *inside):
-        """Serves it, after a command such as nsenter."""
+        """Starts a server of the registry, behind a command such as nsenter."""
         self.processes.append(subprocess.Popen([*inside, *self.command]))
 
     def end(self):
@@ -88,8 +88,8 @@ class PublishedTest(unittest.TestCase):
 
     @classmethod
     def push_scheduler(cls, version):
-        """Pushes kube-scheduler, which is Kubernetes' own image and in no release of ours: its
-        program on our base."""
+        """Pushes an image of kube-scheduler: its program on our base image. Kubernetes publishes
+        its own, so our releases have none."""
         layer, name = cls.folder / "scheduler.tar", f"{cls.host}/kube-scheduler:{version}"
         with tarfile.open(layer, "w") as content:
             content.add(tool("kube-scheduler", "kube"), "usr/local/bin/kube-scheduler")

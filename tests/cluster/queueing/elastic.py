@@ -1,5 +1,5 @@
-"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): trainings that more workers make faster, and
-their sizes over time."""
+"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): trainings that become faster with more
+workers, and their sizes over time."""
 
 import collections
 
@@ -11,21 +11,21 @@ LEAST, MOST = "synergy.io/min-workers", "synergy.io/max-workers"
 
 
 def elastic(name, queue, workers, template, least=1, most=4, loss=None):
-    """Returns a Job of such pods whose number of workers may change; `loss`: the loss at which it
-    is done."""
+    """Returns a Job of such pods whose number of workers may change. `loss`: the loss at which it
+    is complete."""
     wanted = {} if loss is None else {"synergy.io/target-loss": str(loss)}
     template["metadata"].setdefault("annotations", {})["synergy.io/checkpoint"] = "true"
     return {"apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": name, "labels": {QUEUE: queue},
                          "annotations": {LEAST: str(least), MOST: str(most), **wanted}},
-            # New workers come when the old ones have written their checkpoint.
+            # New workers start only after the old ones have written their checkpoint.
             "spec": {"completionMode": "Indexed", "parallelism": workers, "completions": workers,
                      "podReplacementPolicy": "Failed", "template": template}}
 
 
 def training(name, queue, workers, iterations, folder, step, exchange=2, most=4, half_loss=0, **wanted):
-    """Returns a Job for a real node. One of its iterations takes `step` milliseconds, divided among
-    its workers, and `exchange` for each. Its checkpoint is in that folder. After `half_loss`
+    """Returns a Job for a real node. One iteration takes `step` milliseconds, divided among the
+    workers, plus `exchange` for each worker. Its checkpoint is in that folder. After `half_loss`
     iterations its loss has halved."""
     template = turns.template(name, 0, folder, name)
     (folder / f"team-{name}").mkdir()
@@ -39,11 +39,11 @@ def training(name, queue, workers, iterations, folder, step, exchange=2, most=4,
 
 
 class Watcher(queues.Watcher):
-    """Watches the sizes of Jobs, too."""
+    """Also watches the sizes of Jobs."""
 
     def __init__(self, cluster, queue):
         super().__init__(cluster, queue)
-        self.sizes = collections.defaultdict(list)  # each Job's sizes, in order
+        self.sizes = collections.defaultdict(list)  # Job -> its sizes, in order
 
     def __enter__(self):
         self.watch("jobs")

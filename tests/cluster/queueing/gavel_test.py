@@ -1,5 +1,5 @@
-"""Gavel's policies in Kueue queues (docs/internals/gavel.md): the GPU product, of three, on which a job has
-its turn, on simulated nodes; and the speed measured for a training on a real node."""
+"""Gavel's policies in Kueue queues (docs/internals/gavel.md): on which of three GPU products a job
+has its turn, on simulated nodes; and the speed that is measured for a training on a real node."""
 
 import datetime
 import re
@@ -14,15 +14,15 @@ import turns
 from cluster import GPU, wait_for
 from queues import CHECK, QUEUE
 
-# Seconds of a round for the policy. The test begins each round itself: moves take longer on a busy
-# machine.
+# The policy's length of a round in seconds. The test begins each round itself, because moves take
+# longer on a busy machine.
 ROUND = 2
-# Seconds within which all jobs reach their product. The limit only bounds a failure: a policy is
-# asked again after 6.4 rounds, and then Kueue takes some seconds for a move.
+# Seconds in which all jobs reach their product. It only limits how long a failing test waits: the
+# policy decides again after 6.4 rounds, and then Kueue takes some seconds for a move.
 SETTLING = 240
 PRODUCT = "nvidia.com/gpu.product"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
-# Iterations per second: one kind loses much without a V100, the other one hardly anything.
+# Iterations per second: one kind is much slower without a V100, the other hardly.
 SPEEDS = {"steep": {"V100": 6, "P100": 2, "K80": 1}, "flat": {"V100": 2, "P100": 1.9, "K80": 1.8}}
 
 
@@ -34,7 +34,7 @@ def profile(workload, product, speed):
 
 
 def training(name, workload, queue="typed", checkpoints=True, **spec):
-    """Returns a Job of one GPU that trains without end."""
+    """Returns a Job with one GPU that trains without end."""
     annotations = {"synergy.io/checkpoint": "true"} if checkpoints else {}
     container = {"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: "1"}}}
     template = {"metadata": {"labels": {"synergy.io/workload": workload}, "annotations": annotations},
@@ -45,7 +45,7 @@ def training(name, workload, queue="typed", checkpoints=True, **spec):
 
 
 def real_training(name, product, workload):
-    """Returns a Job for the real node, with its own progress."""
+    """Returns a Job for the real node, which reports its progress."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / turns.PER_SECOND),
                  "--lines", "10"]
     labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared", "synergy.io/workload": workload}
@@ -57,7 +57,7 @@ def real_training(name, product, workload):
 
 
 def due(job, **after):
-    """Returns a deadline so long from now."""
+    """Returns the job with a deadline that is so far from now."""
     moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(**after)
     job["spec"]["template"]["metadata"]["annotations"]["synergy.io/deadline"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
     return job
@@ -80,10 +80,10 @@ class GavelTest(queues.QueueTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # This node belongs to another test, and would be a fourth product.
+        # This node belongs to another test, and would add a fourth product.
         cls.cluster.patch("node", fungible.NODE, {"spec": {"unschedulable": True}})
         cls.addClassCleanup(cls.cluster.patch, "node", fungible.NODE, {"spec": {"unschedulable": None}})
-        # These nodes have no GPUs so far.
+        # Until now these nodes have no GPUs.
         for node in cls.cluster.get("nodes", labelSelector="synergy.test/node=real")["items"]:
             cls.cluster.patch("node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: "T4"}}})
             cls.addClassCleanup(cls.cluster.patch, "node", node["metadata"]["name"],
@@ -99,7 +99,7 @@ class GavelTest(queues.QueueTest):
         wait_for(f"the pods of {name} to be gone", lambda: name not in self.products())
 
     def products(self):
-        """Returns job -> product, for each job that runs."""
+        """Returns job -> product for the jobs that run."""
         nodes = {item["metadata"]["name"]: item["metadata"]["labels"].get(PRODUCT)
                  for item in self.cluster.get("nodes")["items"]}
         return {pod["metadata"]["labels"]["job-name"]: nodes[pod["spec"]["nodeName"]]
@@ -107,34 +107,34 @@ class GavelTest(queues.QueueTest):
                 if pod["spec"].get("nodeName")}
 
     def answer(self, job):
-        """Returns the check's state in the job's Workload."""
+        """Returns the state of the admission check in the job's Workload."""
         checks = self.workload(job).get("status", {}).get("admissionChecks", [])
         return next((check for check in checks if check["name"] == CHECK), {})
 
     def start(self, *jobs):
-        """Creates the first jobs of a policy and waits until it has been asked. From then on rounds
-        begin only where the test wants one."""
+        """Creates the first jobs of a policy, and waits until the policy has decided. From then on
+        rounds begin only when the test begins them."""
         self.create(*jobs)
         wait_for("the policy to be asked",
                  lambda: any(self.answer(job["metadata"]["name"]).get("podSetUpdates") for job in jobs))
         self.begin_round("typed")
 
     def is_settled(self):
-        """Returns whether all jobs with quota run, and none is about to move."""
+        """Returns whether all jobs with quota run, and none is going to move."""
         admitted = [item for item in self.cluster.get("workloads")["items"] if item.get("status", {}).get("admission")]
         ready = [check["state"] == "Ready" for item in admitted for check in item["status"].get("admissionChecks", [])]
         return all(ready) and {queues.job_of(item) for item in admitted} == set(self.products())
 
     def go_on(self, what, check):
-        """Begins one round after the other until `check` returns something true. Each begins when
-        all jobs are where the round before wanted them."""
+        """Begins one round after the other until `check` returns something true. Each round begins
+        only when all jobs are where the previous one placed them."""
         def passed():
             if not self.is_settled():
                 return False
             if check():
                 return True
             self.begin_round("typed")
-            time.sleep(2)  # the answers need this long
+            time.sleep(2)  # time for the answers of the check
             return False
         wait_for(what, passed, SETTLING)
 
@@ -164,7 +164,7 @@ class GavelTest(queues.QueueTest):
             item["job"]: item["gpuProduct"] for item in self.read("queue", "typed")[0]["workloads"]} == self.products())
         self.assertIn("GPU type V100: its turn is on V100; speeds: V100 6, P100 2, K80 1",
                       self.synergy("explain", "job", "steep-0"))
-        # All jobs are where they should be: none moves without need.
+        # All jobs are where they should be, so none moves.
         before = {name: pod["metadata"]["uid"] for name, pod in self.cluster.pods().items()}
         with queues.Watcher(self.cluster, "typed") as watcher:
             for _ in range(3):
@@ -186,15 +186,15 @@ class GavelTest(queues.QueueTest):
         self.go_on("it to move", lambda: self.are(moves="V100"))
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"its turn moves from P100 to V100")
-        read = wait_for("it to be told", lambda: [text for text in self.cluster.events("moves")
-                                                  if text.startswith("moves from P100 to V100; speeds: ")])
+        read = wait_for("the event", lambda: [text for text in self.cluster.events("moves")
+                                              if text.startswith("moves from P100 to V100; speeds: ")])
         self.assertEqual(len(read), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
         self.assertEqual(after["first"], pods["first"], "it does not checkpoint")
         self.assertEqual(self.products()["slow"], "K80")
 
     def test_jobs_that_are_as_good_take_turns_on_what_is_too_little(self):
-        """Seven jobs share six GPUs, and none waits for ever."""
+        """Seven jobs share six GPUs, and each gets turns."""
         self.follow()
         names = [f"steep-{number}" for number in range(7)]
         self.start(*(training(name, "steep") for name in names))
@@ -214,8 +214,8 @@ class GavelTest(queues.QueueTest):
         self.assertNotIn("podSetUpdates", self.answer("plain"))
         check = self.cluster.get("admissioncheck", CHECK)
         self.assertIn(("Active", "True"), [(entry["type"], entry["status"]) for entry in check["status"]["conditions"]])
-        # The controller relies on this: a Retry with an old resource version, as it writes them,
-        # never meets an eviction by Kueue.
+        # The controller relies on this: a Retry that it writes with an old resource version never
+        # meets an eviction by Kueue.
         workload = self.workload("plain")
         answer = workload["status"]["admissionChecks"][0] | {"state": "Retry", "requeueAfterSeconds": 1}
         metadata = workload["metadata"]
@@ -241,7 +241,7 @@ class GavelTest(queues.QueueTest):
         def conditions():
             status = self.cluster.get("roundpolicy", "typed").get("status", {})
             return {condition["type"]: condition for condition in status.get("conditions", [])}
-        former = wait_for("the present name to be told", lambda: conditions().get("Deprecated"))
+        former = wait_for("the policy to state its present name", lambda: conditions().get("Deprecated"))
         self.assertIn("policy: las, gpuTypes: Aware", former["message"])
         self.assertEqual(conditions()["Ready"]["status"], "True")
         for spec, why in (({"policy": "srtf", "gpuTypes": "Aware"}, "needs one of the policies fifo, las"),
@@ -264,7 +264,7 @@ class GavelTest(queues.QueueTest):
         self.follow()
         self.stop_controller()
         self.addCleanup(self.cluster.delete, "lease", queues.CONTROLLER, namespace="synergy-system")
-        # A dead leader holds the lease for long.
+        # A dead leader still holds the lease, for an hour.
         held = {"holderIdentity": "dead", "leaseDurationSeconds": 3600, "renewTime": "2026-01-01T00:00:00.000000Z"}
         self.cluster.patch("lease", queues.CONTROLLER, {"spec": held}, namespace="synergy-system")
         self.start_controller()
@@ -272,18 +272,18 @@ class GavelTest(queues.QueueTest):
         wait_for("it to run", lambda: "orphan" in self.products())
         self.assertIn("it may use any", self.answer("orphan")["message"])
         self.assertNotIn("podSetUpdates", self.answer("orphan"))
-        # The next leader moves it where it belongs.
+        # The next leader moves the job to the product that it should have.
         self.cluster.delete("lease", queues.CONTROLLER, namespace="synergy-system")
         self.have(orphan="V100")
 
     def test_deadlines_are_met_at_the_least_cost_and_lost_ones_are_shown(self):
-        """One V100 and two K80s are left. Each job needs an hour on a V100, or twice that on a
+        """One V100 and two K80s are free. Each job needs an hour on a V100, or twice that on a
         P100, because it reports no progress."""
         both = training("both", "flat", "plain", **on("P100"))
         both["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU] = "2"
         self.create(both, training("one", "flat", "plain", **on("V100")))
         self.have(both="P100", one="V100")
-        # All are there before the first decision.
+        # All jobs exist before the first decision.
         self.hold("Hold")
         self.create(due(training("far", "steep"), hours=15), due(training("near", "steep"), minutes=65),
                     due(training("lost", "steep", **on("K80")), minutes=30))
@@ -305,7 +305,7 @@ class GavelTest(queues.QueueTest):
         trainers.advertise_gpus(self.cluster)
         self.addCleanup(trainers.advertise_gpus, self.cluster, 0)
         self.follow()
-        # The cluster has not seen its kind before.
+        # The cluster does not know this workload yet.
         workload = f"new-{time.time_ns()}"
         self.start(real_training("first", "T4", workload))
         self.have(first="T4")
@@ -316,7 +316,7 @@ class GavelTest(queues.QueueTest):
             rates.update(pod["rate"] for pod in self.progress() if pod.get("rate"))
             return rates
         wait_for("its progress to be known", known)
-        # The beginning of a round fits the speed, and answers after that have the new one.
+        # The speed is fitted when a round begins, and later answers use the new speed.
         self.begin_round("typed")
         known()
         self.create(real_training("second", "T4", workload))

@@ -1,7 +1,7 @@
-"""KubeRay, MPI operator and LeaderWorkerSet beside Synergy: which of the pods that they make are a
-gang, and that a gang is placed whole or not at all. What Synergy reads of the pods is compared with
-tests/data/operators; with SYNERGY_UPDATE=1 the test writes these files. On simulated nodes, with
-no program in the pods."""
+"""KubeRay, MPI operator and LeaderWorkerSet beside Synergy: which of their pods are a gang, and
+that a gang is placed whole or not at all. The test compares what Synergy reads of the pods with
+tests/data/operators, or writes these files if SYNERGY_UPDATE=1. The nodes are simulated, and no
+program runs in the pods."""
 
 import json
 import os
@@ -15,15 +15,15 @@ from races import LONG, SIZE
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
 RECORDS = ROOT / "tests/data/operators"
 TEAM = "team"  # the namespace of the records
-SERVING = "serving"  # the namespace of what asks for nothing
+SERVING = "serving"  # a managed namespace whose pods request nothing themselves
 NAMESPACES = ("default", TEAM, SERVING)  # the last two are managed
 HERE = {"kubernetes.io/hostname": "v100-1"}  # 8 GPUs
 IMAGE = "registry.example.com/train:1"
-# The scheduler and the label make a LeaderWorkerSet's pods ask for Synergy.
+# By the scheduler and the label, a LeaderWorkerSet's pods request management by Synergy.
 SCHEDULER = "synergy-scheduler"
 INDICES = ("ray.io/worker-group-replica-index", "training.kubeflow.org/replica-index",
            "leaderworkerset.sigs.k8s.io/worker-index")
-READ = ("schedulerName", "hostname", "subdomain", "restartPolicy")  # of a pod's spec
+READ = ("schedulerName", "hostname", "subdomain", "restartPolicy")  # fields of a pod's spec
 
 
 def template(name, gpus):
@@ -71,7 +71,7 @@ def uid_of(item):
 
 
 def index_of(item):
-    """Returns the number of the pod among the members, as its operator labels it."""
+    """Returns the pod's number among the members, by its operator's label."""
     labels = item["metadata"]["labels"]
     return next((labels[key] for key in INDICES if key in labels), None)
 
@@ -81,8 +81,8 @@ def is_written_by_us(key):
 
 
 def amounts(resources):
-    """Returns the amounts that an operator wrote: of a container with GPUs, Synergy writes CPU and
-    memory."""
+    """Returns the amounts that an operator wrote, without CPU and memory of a container with GPUs,
+    which Synergy writes."""
     ours = ("cpu", "memory") if GPU in resources.get("limits", {}) else ()
     kept = {kind: {name: amount for name, amount in resources.get(kind, {}).items() if name not in ours}
             for kind in ("limits", "requests")}
@@ -90,14 +90,14 @@ def amounts(resources):
 
 
 def without_identity(key, value):
-    """Returns the value of a label, without what differs from run to run."""
+    """Returns the value of a label, with the parts replaced that differ from run to run."""
     if key.endswith("controller-uid"):
         return "7"
     return "gpu-abcde" if key == "ray.io/worker-group-replica-name" else value
 
 
 def record_of(item):
-    """Returns the pod as the webhook sees it, as far as it is read."""
+    """Returns what Synergy reads of the pod, as the webhook sees it."""
     meta, spec = item["metadata"], item["spec"]
     name = "generateName" if "generateName" in meta else "name"
     texts = {kind: {key: without_identity(key, value) for key, value in sorted(meta.get(kind, {}).items())
@@ -146,8 +146,8 @@ class JobOperatorsTest(races.RaceTest):
         self.cluster.create(*items)
 
     def remove(self):
-        """Deletes what was created, and waits until no pods are left: they have the next ones'
-        GPUs."""
+        """Deletes what was created, and waits until no pods are left, because they occupy GPUs that
+        the next ones need."""
         for item in self.made:
             meta = item["metadata"]
             self.cluster.delete(item["kind"].lower(), meta["name"], namespace=meta.get("namespace", "default"))
@@ -156,7 +156,8 @@ class JobOperatorsTest(races.RaceTest):
                                                         for name in NAMESPACES), LONG)
 
     def recorded(self, name, source, sizes):
-        """Checks that the object of a record gets the record's pods, of gangs of these sizes."""
+        """Checks that the object of a record gets the pods in the record, and that these are in
+        gangs of these sizes."""
         file = RECORDS / f"{name}.json"
         record = json.loads(file.read_text(encoding="utf-8"))
         item = record["object"]
@@ -183,7 +184,8 @@ class JobOperatorsTest(races.RaceTest):
             self.remove()
 
     def test_the_pods_of_mpi_operator_are_as_recorded(self):
-        # With WaitForWorkersReady the launcher has no place in the gang: it comes later.
+        # With WaitForWorkersReady the launcher is not a member of the gang, because it starts
+        # later.
         for name, sizes in (("mpijob", [None, "2", "2"]), ("mpijob_launcher_worker", ["3", "3", "3"]),
                             ("mpijob_launcher_waits", [None, "2", "2"])):
             with self.subTest(name):
@@ -197,7 +199,7 @@ class JobOperatorsTest(races.RaceTest):
             self.remove()
 
     def whole(self, name, size, but=()):
-        """Waits until so many members of the job are bound, none of them with one of these UIDs;
+        """Waits until `size` members of the job are bound, none of which has one of these UIDs;
         returns them."""
         def found():
             members = [item for item in self.members(name)[0].values()
@@ -206,14 +208,14 @@ class JobOperatorsTest(races.RaceTest):
         return wait_for(f"{name} to be whole", found, LONG)
 
     def lose(self, members, index):
-        """Deletes the member with that index of its owner's; returns it."""
+        """Deletes the member with that index; returns it."""
         lost = next(item for item in members if index_of(item) == str(index))
         self.cluster.delete("pod", lost["metadata"]["name"])
         return lost
 
     def replaced(self, name, size):
-        """Checks that the job's member of the index 0 is replaced by one of that index, on its
-        node, while the others stay."""
+        """Checks that the job's member with index 0 is replaced by one with that index, on the same
+        node, and that the others stay."""
         before = self.whole(name, size)
         lost = self.lose(before, 0)
         after = self.whole(name, size, [uid_of(lost)])
@@ -223,7 +225,7 @@ class JobOperatorsTest(races.RaceTest):
                          {uid_of(each) for each in after} - {uid_of(new)})
 
     def of_no_gang(self, part):
-        """Returns the pods whose name has that part; none is of a gang, and all have a node."""
+        """Returns the bound pods with that part in their name; checks that none is in a gang."""
         found = [item for name, item in self.cluster.pods().items() if part in name]
         self.assertEqual({size_of(item) for item in found}, {None})
         return [item for item in found if item["spec"].get("nodeName")]
@@ -254,8 +256,8 @@ class JobOperatorsTest(races.RaceTest):
                   leader_worker_set("two", 2, "LeaderCreated"))
 
     def autoscaled(self, name):
-        """Creates a RayCluster of two workers to which Ray's autoscaler adds up to six, and waits
-        until it is whole; returns it."""
+        """Creates a RayCluster of two workers, to which Ray's autoscaler can add up to six, and
+        waits until it is whole; returns it."""
         item = ray_cluster(name, 1, minReplicas=2)
         item["spec"]["enableInTreeAutoscaling"] = True
         self.create(item)
@@ -263,8 +265,8 @@ class JobOperatorsTest(races.RaceTest):
         return item
 
     def scale(self, item, indices, without=()):
-        """Sets the group's number of workers as Ray's autoscaler does, which names those that are
-        to go, and waits until there are workers of these indices, each with a node."""
+        """Sets the group's number of workers and names those to remove, as Ray's autoscaler does.
+        Waits until there are workers with exactly these indices, all of them bound."""
         name, groups = item["metadata"]["name"], item["spec"]["workerGroupSpecs"]
         here = self.members(name)[0].values()
         groups[0] |= {"replicas": len(indices), "scaleStrategy": {
@@ -283,7 +285,7 @@ class JobOperatorsTest(races.RaceTest):
         item = self.autoscaled("tune")
         self.scale(item, ["0", "1", "2"])
         self.scale(item, ["1", "2"], without=["0"])
-        # The last member's replacement has the lowest index that is free.
+        # The last member's replacement gets the lowest free index.
         self.lose(self.members("tune")[0].values(), 1)
         self.scale(item, ["0", "2"])
         self.scale(item, ["0", "1", "2", "3"])
@@ -308,14 +310,15 @@ class JobOperatorsTest(races.RaceTest):
         self.assertEqual({size_of(each) for each in self.members("llm")[0].values()}, {"3"})
 
     def test_a_leaderworkerset_whose_groups_want_nodes_of_their_own_is_no_gang(self):
-        # Its workers are created when the leader has a node: as a gang it would wait forever.
+        # The workers are created only when the leader has a node, so as a gang it would wait
+        # forever.
         item = leader_worker_set("llm", 2, "LeaderCreated")
         item["metadata"]["annotations"] = {"leaderworkerset.sigs.k8s.io/exclusive-topology": "kubernetes.io/hostname"}
         self.create(item)
         wait_for("it to run", lambda: self.bound("llm") == 3, LONG)
         self.assertEqual({size_of(each) for each in self.members("llm")[0].values()}, {None})
-        wait_for("that to be told", lambda: any("only when its leader has a node" in text
-                                                for text in self.cluster.events("llm-0")))
+        wait_for("the event", lambda: any("only when its leader has a node" in text
+                                          for text in self.cluster.events("llm-0")))
 
     def test_a_leaderworkerset_of_the_same_name_is_asked_anew(self):
         for policy, size in (("LeaderCreated", "3"), ("LeaderReady", None), ("LeaderCreated", "3")):

@@ -1,7 +1,7 @@
-"""Synergy beside Kueue: single Pods that Kueue manages keep their created size, because Kueue
-deletes them when their containers change; pods of its Jobs are like all others; RoundPolicies
-decide whose turn it is. On a simulated node; and trainings that write checkpoints take turns on a
-real one."""
+"""Synergy beside Kueue. Single Pods that Kueue manages keep the size with which they were created,
+because Kueue deletes them when their containers change. Pods of Kueue's Jobs are like all others.
+RoundPolicies decide which job has its turn: on a simulated node, and on a real one for trainings
+that write checkpoints."""
 
 import json
 import re
@@ -19,12 +19,12 @@ from fungible import INSENSITIVE, SENSITIVE
 from queues import CLASS, QUEUE
 
 MANAGED = "kueue.x-k8s.io/managed"
-SHARE = "3"  # CPU of a node for each of its GPUs
+SHARE = "3"  # CPU of a node for each of its GPUs, as a quantity
 ROUND = 3  # seconds
 ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
-REAL_ROUND = 8  # seconds, where rounds begin by themselves: containers need some of them to start
+REAL_ROUND = 8  # seconds, if rounds begin by themselves: containers need some of them to start
 TEAM = 10  # the value of a priority class
 SAVES = fungible.profile("saves", (1, 1), (3, 3))
 SAVES["spec"]["checkpoints"] = True
@@ -36,8 +36,8 @@ def queued(item, name="queue"):
 
 
 def training(name, annotations, queue="turns", **spec):
-    """Returns a Job of one GPU that trains without end, in the queue in which one Job has its turn,
-    or in that one."""
+    """Returns a Job with one GPU that trains without end, in this queue. Only one Job at a time has
+    its turn in the default one."""
     template = fungible.pod("x", "sensitive", annotations, **spec)
     return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
                    "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, queue)
@@ -45,7 +45,7 @@ def training(name, annotations, queue="turns", **spec):
 
 def filler(cpu):
     """Returns a pod that keeps its request, so that the others have no room to grow. It does not
-    change their fair share either."""
+    change their fair share."""
     item = fungible.pod("filler", "")
     item["spec"]["containers"][0]["resources"]["requests"] = {"cpu": cpu}
     return item
@@ -76,7 +76,7 @@ class KueueTest(queues.QueueTest):
         wait_for(f"{name} to have {amount} CPU", lambda: cpu(self.pod(name)) == amount)
 
     def await_divisions(self):
-        """Waits until the tuner has begun and ended one division of every node."""
+        """Waits until the tuner has begun and completed one division of every node."""
         before = self.metric("synergy_tuner_rounds_total")
         wait_for("the node to be divided again", lambda: self.metric("synergy_tuner_rounds_total") >= before + 2)
 
@@ -90,14 +90,14 @@ class KueueTest(queues.QueueTest):
 
     def test_a_single_pod_keeps_what_it_was_created_with_while_its_neighbour_grows(self):
         self.cluster.create(queued(fungible.pod("kueues", "sensitive")))
-        # The node has room for its demand.
+        # The node has room for the pod's demand.
         item = self.running("kueues")["kueues"]
         self.assertEqual((item["metadata"]["labels"][MANAGED], item["spec"]["schedulerName"]),
                          ("true", "synergy-scheduler"))
         self.assertEqual(json.loads(item["metadata"]["annotations"]["synergy.io/demand"])["cpu"], "9")
         self.assertEqual(cpu(item), SHARE)
         self.assertEqual(self.counted(item)["cpu"], SHARE)
-        # The neighbour is bound with no more, and grows when there is room.
+        # The neighbour is bound with no more than its share, and grows when there is room.
         self.cluster.create(filler("18"))
         self.running("filler")
         self.cluster.create(fungible.pod("ours", "sensitive"))
@@ -108,7 +108,7 @@ class KueueTest(queues.QueueTest):
         after = self.pod("kueues")
         self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")),
                          (item["metadata"]["uid"], SHARE, None))
-        # Without this rule Kueue would delete the pod:
+        # If Synergy resized the pod, Kueue would delete it:
         self.cluster.kubectl("patch", "pod", "kueues", "--subresource", "resize", "--patch",
                              json.dumps({
                                  "spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
@@ -154,7 +154,7 @@ class KueueTest(queues.QueueTest):
         hook = next(entry for entry in hooks if entry["name"] == "jobs.synergy.io")
         hook["clientConfig"] = shipped | {"url": shipped["url"].rsplit("/", 1)[0] + "/mutate-job"}
         hook["timeoutSeconds"] = 20
-        # Room for one pod of the share.
+        # The quota has room for one pod of the share.
         self.create({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
                      "metadata": {"name": "templates"}, "webhooks": [hook]}, *queues.queue("narrow", {"cpu": "5"}))
 
@@ -174,7 +174,7 @@ class KueueTest(queues.QueueTest):
             self.cluster.kubectl("delete", "job", "first")
             return False
 
-        # Besides, the controller uses for two seconds the share that other tests' pods left.
+        # For two seconds the controller also uses the share that pods of other tests left.
         wait_for("the API server to know the webhook, and it the share", is_sized)
         wait_for("Kueue to start it", lambda: not self.cluster.get("job", "first")["spec"]["suspend"])
         self.assertEqual(self.counted(self.cluster.get("job", "first"))["cpu"], SHARE)
@@ -200,14 +200,14 @@ class KueueTest(queues.QueueTest):
 
     def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
         jobs = [training("a", CHECKPOINTS), training("b", {})]
-        # The profile of the second one says that it checkpoints.
+        # The second job's profile says that it checkpoints.
         jobs[1]["spec"]["template"]["metadata"]["labels"] = {"synergy.io/profile": SAVES["metadata"]["name"]}
         for job in jobs:
             job["metadata"]["labels"][CLASS] = "team"
         with self.watcher() as watcher:
             self.create(queues.round_policy("turns", "las", ROUND), *jobs)
             wait_for("both to have had two turns", lambda: min(watcher.look().turns[name] for name in "ab") >= 2)
-            # No turn changes while the figures are compared.
+            # No job gets or loses a turn while the figures are compared.
             self.begin_round("turns")
             holder = wait_for("one to have its turn, and to be protected", lambda: next(
                 (name for name in "ab" if self.on_turn() == {name}
@@ -218,15 +218,15 @@ class KueueTest(queues.QueueTest):
         had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
                for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
-        # The job that has its turn, the next one, and the waits of both.
+        # The page shows the job that has its turn, the next one, and the waits of both.
         shown = self.read("queue", "turns")[0]
         self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
                          [(holder, "runs", None), (other, "next", 1)])
-        read = wait_for("its lost turn to be told", lambda: (read := self.read("explain", "job", other))
+        read = wait_for("an event about its lost turn", lambda: (read := self.read("explain", "job", other))
                         and any(event["reason"] == "SynergyTurnLost" for event in read["events"]) and read)
         self.assertEqual((read["job"]["state"], read["job"]["why"]), ("waits", "it is next when GPUs become free"))
         self.assertGreaterEqual(read["job"]["service"]["attainedGpuSeconds"], had[other])
-        # The first turn does not count if the other job was chosen before the first one had run.
+        # The first turn does not count as lost if the other job was chosen before this one had run.
         self.assertIn(read["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
         self.assertGreater(read["job"]["service"]["fairShareDelaySeconds"], 1)
         lost = [event["message"] for event in read["events"] if event["reason"] == "SynergyTurnLost"]
@@ -234,15 +234,15 @@ class KueueTest(queues.QueueTest):
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
-        # Without a leader, a job keeps its turn for as long as that takes.
+        # Without a leader, a job keeps its turn.
         self.stop_controller()
         self.cluster.patch("roundpolicy", "turns", {"spec": {"roundSeconds": ROUND}})
         with self.watcher() as watcher:
             time.sleep(2 * ROUND)
-        self.assertEqual(watcher.turns, {holder: 1}, "somebody was suspended though nobody knows whose turn it is")
+        self.assertEqual(watcher.turns, {holder: 1}, "a job was suspended although no leader decides whose turn it is")
         self.start_controller()
         self.await_turn(other)
-        # Their service is not lost.
+        # Their attained service is not lost.
         for name, item in self.workloads("turns").items():
             self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
         self.begin_round("turns")
@@ -256,7 +256,7 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(watcher.turns, {holder: 1})
 
     def test_a_job_that_does_not_checkpoint_and_a_plain_pod_run_to_their_end(self):
-        # Kueue does not suspend pods, it deletes them.
+        # Kueue does not suspend pods: it deletes them.
         plain = queued(fungible.pod("plain", "sensitive", CHECKPOINTS), "two")
         self.create(queues.round_policy("two", "las", ROUND), training("stays", {}, "two"), plain)
         self.running("plain")
@@ -265,7 +265,7 @@ class KueueTest(queues.QueueTest):
         self.create(training("later", CHECKPOINTS, "two"))
         wait_for("all to be known", lambda: self.priorities("two") == {"stays": 1, "plain": 1, "later": 0})
         with self.watcher("two") as watcher:
-            # The controller's own account, which looks once a second, measures the time.
+            # The controller's own account, updated once a second, measures the time.
             waited = 'synergy_rounds_delay_seconds_total{cluster_queue="two",delay="fair_share"}'
             before = self.metric(waited)
             wait_for("two rounds to pass", lambda: self.metric(waited) >= before + 2 * ROUND)
@@ -282,8 +282,8 @@ class KueueTest(queues.QueueTest):
         before = []
 
         def goes_on():
-            """Returns whether one of its waits has grown since the look before, and the other one
-            has not."""
+            """Returns whether the job's wait for a node has grown since the last look, and its wait
+            for quota has not."""
             read = self.read("explain", "job", "nowhere")["job"]
             service = read["service"] or {}
             waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
@@ -296,7 +296,7 @@ class KueueTest(queues.QueueTest):
         self.assertEqual(read["podsWithoutNode"], list(self.cluster.pods()))
 
     def train(self, **work):
-        """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns
+        """Creates real trainings with so many seconds of work each, in a queue of two GPUs; returns
         their folder."""
         folder = self.cluster.folder / "checkpoints"
         shutil.rmtree(folder, ignore_errors=True)
@@ -304,10 +304,10 @@ class KueueTest(queues.QueueTest):
         self.create(*(turns.training(name, "real", seconds, folder) for name, seconds in work.items()))
         return folder
 
-    @tiers.long  # training_operators_test.py has the same with a JobSet among them
+    @tiers.long  # training_operators_test.py tests the same with a JobSet among them
     def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
-        # Three rounds each: in the second round, or the third, each of the first two has had more
-        # service than another one.
+        # Each has work for three rounds: in the second or third round, each of the first two has
+        # had more service than another one.
         seconds = 3 * REAL_ROUND
         work = dict.fromkeys("abc", seconds)
         self.create(queues.round_policy("real", "las", REAL_ROUND))
@@ -319,7 +319,8 @@ class KueueTest(queues.QueueTest):
         for history in histories:
             self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
-        # The last one did not wait for the end of another one, and more than one was interrupted.
+        # The last one did not have to wait until another one ended, and more than one was
+        # interrupted.
         self.assertLess(max(history[0][0][0] for history in histories),
                         min(history[-1][1][-1][0] for history in histories))
         self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
@@ -328,8 +329,8 @@ class KueueTest(queues.QueueTest):
         print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
 
     def has_its_end(self, name):
-        """Returns whether the controller has had, for some seconds, the node's figure of the
-        remaining time."""
+        """Returns whether the controller knows the remaining time of a pod of the job that has
+        trained for at least five seconds."""
         return any(pod["name"].startswith(name + "-") and pod.get("remaining")
                    and pod["iteration"] >= 5 * turns.PER_SECOND
                    for pod in self.progress())
@@ -338,7 +339,7 @@ class KueueTest(queues.QueueTest):
         self.order("real", "srtf")
         folder = self.train(short=25, long=300)
         wait_for("both to be known", lambda: self.has_its_end("short") and self.has_its_end("long"))
-        # The user stops the short one, and another one takes its GPU.
+        # The user stops the short training, and another one takes its GPU.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(turns.training("later", "real", 300, folder))
@@ -349,12 +350,11 @@ class KueueTest(queues.QueueTest):
                         lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
         wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
-        # Its log shows it, too.
-        again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
-                                                   for count in re.findall(r": (\d+) iterations are repeated",
-                                                                           message)])
+        # The short training's log also shows it.
+        again = wait_for("the event", lambda: [int(count) for message in self.cluster.events("short")
+                                               for count in re.findall(r": (\d+) iterations are repeated", message)])
         self.assertEqual(again, [0])
-        # One of the long ones gave way, and resumed where it was.
+        # One of the long trainings gave way, and resumed where it was.
         long = [turns.runs(folder, name) for name in ("long", "later")]
         gave_way = [history[0] for history in long if history[0][1]]
         self.assertEqual(len(gave_way), 1)

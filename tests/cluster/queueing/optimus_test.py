@@ -1,6 +1,6 @@
-"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): workers go from running jobs to one that arrives
-and to those that gain by them, and never to more than the quota. On a simulated node, and with
-trainings that write checkpoints on a real one."""
+"""Elastic Jobs in a Kueue queue (docs/internals/optimus.md): workers move from running jobs to one
+that arrives and to those that gain most by them, and never exceed the quota. Uses a simulated node
+and, with trainings that write checkpoints, a real one."""
 
 import collections
 import shutil
@@ -13,10 +13,10 @@ import trainers
 import turns
 from cluster import wait_for
 
-GPUS = 4  # of each queue
-REAL_ROUND = 8  # seconds, of real trainings
-RESTART = 2  # seconds that it costs a training on the real node
-STEP = 200  # milliseconds of one worker's GPU for an iteration
+GPUS = 4  # in each queue
+REAL_ROUND = 8  # seconds, for real trainings
+RESTART = 2  # seconds that a restart costs a training on the real node
+STEP = 200  # milliseconds of one worker's GPU per iteration
 
 
 def endless(name, workers, **bounds):
@@ -26,13 +26,14 @@ def endless(name, workers, **bounds):
 
 
 def training(name, seconds, folder):
-    """Returns a Job for the real node, with work for so long for the one worker with which it
-    comes."""
+    """Returns a Job for the real node. `seconds`: how long its work takes one worker, with which it
+    starts."""
     return elastic.training(name, "real", 1, round(seconds * 1000 / STEP), folder, STEP)
 
 
 class OptimusTest(queues.QueueTest):
-    """Trainer is absent, though the controller's settings name it: no turn may depend on it."""
+    """Kubeflow Trainer is absent, although the controller's configuration names it: no turn may
+    depend on it."""
 
     gpus = GPUS
     objects = (queues.FLAVOR, *queues.of_turns("simulated", GPUS), *queues.of_turns("real", GPUS), fungible.SENSITIVE,
@@ -49,7 +50,8 @@ class OptimusTest(queues.QueueTest):
         return {item["metadata"]["name"]: item for item in self.cluster.get("jobs")["items"]}
 
     def running(self):
-        """Returns the workers of each Job that is not suspended, once that many of its pods run."""
+        """Returns job -> number of workers, for the Jobs that are not suspended and whose pods all
+        run."""
         pods = [item for item in self.cluster.get("pods")["items"] if trainers.is_running(item)
                 and not item["metadata"].get("deletionTimestamp")]
         count = collections.Counter(item["metadata"]["labels"].get("batch.kubernetes.io/job-name") for item in pods)
@@ -69,8 +71,7 @@ class OptimusTest(queues.QueueTest):
         with elastic.Watcher(self.cluster, "simulated") as watcher:
             self.create(endless("c", 2))
             self.await_ordered("simulated", 3)
-            # Their speeds are unknown: each has its least size, and the first keeps what is left
-            # over.
+            # Their speeds are unknown: each gets its least size, and the first keeps the rest.
             self.by_a_round("simulated", "all to run", lambda: self.running() == {"a": 2, "b": 1, "c": 1})
             self.begin_round("simulated")
             self.begin_round("simulated")
@@ -79,10 +80,10 @@ class OptimusTest(queues.QueueTest):
         self.assertEqual(watcher.sizes, {"a": [2], "b": [2, 1], "c": [2, 1], "stopped": [3]})
         self.assertTrue(self.jobs()["stopped"]["spec"]["suspend"])
         self.assertIs(self.workload("stopped")["spec"]["active"], False)
-        read = wait_for("it to be told",
+        read = wait_for("the event",
                         lambda: [text for text in self.cluster.events("b") if text.startswith("from 2 to 1 workers: ")])
         self.assertEqual(len(read), 1)
-        # A running job is protected again.
+        # A running job is protected again, by its priority.
         self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
 
     def test_users_changes_stay_and_kueue_continues_without_a_leader(self):
@@ -95,7 +96,7 @@ class OptimusTest(queues.QueueTest):
         self.begin_round("simulated")
         self.begin_round("simulated")
         self.assertEqual(self.running(), {"a": 3})
-        # As if the controller had been killed after its last write.
+        # The state is as if the controller had been killed after its last write.
         self.stop_controller()
         self.cluster.patch("job", "a", {"spec": {"suspend": True, "parallelism": 1, "completions": 1}})
         self.await_workers(a=1)
@@ -121,7 +122,7 @@ class OptimusTest(queues.QueueTest):
         self.assertIn("may only change spec.suspend", asked("a", suspend=True, parallelism=1, completions=1,
                                                             backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
-        # Any Job may be suspended because its retries are futile.
+        # The controller may suspend any Job whose retries are futile.
         for name in ("a", "rigid"):
             noted = {"metadata": {"annotations": {"synergy.io/retries-stopped": "now"}}, "spec": {"suspend": True}}
             self.assertEqual(self.refusal("PATCH", "job", name, noted), "")
@@ -129,7 +130,7 @@ class OptimusTest(queues.QueueTest):
             self.assertIn("may only change annotations of its own", self.refusal("PATCH", "job", name, noted))
 
     def test_a_job_near_its_target_loss_gives_workers_to_one_far_from_it(self):
-        """Both count to the same number of iterations, and are equally fast; their logs show the
+        """Both jobs have the same number of iterations and are equally fast; their logs show the
         same losses."""
         folder = self.folder("losses")
         self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"),

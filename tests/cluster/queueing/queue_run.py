@@ -1,9 +1,9 @@
-"""Jobs that take turns in a Kueue queue on simulated nodes, and how long they take: on a real
-control plane, and in `synergy simulate`.
+"""Measures how long jobs take that take turns in a Kueue queue on simulated nodes, on a real
+control plane and in `synergy simulate`.
 
-Simulated pods do nothing, so the work is done here: a job's training goes on at the speed of its
-profile with the amounts in force while its pod runs, starts again from where it was when the job
-has its next turn, and ends the pod when the work is done. A stand-in agent on each node reports how
+Simulated pods do nothing, so this module computes their work. While a job's pod runs, its training
+proceeds at the profile's speed for the amounts in force. It resumes where it was when the job has
+its next turn, and ends the pod when its work is done. A stand-in agent on each node reports how
 long each training still takes.
 """
 
@@ -22,7 +22,7 @@ from queues import QUEUE
 from stand_in_agent import StandInAgent
 
 BATCH = "/apis/batch/v1/namespaces/default/jobs"
-START = 2  # seconds of each start that bring no iterations
+START = 2  # seconds after each start without iterations
 REPORTED_EVERY = 0.5  # seconds
 
 
@@ -39,7 +39,7 @@ def job(name, queue, model, gpus):
 
 @contextlib.contextmanager
 def agents_of(cluster, nodes):
-    """Serves an agent on each of these nodes. Yields node -> agent."""
+    """Runs an agent for each of these nodes. Yields node -> agent."""
     with contextlib.ExitStack() as stack:
         port = free_port()
         yield {node: stack.enter_context(StandInAgent(cluster, node, f"127.0.0.{2 + number}", port))
@@ -47,15 +47,16 @@ def agents_of(cluster, nodes):
 
 
 class QueueRun:
-    """Creates the jobs as they arrive, and ends each when its work is done. `agents`: by node."""
+    """Creates the jobs as they arrive, and ends each when its work is done. `agents`: node ->
+    agent."""
 
     def __init__(self, cluster, queue, jobs, fair_share, agents):
         self.cluster, self.queue, self.jobs, self.agents = cluster, queue, jobs, agents
         self.trainings = {f"job-{number}": replay.Training(model, gpus, seconds, fair_share)
                           for number, model, _, gpus, seconds in jobs}
         self.running = {}  # job -> uid of its pod
-        self.created, self.bound = {}, {}  # uid of a pod -> when
-        self.placed, self.started = [], []  # seconds that each pod's bind, and its start, took
+        self.created, self.bound = {}, {}  # uid of a pod -> time
+        self.placed, self.started = [], []  # seconds that the bind and the start of each pod took
         self.starts = 0
         self.own = threading.local()
         self.seen = 0
@@ -88,7 +89,7 @@ class QueueRun:
         wait_for("the queue to be empty", lambda: not self.cluster.get("workloads")["items"])
 
     def call(self, *arguments):
-        """Makes a call with this thread's client: its calls share a connection."""
+        """Makes a call with this thread's client, whose calls share a connection."""
         if not hasattr(self.own, "api"):
             self.own.api = Api(self.cluster)
         return self.own.api.call(*arguments)
@@ -138,7 +139,7 @@ class QueueRun:
         training.give(given, max(moment, training.at))
 
     def finished(self):
-        """Returns the pods of the trainings that have just done their work."""
+        """Returns the pods whose trainings have just completed their work."""
         now = time.monotonic()
         for name, (_, _, pod) in self.running.items():
             training = self.trainings[name]
@@ -164,7 +165,7 @@ class QueueRun:
 
 
 def run(cluster, queue, policy, round_seconds, least, jobs, fair_share, agents):
-    """Returns the run of the jobs in that queue, under that policy."""
+    """Runs these jobs in that queue under that policy; returns the run."""
     cluster.create(queues.round_policy(queue, policy, round_seconds, least, START))
     wait_for("the queue to be ordered", lambda: cluster.get("roundpolicy", queue).get("status", {}).get(
         "queues", [{}])[0].get("ready"))
@@ -175,7 +176,8 @@ def run(cluster, queue, policy, round_seconds, least, jobs, fair_share, agents):
 
 
 def simulated_mean(cluster, folder, policy, round_seconds, least, jobs, courses):
-    """Returns the mean completion time by the simulator, with the latencies of these courses."""
+    """Returns the mean completion time that the simulator predicts with the latencies of these
+    runs."""
     latencies = {"schedule": 0.01, "bind": statistics.median(sum((each.placed for each in courses), [])) - 0.01,
                  "start": statistics.median(sum((each.started for each in courses), []))}
     trace, times = folder / "queue.csv", folder / "queue-jobs.csv"

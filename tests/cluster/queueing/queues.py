@@ -1,5 +1,5 @@
-"""Kueue queues with RoundPolicies, as a user makes them (docs/queues.md); the jobs that have their
-quota; and a test with them."""
+"""Kueue queues with RoundPolicies, as a user creates them (docs/queues.md), a watcher of the jobs
+that have quota, and a base class for tests."""
 
 import collections
 import json
@@ -34,8 +34,8 @@ def priority_class(name, value):
 
 
 def queue(name, quotas=None, **spec):
-    """Returns a ClusterQueue with more than enough quota, or with these quotas, and a LocalQueue of
-    the same name."""
+    """Returns a ClusterQueue with these quotas, or with more than enough, and a LocalQueue of the
+    same name."""
     quotas = ENOUGH | (quotas or {})
     flavor = {"name": "any", "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()]}
     groups = [{"coveredResources": list(quotas), "flavors": [flavor]}]
@@ -45,7 +45,7 @@ def queue(name, quotas=None, **spec):
 
 
 def of_turns(name, gpus, **spec):
-    """Returns a queue whose jobs can lose their turns."""
+    """Returns a queue whose jobs may lose their turns."""
     return queue(name, {GPU: str(gpus)}, preemption={"withinClusterQueue": "LowerPriority"}, **spec)
 
 
@@ -55,24 +55,25 @@ CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
 
 
 def round_policy(name, order, seconds, least=1, cost=1, **spec):
-    """Returns the RoundPolicy of the queue of that name."""
+    """Returns a RoundPolicy for the queue of that name."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": name},
             "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least,
                      "restartCostSeconds": cost} | spec}
 
 
 CONTROLLER = "synergy-controller"
-# The length of a round that does not end within a test.
+# The length of a round that outlasts every test.
 FOR_EVER = 31622400
 
 
 def job_of(workload):
-    """Returns the name of the job or pod of the Workload."""
+    """Returns the name of the Workload's job or pod."""
     return workload["metadata"]["ownerReferences"][0]["name"]
 
 
 def gpus_in_use(workload):
-    """Returns the GPUs of the Workload's admission, less those of pods that Kueue counts as done."""
+    """Returns the GPUs of the Workload's admission, without those of pods that Kueue counts as
+    done."""
     done = {each["name"]: each["count"] for each in workload["status"].get("reclaimablePods", [])}
     gpus = 0
     for given in workload["status"]["admission"]["podSetAssignments"]:
@@ -82,15 +83,15 @@ def gpus_in_use(workload):
 
 
 class Watcher:
-    """Records which jobs have quota of a queue, change by change as the API server has it, so that
-    no state in between is missed. The record is complete once the `with` is over, or after
+    """Records which jobs have quota of a queue. It follows each change on the API server, so that
+    it misses no state in between. The record is complete after the `with` block, or after
     look()."""
 
     def __init__(self, cluster, queue):
         self.cluster, self.queue = cluster, queue
-        self.most = 0  # GPUs that were admitted at once
-        self.holders = []  # sets of jobs that were admitted at once, one after the other
-        self.turns = collections.Counter()  # job -> how often it was admitted
+        self.most = 0  # the most GPUs that were admitted at the same time
+        self.holders = []  # sets of jobs that were admitted at the same time, in order
+        self.turns = collections.Counter()  # job -> how many times it was admitted
         self.watches = {}
 
     def watch(self, kind):
@@ -131,15 +132,15 @@ class Watcher:
 
 
 class QueueTest(unittest.TestCase):
-    """A test with Kueue, an extender and the queues of its class. Afterwards all of its objects are
-    deleted."""
+    """A test with Kueue, an extender and the queues of its class. Deletes all of its objects at its
+    end."""
 
-    gpus = 0  # of the real node
-    objects = ()  # of all its tests
+    gpus = 0  # GPUs of the real node
+    objects = ()  # objects that all tests of the class share
 
     @classmethod
     def setUpClass(cls):
-        """Uses the cluster that such tests share, whose real node has the trainers' image."""
+        """Uses the cluster that these tests share; its real node has the trainers' image."""
         cls.cluster = Cluster()
         cls.prepare()
 
@@ -163,7 +164,7 @@ class QueueTest(unittest.TestCase):
     def remove_all(cls):
         for item in reversed(cls.objects):
             cls.cluster.delete(item["kind"], item["metadata"]["name"])
-        # Kueue releases them one after the other.
+        # Kueue releases the objects one after the other.
         wait_for("what the tests share to be gone", lambda: not any(
             cls.cluster.called("GET", cls.cluster.api.kind(item["kind"]).path(name=item["metadata"]["name"]),
                                absent=True) for item in cls.objects))
@@ -184,21 +185,21 @@ class QueueTest(unittest.TestCase):
         wait_for("all workloads to be gone", lambda: not self.cluster.get("workloads")["items"])
 
     def order(self, queue, policy, **spec):
-        """Creates a RoundPolicy whose rounds begin where the test wants it: see begin_round()."""
+        """Creates a RoundPolicy whose rounds begin only when the test calls begin_round()."""
         self.create(round_policy(queue, policy, FOR_EVER, **spec))
         wait_for("the queue to be ordered",
                  lambda: self.cluster.get("roundpolicy", queue).get("status", {}).get("queues", [{}])[0].get("ready"))
 
     def await_ordered(self, queue, count):
-        """Waits until the controller orders so many jobs there."""
+        """Waits until the controller orders that many jobs in the queue."""
         wait_for(f"{count} jobs of {queue} to be ordered", lambda: count == sum(
             self.metric(f'synergy_rounds_workloads{{band="{band}",cluster_queue="{queue}"}}')
             for band in ("runs", "next", "waits")))
 
     def begin_round(self, queue):
-        """Begins a round at once. No further round begins by itself, so that a busy machine changes
-        nothing. Returns when the controller has decided."""
-        # Rounds begin at multiples of their length, so a change of the length begins another round.
+        """Begins a round at once, and returns when the controller has decided. No further round
+        begins by itself, so that a slow machine changes nothing."""
+        # A round begins at multiples of its length, so a change of the length begins another round.
         seconds = self.cluster.get("roundpolicy", queue)["spec"]["roundSeconds"]
         other = FOR_EVER - 1 if seconds == FOR_EVER else FOR_EVER
         generation = self.cluster.patch("roundpolicy", queue,
@@ -207,9 +208,9 @@ class QueueTest(unittest.TestCase):
                  lambda: self.cluster.get("roundpolicy", queue)["status"].get("observedGeneration") == generation)
 
     def by_a_round(self, queue, what, check):
-        """Begins a round and waits until `check` returns something true, which is returned. If the
-        leader of that round was gone before it had decided, which a busy machine can cause, begins
-        another one."""
+        """Begins a round, waits until `check` returns something true, and returns that. Begins
+        another round if the leader stopped leading before it had decided, which can happen on a
+        busy machine."""
         begun = -math.inf
 
         def passed():
@@ -234,13 +235,13 @@ class QueueTest(unittest.TestCase):
         return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
 
     def ask(self, path):
-        """Returns the controller's page, over HTTP."""
+        """Returns the controller's answer to a request for this path."""
         with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + path, timeout=10) as answer:
             return answer.read().decode()
 
     def metric(self, line):
-        """Returns the value of the controller's metric with this spelling, labels included; 0
-        without it."""
+        """Returns the value of the controller's metric with this name and these labels; 0 if there
+        is none."""
         values = [text.rsplit(" ", 1)[1] for text in self.ask("/metrics").splitlines() if text.startswith(line + " ")]
         return float(values[0]) if values else 0.0
 
@@ -256,12 +257,12 @@ class QueueTest(unittest.TestCase):
         return json.loads(self.synergy(*arguments, "--output", "json"))
 
     def refusal(self, method, kind, name, body=None):
-        """Returns the API server's complaint about a call of the controller; empty if the
-        controller may make it."""
+        """Returns the API server's refusal of a call by the controller; empty if the controller may
+        make the call."""
         return self.cluster.complaint(method, kind, name, body, user=CONTROLLER)
 
     def may(self, verb, group, resource):
-        """Returns whether the controller has that right."""
+        """Returns whether the controller has this right."""
         spec = {"user": CONTROLLER,
                 "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource}}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
@@ -269,7 +270,7 @@ class QueueTest(unittest.TestCase):
                                    review)["status"]["allowed"]
 
     def stop_controller(self):
-        """Stops it as if its machine were gone; it is back when the test ends."""
+        """Stops the controller as if its machine were gone. It starts again when the test ends."""
         self.addCleanup(self.cluster.script, "start", CONTROLLER)
         self.cluster.script("stop", CONTROLLER, "KILL")
 

@@ -1,5 +1,4 @@
-"""Races of jobs for the GPUs of a node that has room for one of them: it runs whole, or not at
-all."""
+"""Races of jobs for the GPUs of a node that has room for only one: it runs whole, or not at all."""
 
 import unittest
 
@@ -7,11 +6,11 @@ from api import PodWatch
 from cluster import GPU, wait_for
 
 SIZE = "synergy.io/gang-size"
-LONG = 120  # seconds; only bounds a failure
+LONG = 120  # seconds; only limits how long a failing test waits
 
 
 def is_member(item):
-    """Returns whether that pod asks for GPUs, and is not being deleted."""
+    """Returns whether the pod requests GPUs and is not being deleted."""
     return not item["metadata"].get("deletionTimestamp") and any(
         GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
 
@@ -21,10 +20,10 @@ def count_bound(members):
 
 
 class RaceTest(unittest.TestCase):
-    """A test with `cluster`, and `create`, which deletes what it creates when the test ends."""
+    """A test with a `cluster`, and with `create`, whose objects are deleted when the test ends."""
 
     def members(self, *names):
-        """Returns the GPU pods of each of those jobs, all as they were at one moment."""
+        """Returns the GPU pods of each of these jobs, at the same moment."""
         pods = {key: item for key, item in self.cluster.pods().items() if is_member(item)}
         return [{key: item for key, item in pods.items() if key.startswith(name + "-")} for name in names]
 
@@ -32,8 +31,8 @@ class RaceTest(unittest.TestCase):
         return count_bound(*self.members(name))
 
     def one_alone(self, names, size, of=None):
-        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`.
-        At no moment may two run in parts."""
+        """Waits until one of the jobs runs whole: with `size` pods, all members of one gang, or of
+        a gang of `of`. At no moment may parts of two jobs run."""
         def whole():
             found = self.members(*names)
             counts = [count_bound(members) for members in found]
@@ -44,7 +43,7 @@ class RaceTest(unittest.TestCase):
         return name
 
     def race(self, kind, size, *items):
-        """Checks that one of two jobs on the node runs whole and, when that is gone, the other
+        """Checks that one of two jobs on the node runs whole and, after it is gone, the other
         one."""
         names = [item["metadata"]["name"] for item in items]
         with PodWatch(self.cluster.api) as watch:

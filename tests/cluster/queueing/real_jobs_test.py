@@ -1,4 +1,4 @@
-"""Jobs of Ray and of Open MPI that train, under their operators, on a real node: each as a whole
+"""Jobs of Ray and of Open MPI that train on a real node, under their operators: each as a whole
 gang, with progress."""
 
 import os
@@ -13,12 +13,13 @@ from cluster import GPU, ROOT, Extender, own_cluster, wait_for
 from races import SIZE
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
-SUBNET = f"10.{244 - INSTANCE}.1"  # of the node's pods
+SUBNET = f"10.{244 - INSTANCE}.1"  # the addresses of the node's pods
 JOBS = ROOT / "tests/cluster/queueing/jobs"
-PROGRAMS = (JOBS / "train_mpi.py", JOBS / "train_ray.py", ROOT / "examples/synergy_progress.py")  # the pods' /jobs
+# the files in the pods' folder /jobs
+PROGRAMS = (JOBS / "train_mpi.py", JOBS / "train_ray.py", ROOT / "examples/synergy_progress.py")
 GPUS = 2
-ITERATIONS = 100000  # none of the tests waits for the end
-LONG = 300  # seconds; only bounds a failure
+ITERATIONS = 100000  # so many that no test waits for the end
+LONG = 300  # seconds; only limits how long a failing test waits
 
 
 def template(name, gpus, memory, command=None):
@@ -88,7 +89,8 @@ class RealJobsTest(unittest.TestCase):
             return self.cluster.get("pods", labelSelector=selector)["items"]
 
         def progress():
-            """Returns that of the workers, by name. Pods that are gone are known for two minutes."""
+            """Returns name -> progress of the workers. The controller remembers deleted pods for
+            two minutes."""
             names = {each["metadata"]["name"] for each in workers()}
             known = self.cluster.progress()
             return {each["name"]: each for each in known if each["name"] in names and each.get("rate")}

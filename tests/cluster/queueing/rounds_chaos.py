@@ -1,16 +1,16 @@
-"""Runs many jobs that take turns in a Kueue queue, on simulated nodes, while the controller is
-killed again and again. Every job finishes, the quota is never exceeded, and no job's service is
-lost. scripts/bench.sh rounds-chaos runs it.
+"""Runs many jobs that take turns in a Kueue queue, on simulated nodes, and kills the controller
+again and again. Checks that every job finishes, that the quota is never exceeded, and that no job's
+service is lost. scripts/bench.sh rounds-chaos runs it.
 
   rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--least N] [--gpus N] [--nodes N] [--seed N]
                   [--instance N] [--json FILE]
 
 A killed leader has a successor after ten seconds, and a round that would have begun meanwhile is
-skipped: if rounds are as long as the time between two kills, or one and a half times as long, none
-may begin at all.
+skipped. If a round is 1 or 1.5 times as long as the time between two kills, it can happen that no
+round begins at all.
 
 Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pod when the
-job's pods have run for as long as its work takes, over all turns.
+job's pods, over all turns, have run for as long as the work takes.
 """
 
 import argparse
@@ -39,8 +39,7 @@ def moment(text):
 def job(name, gpus):
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: "chaos"}},
             "spec": {"template": {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}}, "spec": {
-                # The pod names its scheduler, because the webhook that would set it is down at
-                # times.
+                # The pod names its scheduler, because the webhook that sets it is sometimes down.
                 "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
                 "tolerations": [{"operator": "Exists"}], "nodeSelector": {"synergy.test/node": "simulated"},
                 "containers": [{"name": "train", "image": "synergy.test/busybox:1",
@@ -57,11 +56,11 @@ class Course:
         self.ran = {}  # job -> pod -> seconds
         self.ended = set()
         self.finished = set()
-        self.served = {}  # job -> GPU-seconds, by Synergy's record
-        self.noted = {}  # job -> (recorded, as its pods ran), when it last waited
+        self.served = {}  # job -> GPU-seconds in Synergy's record
+        self.noted = {}  # job -> GPU-seconds (recorded, by its pods' times), when it last waited
         self.quota_since = {}
-        self.turns = []  # seconds of lost turns
-        self.lost_turns = {}  # job -> lost turns, by Synergy's record
+        self.turns = []  # lengths of lost turns in seconds
+        self.lost_turns = {}  # job -> lost turns in Synergy's record
         self.kills = self.looks = self.most = 0
         self.violations = []
 
@@ -79,7 +78,7 @@ class Course:
         held = 0
         for pod in pods:
             name, metadata = pod["metadata"]["labels"]["job-name"], pod["metadata"]
-            # A pod that is being deleted holds no quota: the next job has pods on other GPUs.
+            # A pod that is being deleted does not use quota: the next job's pods run on other GPUs.
             if pod["status"].get("phase") != "Running" or metadata.get("deletionTimestamp"):
                 continue
             held += self.gpus[name]
@@ -152,9 +151,9 @@ class Course:
             try:
                 self.look()
             except ApiError as error:
-                if error.status != 404:  # the pod had just gone
+                if error.status != 404:  # the pod was just deleted
                     raise
-            # The times of the kills are fixed, however late a busy machine looks.
+            # The times of the kills are fixed, even if a busy machine looks late.
             if self.kills < min(all_kills, elapsed // self.options.kill_every):
                 helpers.append(self.kill())
             if second % 30 == 0:
@@ -193,7 +192,7 @@ def options_of(arguments=None):
 
 
 def run(cluster, options):
-    """Uses a cluster with the queue `chaos` and an extender."""
+    """Yields a cluster with the queue `chaos` and an extender."""
     cluster.create(queues.round_policy("chaos", "las", options.round, options.least, options.least // 2))
     wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", "chaos").get("status", {}).get("conditions"))
     return Course(cluster, options).run()

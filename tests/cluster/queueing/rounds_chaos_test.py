@@ -1,4 +1,5 @@
-"""Rounds while the controller is killed: the short form of scripts/bench.sh rounds-chaos."""
+"""Tests rounds while the controller is killed. This is the short form of scripts/bench.sh
+rounds-chaos."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue:
+"""JobSet and Kubeflow Trainer beside Synergy and Kueue, with their own controllers and webhooks:
 their jobs are gangs without a label, are suspended and resumed, and take turns with others.
-PyTorchJobs and MPIJobs have no operator here: the test writes pods as their operators do. On
-simulated nodes; and a JobSet that writes checkpoints on a real one."""
+PyTorchJobs and MPIJobs have no operator here; the test writes pods as their operators do. The nodes
+are simulated, except a real one for a JobSet that writes checkpoints."""
 
 import datetime
 import json
@@ -29,13 +29,13 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
 NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
-READY = 15  # seconds within which Kueue wants pods to be ready, if it does
+READY = 15  # seconds in which Kueue wants pods to be ready, if a test configures that
 REAL_GPUS = 2
 
 
 def template(gpus, **spec):
     item = pod("x", gpus, "1", "10G", nodeSelector=HERE, **spec)
-    # Pods without GPUs do not reach the extender; for the others the webhook sets the scheduler.
+    # Pods without GPUs do not use the extender; for the others the webhook sets the scheduler.
     del item["spec"]["schedulerName"]
     return {"metadata": {"annotations": CHECKPOINTS if gpus else {}}, "spec": item["spec"]}
 
@@ -52,8 +52,8 @@ def job_set(name, *jobs, queue=None, **spec):
 
 
 def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=("node",), labels=None):
-    """Returns a TrainJob; its image does not exist, which a simulated node does not notice. Pods of
-    these replicated jobs have the labels."""
+    """Returns a TrainJob. Its image does not exist, which a simulated node does not notice. The
+    pods of these replicated jobs get the labels."""
     return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
             "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"runtimeRef": {"name": runtime},
@@ -88,8 +88,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
             folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"],
             "--agents", "--kueue", "--training-operators"))
         trainers.load_image(cls.cluster)
-        # The kinds come early: the garbage collector takes half a minute to find new kinds, and
-        # deletes no job of them before.
+        # The kinds are defined early: the garbage collector takes half a minute to find new kinds,
+        # and does not delete the pods of their jobs before.
         cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
         cls.prepare()
 
@@ -98,8 +98,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
                 for members in self.members(*names)]
 
     def test_one_of_two_jobsets_runs_whole_and_drivers_are_no_members(self):
-        # The workers are created when the driver is ready: if it were a member, it would wait for
-        # them.
+        # The workers are created when the driver is ready: if it were a member of their gang, it
+        # would wait for them.
         workers = {"replicas": 2, "pods": 3, "gpus": 1}
         self.race("jobset", 6,
                   job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers),
@@ -131,8 +131,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
 
     def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
-        # Trainer has it created when the nodes are ready. Labels that made one gang of both would
-        # make both wait for ever.
+        # Kubeflow Trainer creates the launcher when the nodes are ready. A label that puts both
+        # into one gang would make both wait for ever.
         together = {"synergy.io/gang": "together", SIZE: "3"}
         for name, labels, sizes in (("apart", {}, {"2"}), ("together", together, {"1"})):
             self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
@@ -145,8 +145,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
             self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
-        """Returns a job of that kind, and its pods as its operator creates them: each has a type,
-        an index and its number of GPUs."""
+        """Returns a job of that kind, and its pods as its operator creates them. Each pod has a
+        type, an index and its number of GPUs."""
         name = kind.lower()
         replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}}
                     for each, count in pods.items()}
@@ -183,7 +183,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.assertEqual(self.one_alone([second], 4), second)
 
     def take_turn(self, name, size):
-        """Begins rounds until the job has its turn: all of its pods are bound, as one gang."""
+        """Begins rounds until the job has its turn, with all of its pods bound as one gang."""
         def has_turn():
             if self.one_alone(["set", "train"], size) == name:
                 return True
@@ -206,9 +206,9 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
 
     def report_progress(self, name, remaining):
-        """Writes the training's progress as Trainer's status server does, with its feature gate
-        TrainJobStatus. That server runs only in pods: it takes the issuer of tokens from its
-        own."""
+        """Writes the training's progress as Trainer's status server does with its feature gate
+        TrainJobStatus. That server runs only in pods, because it takes the issuer of tokens from
+        its own token."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         read = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
         self.cluster.patch("trainjob", name, {"status": {"trainerStatus": read}}, "status")
@@ -216,23 +216,23 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
     def test_trainjobs_report_their_remaining_time_by_status(self):
         self.order("turns", "srtf")
         self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
-        # A training's report counts once all of its pods run.
+        # A training's report counts only when all of its pods run.
         wait_for("both to run", lambda: self.running("long", "short") == [2, 2], LONG)
         self.await_ordered("turns", 2)
         for name, remaining in (("long", 7200), ("short", 600)):
             self.report_progress(name, remaining)
         status = self.read("explain", "job", "short")["trainerStatus"]
         self.assertEqual((status["progressPercentage"], status["remainingSeconds"]), (40, 600))
-        # One round for the controller to see it, and one to decide by it.
+        # The controller needs one round to see the report, and one to decide by it.
         for _ in range(2):
             self.begin_round("turns")
-        # The user stops the short one, and another one takes its place.
+        # The user stops the short TrainJob, and another one takes its place.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(train_job("later", 2, 1, queue="turns"))
         wait_for("the later one to run", lambda: self.running("later") == [2], LONG)
         self.report_progress("later", 3600)
-        # It was recorded once before, when the priority was raised.
+        # The priority was raised in a round that also recorded it.
         remaining = wait_for("how long the short one still needs to be noted", lambda: json.loads(
             self.workload("short")["metadata"]["annotations"]["synergy.io/rounds"]).get("remaining"))
         self.assertLessEqual(remaining, 600)
@@ -240,22 +240,22 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.await_ordered("turns", 3)
         self.by_a_round("turns", "the longest one to lose its turn to the short one",
                         lambda: (self.bound("short"), self.bound("long")) == (2, 0))
-        wait_for("that to be told",
+        wait_for("the event",
                  lambda: any(text.startswith("its turn ends; next: short") for text in self.cluster.events("long")))
 
     def test_an_elastic_trainjob_keeps_its_nodes_and_gets_an_event(self):
         self.order("turns", "optimus")
         self.create(elastic_train_job("rigid", 2))
         wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
-        wait_for("it to be told", lambda: any("Kubeflow Trainer does not allow changes of a TrainJob's number of "
-                                              "nodes" in text for text in self.cluster.events("rigid")))
-        # Trainer does so:
+        wait_for("the event", lambda: any("Kubeflow Trainer does not allow changes of a TrainJob's number of "
+                                          "nodes" in text for text in self.cluster.events("rigid")))
+        # Trainer refuses the change:
         self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid",
                                                           {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
 
     def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
-        # Its workers have at least 3 CPU and could use 9 each: all of the 18 that six others leave.
-        # The launcher must be beside them, so it comes after them.
+        # The workers get at least 3 CPU and could use 9 each: all of the 18 that the six fillers
+        # leave. The launcher must be on their node, so it comes after them.
         fillers = [fungible.pod(f"filler-{number}", "insensitive") for number in range(6)]
         self.cluster.create(*fillers)
         wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
@@ -272,8 +272,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
             in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
             self.create(job_set(name, workers, launcher))
             self.one_alone([name], 2, size)
-            # A member grows from its fair share, which is up to 2 s old: a pod of the test before may
-            # still reduce it.
+            # A member grows from its fair share. That figure is up to 2 s old, so a pod of the
+            # previous test may still reduce it.
             for item in self.members(name)[0].values():
                 self.assertAlmostEqual(trainers.milli_cpu(item), 1000 * cpu, delta=200)
             pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
@@ -281,15 +281,16 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
                 wait_for("the launcher to run",
                          lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
             else:
-                # No room is held for a pod that is not a member: the workers have grown into its room.
+                # No room is reserved for a pod that is not a member, so the workers have grown into
+                # its room.
                 wait_for("the launcher to be refused",
                          lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
                 self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
             self.cluster.delete("jobset", name, wait=True)
 
     def wait_for_pods_ready(self, limit):
-        """Makes Kueue evict workloads whose pods are not ready in time, and deactivate them after
-        so many evictions."""
+        """Configures Kueue to evict workloads whose pods are not ready in time, and to deactivate
+        them after `limit` evictions."""
         file = self.cluster.state / "kueue/etc/kueue/config.yaml"
         before = file.read_text(encoding="utf-8")
 
@@ -307,7 +308,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.extender.start()
 
     def wait_for_nodes(self, seconds):
-        """Makes gangs wait so long for room on one node."""
+        """Configures how long gangs wait for room on one node."""
         self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
 
     def condition(self, name, kind):
@@ -315,11 +316,11 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
                     {})
 
     def requeued(self, name):
-        """Returns how often Kueue has put it back because its pods were not ready in time."""
+        """Returns how often Kueue has requeued the job because its pods were not ready in time."""
         return self.workload(name)["status"].get("requeueState", {}).get("count", 0)
 
     def hold(self, how):
-        """Makes Kueue admit nothing more to the queue."""
+        """Stops Kueue from admitting more to the queue, or lets it again."""
         self.cluster.patch("clusterqueue", "ready", {"spec": {"stopPolicy": how}})
 
     def await_spread(self, name):
@@ -332,11 +333,12 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         return all(self.extender.metric(f"synergy_extender_{name}") == 0 for name in names)
 
     def put_back_once(self):
-        """Runs a gang that waits too long for a node once, and then runs with shorter waits."""
+        """Runs a gang that first waits too long for a node, so that Kueue requeues it, and then
+        runs with shorter waits."""
         self.wait_for_pods_ready(1)
         self.addCleanup(self.restart_extender)
         self.wait_for_nodes(300)
-        # Both nodes are half full: the gang fits on one of them, but not now.
+        # Half of each node is occupied: the gang could fit on one of them, but not now.
         for node in ("v100-1", "v100-2"):
             self.cluster.create(pod(f"on-{node}", 4, "1", "10G", nodeSelector={"kubernetes.io/hostname": node}))
         wait_for("the nodes to be half full", lambda: len(self.cluster.bound()) == 2)
@@ -348,35 +350,35 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
                                                       for name in self.members("gang")[0]
                                                       for text in self.cluster.events(name)))
         self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
-        # It comes again only once the waits are shorter.
+        # Kueue admits it again only after the waits are shorter.
         self.addCleanup(self.hold, "None")
         self.hold("Hold")
         wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1)
         wait_for("nothing of it to be held", self.holds_nothing)
-        # The waits of its next pods fit.
+        # Its next pods do not wait too long.
         self.wait_for_nodes(1)
         self.hold("None")
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 1, "Kueue has forgotten that")
 
     def lose_turn_to(self, name):
-        """Makes the gang lose its turn to another job, which it creates."""
+        """Creates another job, to which the gang loses its turn."""
         self.create(job_set(name, replicated("workers", 1, 1, 1), queue="ready"))
         self.await_ordered("ready", 2)
         self.by_a_round("ready", "the other one to have its turn", lambda: self.bound(name) == 1)
 
     def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
         self.put_back_once()
-        # A lost turn is not such an eviction.
+        # A lost turn does not count as such an eviction.
         self.lose_turn_to("other")
         self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")),
                          (1, True, 0))
         self.assertEqual(self.condition("gang", "Evicted")["reason"], "Preempted")
 
-    @tiers.long  # it takes long
+    @tiers.long  # slow
     def test_a_gang_that_kueue_gives_up_is_left_alone_until_it_has_another_workload(self):
         self.put_back_once()
-        # A later obstacle adds to the evictions before.
+        # An eviction that follows later adds to the earlier ones.
         self.wait_for_nodes(300)
         self.lose_turn_to("other")
         self.cluster.delete("jobset", "other")
@@ -384,12 +386,12 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         wait_for("its pods to be gone", lambda: not self.members("gang")[0])
         wait_for("nothing of it to be held", self.holds_nothing)
         self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
-        # Its quota is taken back a moment later.
+        # Kueue takes the job's quota back a moment later.
         read = wait_for("it to be stopped",
                         lambda: (read := self.read("explain", "job", "gang"))["job"]["state"] == "stopped" and read)
         self.assertIn("by Kueue when its pods were not ready in time", " ".join(read["remarks"]))
-        # Synergy leaves it alone: in the queue it would come after this one, which has had less
-        # service.
+        # Synergy does not change its priority: in the queue the gang would come after this job,
+        # which has had less service.
         priority = self.workload("gang")["spec"]["priority"]
         self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
         wait_for("the later one to run",
@@ -398,8 +400,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
         self.cluster.delete("jobset", "later")
         self.wait_for_nodes(1)
-        # Kueue 0.15 permanently leaves out a Workload that it has given up, active or not. Once that is
-        # deleted, it creates another one.
+        # Kueue 0.15 never admits a Workload again that it has deactivated, even if it is activated.
+        # After that Workload is deleted, Kueue creates another one.
         given_up = self.workload("gang")["metadata"]
         self.cluster.delete("workload", given_up["name"])
         wait_for("another Workload",
@@ -409,7 +411,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.assertEqual(self.requeued("gang"), 0)
 
     def failing(self):
-        """Returns the template of a pod that fails on the real node by its own fault."""
+        """Returns the template of a pod that fails on the real node because of its own program."""
         script = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
         limits = {GPU: "1", "memory": "64Mi"}
         return {"metadata": {}, "spec": {
@@ -436,7 +438,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         self.assertFalse(self.workload("queued")["spec"]["active"])
         wait_for("Kueue to suspend the Job", lambda: self.cluster.get("job", "queued")["spec"]["suspend"])
         failed = self.cluster.get("job", "queued")["status"]["failed"]
-        # As in the event:
+        # Runs the command from the event:
         for name in ("outside", "queued"):
             command = re.search(r"To resume it: kubectl (.*)", messages(name)[0])[1]
             self.cluster.kubectl(*shlex.split(command))
@@ -450,7 +452,7 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
         folder.mkdir(parents=True)
         self.order("real", "las")
         with queues.Watcher(self.cluster, "real") as watcher:
-            # It has not ended when its turn does, however late the round is.
+            # Its work outlasts its turn, however late the round is.
             self.create(turns.job_set("set", "real", 3600, folder))
             ranks = [turns.rank_of("set", rank) for rank in range(2)]
             wait_for("the JobSet to train", lambda: all(turns.runs(folder, rank) for rank in ranks))
@@ -467,8 +469,8 @@ class TrainingOperatorsTest(queues.QueueTest, races.RaceTest):
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
         for history in singles:
             self.assertEqual(history[-1][1][-1][1], work * turns.PER_SECOND)
-        # Both pods of the JobSet lost their turn, and had another one; and the GPUs always belonged
-        # to one of the two jobs.
+        # Both pods of the JobSet lost their turn and got another one, and at each moment only one
+        # of the two had the GPUs: the JobSet, or the single jobs.
         self.assertEqual([len(history) for history in ranks + singles], [2, 2, 1, 1])
         self.assertEqual(watcher.turns, {"set": 2, "a": 1, "b": 1})
         self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1],

@@ -1,4 +1,4 @@
-"""Trainings that take turns in a Kueue queue, on real nodes: Jobs and JobSets that write
+"""Trainings that take turns in a Kueue queue on real nodes: Jobs and JobSets that write
 checkpoints, the runs of each, and the times at which the simulator ends them."""
 
 import csv
@@ -13,15 +13,16 @@ import trainers
 from cluster import ROOT
 from queues import QUEUE
 
-PER_SECOND = 20  # iterations
+PER_SECOND = 20  # iterations per second
 PROFILE = trainers.profile("insensitive") | {"metadata": {"name": "takes-turns"}}
 RUN = re.compile(r"^time=(\S+) (began|saved)=(\d+)$", re.M)
-# A model of the reference that CPU does not make faster.
+# A model of the reference data that more CPU does not make faster, and the seconds of one
+# iteration.
 MODEL, ITERATION = "bert", 0.011
 
 
 def template(name, seconds, folder, file):
-    """Returns the template of a pod with one GPU and work for so long, which keeps its checkpoint
+    """Returns the template of a pod with one GPU and work for `seconds`, which keeps its checkpoint
     in that file of the folder. All nodes see the folder."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND),
                  "--lines", str(PER_SECOND // 2),
@@ -42,8 +43,8 @@ def training(name, queue, seconds, folder):
 
 
 def job_set(name, queue, seconds, folder, size=2):
-    """Returns a JobSet of so many such pods, which train together; job_of() names their Job, and
-    rank_of() their checkpoints' files."""
+    """Returns a JobSet of `size` such pods, which train together. job_of() names its Job, and
+    rank_of() the files of its checkpoints."""
     workers = {"name": "workers", "replicas": 1, "template": {"spec": {
         "completions": size, "parallelism": size,
         "template": template(name, seconds, folder, rank_of(name, "$(JOB_COMPLETION_INDEX)"))}}}
@@ -60,8 +61,8 @@ def rank_of(name, rank):
 
 
 def runs(folder, name):
-    """Returns the runs of that training: the time and iteration at which each began, and those of
-    its checkpoints."""
+    """Returns the runs of that training: for each, the (time, iteration) at which it began and
+    those of its checkpoints."""
     result = []
     file = folder / name
     for moment, what, count in RUN.findall(file.read_text(encoding="utf-8") if file.exists() else ""):
@@ -74,14 +75,14 @@ def runs(folder, name):
 
 
 def lost_iterations(history):
-    """Returns, for each run but the first, how many iterations before its end the run before wrote
-    its last checkpoint. A run without a checkpoint has lost all."""
+    """Returns, for each run but the first, how many iterations before the previous run's last
+    checkpoint it began. If that run wrote no checkpoint, its beginning counts instead."""
     return [(saved[-1] if saved else began)[1] - after[1] for (began, saved), (after, _) in zip(history, history[1:])]
 
 
 def idle_gaps(histories, created, gpus):
-    """Returns how long a GPU stood idle before each run, since the end of the run before it, or
-    since the trainings' creation."""
+    """Returns how long a GPU was idle before each run, since another run ended or, at first, since
+    the trainings' creation."""
     free = [created] * gpus
     ended = sorted(saved[-1][0] for history in histories for _, saved in history if saved)
     gaps = []
@@ -93,8 +94,8 @@ def idle_gaps(histories, created, gpus):
 
 
 def completion_times(cluster, names):
-    """Returns the seconds from creation to end of the Jobs that have ended, by the API server's
-    clock."""
+    """Returns the seconds from creation to completion of the Jobs that have completed, by the API
+    server's clock."""
     def moment(text):
         return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
@@ -105,14 +106,14 @@ def completion_times(cluster, names):
 
 
 def all_completed(cluster, names):
-    """Returns these times, once all have ended."""
+    """Returns the completion times once all Jobs have completed, and something false before."""
     found = completion_times(cluster, names)
     return len(found) == len(names) and found
 
 
 def simulated(folder, works, gpus, order, round_seconds, restart_cost):
-    """Returns the completion times, by synergy-lab rounds, of trainings that come at once. Each
-    work is its seconds, and its GPUs if it has more than one."""
+    """Returns the completion times that synergy-lab rounds predicts for trainings that arrive at
+    the same time. Each of `works` is its seconds, or a tuple of seconds and GPUs."""
     trace, ends = folder / "trace.csv", folder / "simulated.csv"
     sizes = [work if isinstance(work, tuple) else (work, 1) for work in works]
     rows = [f"{number},{MODEL},0,{round(seconds / ITERATION)},{own}" for number, (seconds, own) in enumerate(sizes)]
@@ -130,7 +131,7 @@ def simulated(folder, works, gpus, order, round_seconds, restart_cost):
 
 
 def beside_simulator(folder, histories, real, works, created, gpus, order, round_seconds):
-    """Returns [(real, simulated)] of the sorted completion times, where a simulated start costs
-    what it cost here, and that cost."""
+    """Returns [(real, simulated)] of the sorted completion times, and the cost of a start. A
+    simulated start costs what one cost here."""
     cost = statistics.mean(idle_gaps(histories, created, gpus))
     return list(zip(sorted(real), sorted(simulated(folder, works, gpus, order, round_seconds, cost)))), cost

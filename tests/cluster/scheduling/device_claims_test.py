@@ -1,5 +1,5 @@
 """GPUs by Dynamic Resource Allocation on a real control plane: Kubernetes' own scheduler allocates
-the devices of a driver that exists as ResourceSlices only, and the extender counts them."""
+the devices of a driver that exists only as ResourceSlices, and the extender counts them."""
 
 import collections
 import contextlib
@@ -20,7 +20,7 @@ from invariants import Invariants
 SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
 DRIVER = "gpu.nvidia.com"
 NODES = ("dra-1", "dra-2")
-DEVICES = 4  # of each node
+DEVICES = 4  # on each node
 DEVICE_CLASS = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": DRIVER},
                 "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{DRIVER}"'}}],
                          "extendedResourceName": GPU}}
@@ -59,7 +59,7 @@ def by_request(name, count, cpu="2"):
 
 
 class DevicesTest(ClusterTest):
-    """A test with two nodes of four devices each, and programs that count them."""
+    """A test with two nodes of four devices each, and with programs that count the devices."""
 
     settings = "dra: {enabled: true}\n"
 
@@ -95,7 +95,8 @@ class DevicesTest(ClusterTest):
 
     @classmethod
     def reviewing(cls, shipped):
-        """Returns the cluster's webhooks with the shipped condition that a pod has GPUs."""
+        """Returns the cluster's webhooks with the condition for pods with GPUs from the shipped
+        ones."""
         has_gpus = shipped["webhooks"][0]["matchConditions"][0]
         webhooks = cls.cluster.get(shipped["kind"], shipped["metadata"]["name"])["webhooks"]
         hook = next(hook for hook in webhooks if hook["name"] == "pods.synergy.io")
@@ -106,7 +107,8 @@ class DevicesTest(ClusterTest):
     @classmethod
     @contextlib.contextmanager
     def scheduler_that_sends_all_pods(cls):
-        """Runs synergy-scheduler with the chart's configuration for dra.enabled meanwhile."""
+        """Runs synergy-scheduler, within the `with` block, with the chart's configuration for
+        dra.enabled."""
         file = cls.cluster.state / "synergy-scheduler.config"
         usual = file.read_text(encoding="utf-8")
         config = json.loads(usual)
@@ -134,7 +136,7 @@ class DevicesTest(ClusterTest):
     def setUp(self):
         self.addCleanup(self.cluster.clear)
         super().setUp()
-        # Claims of templates go after their pods.
+        # Claims of templates are deleted after their pods.
         wait_for("no claims to be left", lambda: not self.cluster.get("resourceclaims")["items"])
         wait_for("the ledger to have the nodes", lambda: self.ledger() == {name: (0, DEVICES) for name in NODES})
 
@@ -253,7 +255,7 @@ class DeviceClaimsTest(DevicesTest):
                 self.cluster.delete("pod", name)
 
             def at_rest():
-                # Claims of pods that have gone are deallocated a little later.
+                # Claims of deleted pods are deallocated a little later.
                 used = {node: used for node, (used, _) in self.ledger().items()}
                 return used == self.allocated() == self.of_pods() and used
 
@@ -265,7 +267,7 @@ class DeviceClaimsTest(DevicesTest):
             self.assertEqual([], invariants.check(nodes, [item for item in items if item["kind"] == "Pod"]))
 
     def of_pods(self):
-        """Returns node -> GPUs that its pods ask for."""
+        """Returns node -> GPUs that its pods request."""
         gpus = dict.fromkeys(NODES, 0)
         for made in self.cluster.pods().values():
             if node := made["spec"].get("nodeName"):
@@ -276,7 +278,7 @@ class DeviceClaimsTest(DevicesTest):
 
 
 class SizedByClaimsTest(DevicesTest, FungibleTest):
-    """Pods whose GPUs come by claims of templates, with the controller."""
+    """Pods whose GPUs come from claims of templates, with the controller."""
 
     controller = {"dra": "{enabled: true}"}
 
@@ -289,12 +291,12 @@ class SizedByClaimsTest(DevicesTest, FungibleTest):
         def train(name):
             made = by_template(name, 1)
             made["metadata"]["labels"] = {"synergy.io/profile": "sensitive"}
-            # Its fair share is that of all nodes that it selects.
+            # The pod's fair share is that of all nodes that it selects.
             made["spec"]["nodeSelector"] = {"synergy.test/devices": "slices"}
             made["spec"]["containers"][0]["resources"].pop("requests")
             return made
 
-        # 24 cores for 4 GPUs: a fair share of 6.
+        # 24 cores for 4 GPUs make a fair share of 6.
         self.cluster.create(train("first"))
         node = self.await_bound("first")[0]
         self.assertEqual(self.cores(), ["9"], "its demand")

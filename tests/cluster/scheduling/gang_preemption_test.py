@@ -1,7 +1,7 @@
 """Gangs of higher priority replace gangs and pods of lower priority, as a whole or not at all.
 
-The controller evicts through the API server's Eviction API; kube-scheduler's own preemption gets
-the answer that no victims help.
+The controller evicts pods through the Eviction API. For kube-scheduler's own preemption the
+extender answers that no victims help.
 """
 
 import unittest
@@ -20,7 +20,7 @@ def priority_class(name, policy):
             "preemptionPolicy": policy}
 
 
-# The chart adds these with gangPreemption.enabled.
+# The chart adds these rights if gangPreemption.enabled is true.
 RIGHTS = [
     {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "gang-preemption"},
      "rules": [{"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": ["list", "watch"]},
@@ -43,8 +43,8 @@ class GangPreemptionTest(ClusterTest):
 
     def setUp(self):
         super().setUp()
-        # A test that deletes a gang for which pods were evicted leaves a controller that does not
-        # evict for this priority for some minutes.
+        # If a test deletes a gang for which pods were evicted, its controller evicts nothing for
+        # this priority for some minutes. So each test has its own controller.
         self.enterContext(self.cluster.controller(gangPreemption="{enabled: true, patience: 2s}"))
         self.node, self.other = sorted(n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
                                        if n["status"]["allocatable"].get("nvidia.com/gpu") == str(SIZE))[:2]
@@ -57,7 +57,7 @@ class GangPreemptionTest(ClusterTest):
         wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE, seconds)
 
     def low_job(self):
-        """Returns a gang of priority 0, whose Job replaces evicted pods."""
+        """Returns a gang of priority 0. Its Job replaces evicted pods."""
         self.cluster.create(indexed_job("low", subdomain="low", **on(self.node)))
         self.run_whole("low")
         return self.bound("low-")
@@ -75,11 +75,11 @@ class GangPreemptionTest(ClusterTest):
         wait_for("the gang of higher priority to run whole", whole, 120)
         self.assertEqual(mixed, [], "pods of both are bound")
         self.assertFalse(evicted & set(self.cluster.pods()), "the other gang went as a whole")
-        wait_for("those that were evicted to be told", lambda: any(
+        wait_for("an event for the evicted pods", lambda: any(
             "evicted for gang default/high with priority 1000; this pod has priority 0" in text
             for name in evicted for text in self.cluster.events(name)))
-        wait_for("the gang to be told", lambda: any("evicting 8 pods of lower priority for it" in text
-                                                    for text in self.cluster.events("high-0")))
+        wait_for("an event for the gang", lambda: any("evicting 8 pods of lower priority for it" in text
+                                                      for text in self.cluster.events("high-0")))
         wait_for("the Job's new pods to be refused", lambda: len(self.refused("low-")) == SIZE)
         self.assertEqual(len(self.bound("high-")), SIZE)
         self.assertEqual(self.bound("low-"), set())
@@ -91,9 +91,9 @@ class GangPreemptionTest(ClusterTest):
                 for name, item in self.cluster.pods().items() if name.startswith(prefix) and replay.unschedulable(item)}
 
     def wait_until_considered(self, **sizes):
-        """Waits until the controller has looked for victims for these gangs. Of equal gangs the one
-        that has waited longest comes first, and a gang that begins to wait later gets the place of
-        another pod."""
+        """Waits until the controller has looked for victims for these gangs. Of equal gangs, the
+        one that has waited longest comes first; a gang that begins to wait later gets another pod's
+        place."""
         wait_for("the gangs to be refused", lambda: all(
             len(self.refused(name.replace("_", "-") + "-")) == size for name, size in sizes.items()))
         self.cluster.create(pod("in-the-way", SIZE, "1", "10G", **on(self.other)))

@@ -1,8 +1,8 @@
-"""A race of two gangs of eight for the eight GPUs of one node, created interleaved, with single
-pods between them and members that are lost.
+"""Races two gangs of eight for the eight GPUs of one node. Their pods are created interleaved, with
+single pods between them, and members are lost.
 
-Exactly one gang runs whole, pods of both are never bound at the same time, nothing waits for ever,
-and nothing stays held.
+Exactly one gang runs whole, pods of both are never bound at the same time, no pod waits for ever,
+and no place stays reserved.
 """
 
 import random
@@ -28,13 +28,13 @@ def gang(name, size=SIZE, gpus=1, members=None, **spec):
 
 
 class GangRace:
-    """`node`: the contested one; `other`: the one on which single pods run."""
+    """`node`: the node that the gangs compete for; `other`: a node on which single pods run."""
 
     def __init__(self, cluster, extender, node, other, seed):
         self.cluster, self.extender, self.node, self.other = cluster, extender, node, other
         self.chance = random.Random(seed)
         self.looks = self.lost = 0
-        self.seconds = []  # until both had run, of each round
+        self.seconds = []  # for each round, the seconds until both gangs had run
 
     def held(self):
         return self.extender.metric("synergy_extender_held_gangs") + self.extender.metric(
@@ -52,7 +52,7 @@ class GangRace:
         self.delete(*[pod_name for pod_name in self.cluster.pods() if pod_name.startswith(name + "-")])
 
     def one_alone(self, names, seconds=120):
-        """Waits for one of the gangs to run whole. At no moment may two run in parts."""
+        """Waits until one of the gangs runs whole. At no moment may parts of both run."""
         def whole():
             counts = self.runs(*names)
             self.looks += 1
@@ -62,20 +62,21 @@ class GangRace:
         return wait_for(f"one of {names} to run whole", whole, seconds)
 
     def lose_one(self, gangs):
-        """Deletes a member of one of the gangs in whatever state it is, and creates another."""
+        """Deletes a member of one of the gangs, in whatever state it is, and creates another."""
         time.sleep(self.chance.uniform(0, 1))
         member = self.chance.choice(self.chance.choice(gangs))
         name = member["metadata"]["name"]
         self.delete(name)
         time.sleep(self.chance.uniform(0, 0.5))
-        # kwok deletes a pod once more that is gone, and names no UID.
+        # kwok deletes a pod again after it is gone, without a UID, and could so delete a new pod of
+        # the same name.
         self.cluster.create({**member, "metadata": {**member["metadata"], "name": f"{name}-again"}})
         self.lost += 1
 
     def run(self, number, loses):
         names = [f"a{number}", f"b{number}"]
         gangs = [gang(name, **on(self.node)) for name in names]
-        # Some single pods want the contested node; those of another node are not affected.
+        # Some single pods also want the node; pods of another node are not affected.
         greedy = sorted(self.chance.sample(range(SIZE), self.chance.randrange(3)))
         between = [pod(f"single{number}-{i}", 1, "1", "10G", **on(self.node if i in greedy else self.other))
                    for i in range(SIZE)]

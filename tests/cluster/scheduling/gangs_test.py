@@ -1,7 +1,7 @@
 """Gangs on a real control plane: each runs whole or not at all, whatever happens in between.
 
-SYNERGY_GANG_ROUNDS (2, in the long tier 6) says how often the race of two gangs is run,
-SYNERGY_SEED (5) what comes between.
+SYNERGY_GANG_ROUNDS (2, or 6 in the long tier) is the number of races of two gangs. SYNERGY_SEED (5)
+determines what happens in between.
 """
 
 import itertools
@@ -20,14 +20,14 @@ from gang_race import SIZE, GangRace, gang, on
 
 
 def indexed_job(name, size=SIZE, labels=None, **spec):
-    """Returns a Job whose pods do not state the gang's size."""
+    """Returns an Indexed Job whose pods do not state the gang's size."""
     template = {"metadata": {"labels": labels or {}}, "spec": pod(name, 1, "1", "10G", **spec)["spec"]}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
             "spec": {"completionMode": "Indexed", "completions": size, "parallelism": size, "template": template}}
 
 
 class OneNodeTest(ClusterTest):
-    """Tests of gangs that want the GPUs of one node."""
+    """Tests of gangs that need the GPUs of one node."""
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class OneNodeTest(ClusterTest):
     def held(self):
         return self.extender.metric("synergy_extender_held_gangs")
 
-    # Only kube-scheduler checks pod affinity, which no node satisfies for the last member.
+    # Only kube-scheduler checks pod affinity, and no node satisfies this one for the last member.
     NO_NODE = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"labelSelector": {"matchLabels": {"nobody": "has-it"}}, "topologyKey": "kubernetes.io/hostname"}]}}}
 
@@ -118,7 +118,8 @@ class GangsTest(OneNodeTest):
         wait_for("a single pod to run", lambda: "single" in self.cluster.bound())
 
     def test_an_extender_killed_while_places_are_held_leaves_one_whole_and_the_other_none(self):
-        # It reminds kube-scheduler of pods that were refused by a view some milliseconds old.
+        # The controller makes kube-scheduler retry pods that were refused by a state some
+        # milliseconds old.
         self.enterContext(self.cluster.controller())
         chance = random.Random(3)
         in_the_middle = 0
@@ -148,8 +149,8 @@ class GangsTest(OneNodeTest):
         names = ["one", "two", "tasks", "alone"]
         self.addCleanup(self.cluster.delete, "job", *names, wait=True)
         self.cluster.create(*[indexed_job(name, subdomain=name, **on(self.node)) for name in names[:2]])
-        # Jobs with more pods than the node has GPUs that are not gangs: independent tasks, and one
-        # whose label says so.
+        # These Jobs have more pods than the node has GPUs, and are not gangs: one has independent
+        # tasks, the other has a label that says so.
         self.cluster.create(indexed_job("tasks", SIZE + 2, **on(self.other)))
         first = self.one_alone(names[:2])
         second = names[first == names[0]]
@@ -174,14 +175,14 @@ class GangsTest(OneNodeTest):
         group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "plain"},
                  "spec": {"schedulingPolicy": {"gang": {"minCount": SIZE}},
                           "schedulingConstraints": {"topology": [{"key": "kubernetes.io/hostname"}]}}}
-        # Without a subdomain this is an array of tasks.
+        # Without a subdomain the Job is an array of tasks.
         job = indexed_job("planned", **on(self.node))
         job["spec"]["scheduling"] = {"schedulingPolicy": {"gang": {}}}
         members = [pod(f"plain-{number}", 1, "1", "10G", schedulingGroup={"podGroupName": "plain"}, **on(self.node))
                    for number in range(SIZE)]
         self.cluster.create(group, *members[:-1])
-        # The extender's answer, and the controller's statement about the topology. Once the Job has
-        # the GPUs, kube-scheduler refuses the group by itself.
+        # The first message is the extender's answer, the second what the controller says about the
+        # topology. Once the Job has the GPUs, kube-scheduler itself refuses the group.
         wait_for("the group to wait for its last pod",
                  lambda: f"{SIZE - 1} of {SIZE} members exist" in self.explain("plain-0"))
         self.assertIn("the topology of PodGroup default/plain is only a preference", self.explain("plain-0"))
@@ -201,26 +202,26 @@ class GangsTest(OneNodeTest):
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.delete("job", "planned", wait=True)
         self.assertEqual(self.one_alone(["plain"]), "plain")
-        # A later minCount applies to new gangs only.
+        # A later minCount applies only to new gangs.
         self.cluster.patch("podgroups.scheduling.k8s.io", "plain",
                            {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
 
         later = (f"plain-{number}" for number in itertools.count(SIZE))
 
         def alone():
-            # Always another name: kwok deletes a pod once more that is gone, and names no UID.
+            # Each name is new, because kwok deletes a pod again after it is gone, without a UID.
             name = next(later)
             made, = self.cluster.create({**members[0], "metadata": {**members[0]["metadata"], "name": name}})
             if "synergy.io/gang-size" not in made["metadata"].get("labels", {}):
                 return name
             self.delete(name)
             return None
-        # The controller's answer is used for two seconds.
+        # The extender uses the controller's answer for two seconds.
         name = wait_for("a pod to be of no gang", alone, 30)
         self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain(name))
 
     def end_badly(self, name):
-        """Writes the status that a kubelet writes for a pod whose process has failed."""
+        """Writes the status that a kubelet reports for a pod whose process has failed."""
         self.cluster.end_pod(name, "Failed", reason="Error", message="the training crashed")
 
     def explain(self, name):
@@ -229,14 +230,14 @@ class GangsTest(OneNodeTest):
                               capture_output=True, text=True).stdout
 
     def on_node(self, prefix):
-        """Returns the pods that are on the node and have neither failed nor succeeded."""
+        """Returns the pods on the node that have neither failed nor succeeded."""
         return {name for name, each in self.cluster.pods().items()
                 if name.startswith(prefix) and each["spec"].get("nodeName") == self.node
                 and each["status"].get("phase") not in ("Failed", "Succeeded")}
 
     def test_the_place_of_a_failed_member_waits_for_its_replacement(self):
         self.addCleanup(self.cluster.delete, "job", "train", wait=True)
-        # The label gives the size, because the controller is absent.
+        # The label states the size, because the controller is absent.
         self.cluster.create(indexed_job("train", labels={"synergy.io/gang-size": str(SIZE)}, subdomain="train",
                                         **on(self.node)))
         wait_for("the gang to run", lambda: len(self.on_node("train-")) == SIZE)
@@ -246,11 +247,11 @@ class GangsTest(OneNodeTest):
         members = self.on_node("train-")
         failed = sorted(members)[3]
         self.end_badly(failed)
-        # The Job waits for ten seconds before it creates another pod: without the hold, the GPU
-        # would be free for as long.
+        # The Job waits for ten seconds before it creates another pod. Without the hold, the GPU
+        # would be free during that time.
         wait_for("the failed pod's event",
                  lambda: any("is reserved for its replacement" in text for text in self.cluster.events(failed)))
-        wait_for("the rival to be told",
+        wait_for("the event for the rival",
                  lambda: any(f"its room is reserved for the pod that replaces default/{failed}" in text
                              for text in self.cluster.events("rival")))
         self.assertNotIn("rival", self.cluster.bound())
@@ -278,7 +279,7 @@ class GangsTest(OneNodeTest):
 
 
 class HeldInVainTest(OneNodeTest):
-    settings = "gangHold: 10s\n"  # the least
+    settings = "gangHold: 10s\n"  # the shortest that is allowed
 
     def test_unused_places_expire_with_a_reason(self):
         self.create_one_that_never_is_whole("vain")
@@ -286,7 +287,7 @@ class HeldInVainTest(OneNodeTest):
         self.assertEqual(self.runs("vain"), [0])
         self.cluster.create(pod("single", SIZE, "1", "10G", **on(self.node)))
         wait_for("a single pod to run", lambda: "single" in self.cluster.bound())
-        if tiers.IS_LONG:  # it rests for half a minute before it is tried again
+        if tiers.IS_LONG:  # the gang is not tried again for half a minute
             self.delete("vain-7", "single")
             self.cluster.create(gang("vain", **on(self.node))[-1])
             self.assertEqual(self.one_alone(["vain"]), "vain")

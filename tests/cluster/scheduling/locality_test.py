@@ -1,8 +1,8 @@
 """The distance between the pods of a gang, on a real control plane: one node, then one rack, then
 any nodes.
 
-There are three nodes, a in one rack, b and c in another, each with a pod on half of its GPUs: a
-gang of two halves fits on no node.
+Node a is in one rack, nodes b and c are in another. Each has a pod on half of its GPUs, so a gang
+of two pods that need half a node each fits on no node.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from gangs_test import gang, on
 HALF = 4  # GPUs
 PART = {"synergy.test/part": "locality"}
 RACK = "synergy.test/rack"
-WAIT = 5  # seconds, for each tier, where waits are to end by themselves
+WAIT = 5  # seconds for each tier, if waits are to end by themselves
 UNTIL = re.compile(r"waits for room within one (node|rack) until ([0-9T:.-]+)Z")
 
 
@@ -58,14 +58,14 @@ class ThreeNodesTest(ClusterTest):
         self.cluster.create(*pods)
 
     def places(self, name):
-        """Returns the nodes of both pods, once they have them."""
+        """Returns the nodes of both pods, once both are bound."""
         names = {f"{name}-0", f"{name}-1"}
         wait_for(f"{name} to run", lambda: names <= set(self.cluster.bound()))
         return sorted(node for each, node in self.cluster.bound().items() if each in names)
 
     def waited(self, name):
-        """Returns the seconds since its creation, by the clocks of the API server and of
-        kube-scheduler, which are the machine's."""
+        """Returns the seconds from the pod's creation to its bind, by the clocks of the API server
+        and of kube-scheduler, both of which are the machine's."""
         pods = self.cluster.pods()
         created = min(moment(pods[f"{name}-{number}"]["metadata"]["creationTimestamp"]) for number in (0, 1))
         scheduled = [condition["lastTransitionTime"] for number in (0, 1)
@@ -74,7 +74,7 @@ class ThreeNodesTest(ClusterTest):
         return max(map(moment, scheduled)) - created
 
     def waits(self, name):
-        """Returns tier -> the latest end of the wait for it, by its events."""
+        """Returns tier -> the latest time at which the wait for it ends, by the events."""
         found = [(moment(until), tier) for number in (0, 1) for message in self.cluster.events(f"{name}-{number}")
                  for tier, until in UNTIL.findall(message)]
         return {tier: until for until, tier in sorted(found)}
@@ -90,7 +90,7 @@ class WaitsThatEndTest(ThreeNodesTest):
         self.create("near")
         self.wait_for_node("near")
         until = self.waits("near")["node"]
-        # The check is so late that a wait that began again would end seconds later.
+        # The check comes so late that a wait that had begun again would end seconds later.
         wait_for("half of the wait", lambda: time.time() > until - WAIT / 2)
         self.extender.end(signal.SIGKILL)
         self.extender.start()
@@ -102,7 +102,7 @@ class WaitsThatEndTest(ThreeNodesTest):
         self.fill(self.b)
         self.create("far")
         self.assertEqual(self.places("far"), [self.a, self.c])
-        # kube-scheduler may skip the seconds of the wait for the rack.
+        # kube-scheduler may skip the seconds in which the gang waits for the rack.
         self.assertIn("node", self.waits("far"))
         self.assertGreaterEqual(self.waited("far"), 2 * WAIT - 1)
 

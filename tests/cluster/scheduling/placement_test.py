@@ -1,5 +1,5 @@
 """Placement of pods on a real control plane: kube-scheduler asks the extender, and the API server
-has the outcome."""
+shows the outcome."""
 
 import random
 import os
@@ -15,20 +15,20 @@ from trainers import milli_cpu
 
 
 class BestFitModel:
-    """The ranking of docs/internals/extender.md again, in its simplest form."""
+    """Implements the ranking of docs/internals/extender.md again, in its simplest form."""
 
     def __init__(self, nodes):
         self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r]))
                                               for r in (GPU, "cpu", "memory")]
                       for n in nodes if GPU in n["status"]["allocatable"]}
         self.free = {name: list(size) for name, size in self.nodes.items()}
-        # The free amounts if each pod had its demand, by which nodes are ranked.
+        # The amounts that would be free if each pod had its demand; nodes are ranked by them.
         self.unclaimed = {name: list(size) for name, size in self.nodes.items()}
         self.largest = [max(size[d] for size in self.nodes.values()) for d in range(3)]
         self.least = [float("inf")] * 2
 
     def place(self, requests, demand):
-        """Returns the node for a pod, and counts the pod there; None when it fits nowhere."""
+        """Returns the node for a pod, and counts the pod there; None if it fits nowhere."""
         gpus = requests[0]
         self.least = [min(least, requests[d + 1] / gpus) for d, least in enumerate(self.least)]
         ranks = []
@@ -78,24 +78,24 @@ class PlacementTest(ClusterTest):
             self.assertEqual(node, model.place(*bytes_of), f"{name} {requests} {demand}")
 
     def test_pods_all_at_once_land_where_best_fit_puts_them(self):
-        # kube-scheduler takes them in the order of creation, and asks about the next pod before it
+        # kube-scheduler takes pods in the order of creation, and asks about the next pod before it
         # has bound the last one.
         seed = int(os.environ.get("SYNERGY_SEED", "11"))
         print("seed", seed)
         jobs = list(self.jobs(60, seed))
-        # The reserve follows from all waiting pods, so with all of them at once it is that of the
-        # whole set.
+        # The reserve depends on all waiting pods. With all of them created at once it is that of
+        # the whole set.
         model = self.model()
         for _, requests, _ in jobs:
             model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0])
                            for d, least in enumerate(model.least)]
         asked = 'synergy_extender_request_duration_seconds_count{verb="filter"}'
-        # On a very busy machine a call sometimes takes too long, and its pod comes again after
-        # others, in another order.
+        # On a very busy machine a call may take too long. Its pod is then retried after others, in
+        # another order.
         for _ in range(5):
             before = self.extender.metric(asked)
             self.cluster.clear()
-            # All of them must exist before kube-scheduler sees the first.
+            # All pods must exist before kube-scheduler sees the first.
             self.cluster.script("stop", "synergy-scheduler")
             self.cluster.create(*[self.pod(*job) for job in jobs])
             self.cluster.script("start", "synergy-scheduler")
@@ -111,7 +111,7 @@ class PlacementTest(ClusterTest):
 
     def test_preferences_decide_among_nearly_equal_nodes_only(self):
         # The pods prefer the last node as strongly as Kubernetes allows: 100 points of preferred
-        # node affinity, times 2.
+        # node affinity, with the weight 2.
         nodes = sorted(self.model().nodes)
         best, other = nodes[0], nodes[-1]
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
@@ -120,7 +120,7 @@ class PlacementTest(ClusterTest):
         self.cluster.create(pod("picky", affinity=affinity))
         self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), other,
                          "all are empty")
-        # Filling a node so that little is left for two GPUs makes it the first choice.
+        # The filler leaves little more than two GPUs need, which makes the node the best choice.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": best}))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
         self.cluster.create(pod("likes-another", affinity=affinity))
@@ -134,7 +134,8 @@ class PlacementTest(ClusterTest):
             made["metadata"]["labels"] = {"app": "notebook"}
             return made
 
-        # It is a little fuller than the others, so it is best for a pod that asks for no spread.
+        # The node is a little fuller than the others, so it is best for a pod without rules about
+        # spreading.
         best = sorted(self.model().nodes)[0]
         self.cluster.create(notebook("first", gpus=0, cpu="10m", memory="1M",
                                      nodeSelector={"kubernetes.io/hostname": best}))
@@ -195,8 +196,8 @@ class ShadowTest(ClusterTest):
         model = BestFitModel(self.cluster.get("nodes")["items"])
         first = sorted(model.nodes)[0]
         elsewhere = {"scheduler": "default-scheduler"}
-        # The first pod has one possible node. The second fits beside it to the core; the default
-        # scheduler spreads pods.
+        # The first pod has only one possible node. The second exactly fits beside it; the default
+        # scheduler would spread the pods.
         self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": first}, **elsewhere))
         wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
         self.cluster.create(pod("apart", 2, "6", "120G", **elsewhere))
@@ -216,7 +217,7 @@ class ShadowTest(ClusterTest):
             annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use",
                                                                             "synergy.io/devices"}
             self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
-        # Events outlive pods, and pods of other tests have the same names.
+        # Events outlive pods, so an event may be about a pod of another test with the same name.
         uids = {placed["metadata"]["uid"] for placed in placed_pods.values()}
         sources = {event["source"].get("component") or event["reportingComponent"]
                    for event in self.cluster.get("events")["items"]
@@ -225,7 +226,7 @@ class ShadowTest(ClusterTest):
 
 
 class PromisedRoomTest(FungibleTest):
-    """kube-scheduler nominates a node for a pod while the pod's volume is being created; here the
+    """kube-scheduler nominates a node for a pod while the pod's volume is being created. Here the
     test creates the volume."""
 
     STORAGE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
@@ -248,13 +249,13 @@ class PromisedRoomTest(FungibleTest):
         wait_for("kube-scheduler's promise",
                  lambda: self.cluster.pods()["loader"]["status"].get("nominatedNodeName") == fungible.NODE)
         self.assertNotIn("loader", self.cluster.bound())
-        # It would have 9 cores, but only 4 are not promised.
+        # The pod would get 9 cores, but only 4 are not promised to another.
         self.cluster.create(fungible.pod("trainer", "sensitive"))
         wait_for("the trainer to be bound", lambda: self.cluster.bound().get("trainer"))
         self.assertLessEqual(milli_cpu(self.cluster.pods()["trainer"]), 4000)
         self.assertNotIn("loader", self.cluster.bound(), "the race is over before it was run")
         self.cluster.create(self.VOLUME)
-        # The claim has it at once: the volume controller's next look may be 15 s away.
+        # The test binds the claim at once, because the volume controller may look only after 15 s.
         wait_for("the volume to be known",
                  lambda: self.cluster.get("pv", "late")["status"].get("phase") in ("Available", "Bound"))
         self.cluster.patch("pvc", "late", {"spec": {"volumeName": "late"}})

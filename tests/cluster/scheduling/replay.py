@@ -1,7 +1,8 @@
-"""The same jobs on a real control plane and in `synergy simulate`, from the same cluster.
+"""Runs the same jobs on a real control plane and in `synergy simulate`, from the same cluster.
 
-Pods run on simulated nodes, so a trainer here does their work: it uses the profile's throughput for
-the amounts in force by the pod's status, and deletes the pod when the work is done.
+The pods are on simulated nodes, so this module computes their work: it takes the profile's
+throughput for the amounts that the pod's status reports as in force, and deletes the pod when the
+work is done.
 """
 
 import contextlib
@@ -22,9 +23,9 @@ from invariants import amounts, annotation, managed, quantity
 
 TRACE = ROOT / "tests/data/synergy/static_100job.csv"
 MEASURED = json.loads((ROOT / "tests/data/synergy/reference/profiles.json").read_text(encoding="utf-8"))
-# On servers with 3 CPUs for each GPU.
+# Model -> its speeds on servers with 3 CPUs for each GPU.
 MODELS = {model: gpus["1"]["tput"] for model, gpus in MEASURED["3"].items() if "1" in gpus}
-# Equally fast with any amounts: its pods end when the test wants it, whatever they are given.
+# This workload is equally fast with any amounts, so the test can choose when its pods end.
 STEADY = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "steady"},
           "spec": {"gpus": 1, "processMemory": "1Mi", "points": [{"cpu": 1, "memory": "20G", "throughput": 1},
                                                                  {"cpu": 9, "memory": "60G", "throughput": 1}]}}
@@ -33,8 +34,8 @@ STEP = 60  # simulated seconds between two arrivals
 
 
 def points(model):
-    """Yields (CPU, GB, throughput) with one GPU. A shorter row lacks the smallest memory
-    amounts."""
+    """Yields (CPU, GB, throughput) with one GPU. A shorter row lacks the smallest amounts of
+    memory."""
     for cpu, row in zip(MEASURED["_doc"]["rows_cpu_per_gpu"], MODELS[model]):
         memories = MEASURED["_doc"]["cols_mem_gb_per_gpu"][-len(row):]
         yield from ((cpu, memory, throughput) for memory, throughput in zip(memories, row))
@@ -67,7 +68,7 @@ def simulated_nodes(cluster):
 @contextlib.contextmanager
 def prepared(cluster, nodes, **sections):
     """Creates the models' profiles, shortens rounds, and leaves `nodes` of the simulated nodes
-    schedulable. `sections`: more of the controller's configuration."""
+    schedulable. `sections`: additional sections of the controller's configuration."""
     profiles = [training_profile(model) for model in MODELS] + [STEADY]
     cluster.create(*profiles)
     closed = [node["metadata"]["name"] for node in simulated_nodes(cluster)[nodes:]]
@@ -98,8 +99,8 @@ def synergy(cluster, *arguments):
 
 
 def made_again(*recordings):
-    """Returns the result of `synergy replay` for each recording: whether its decisions, made again,
-    are the same."""
+    """Returns, for each recording, the result of `synergy replay`: whether its decisions are the
+    same when they are made again."""
     program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
     done = subprocess.run([str(program), "replay", "--output", "json", *map(str, recordings)],
                           capture_output=True, text=True, check=False)
@@ -124,7 +125,7 @@ def write_trace(file, jobs):
 
 
 def in_force(item):
-    """Returns (CPU, memory) by the kubelet; None before it reports them."""
+    """Returns the (CPU, memory) that the kubelet reports; None before it reports them."""
     container = managed(item)
     statuses = item["status"].get("containerStatuses", []) if container else []
     given = next((s.get("resources", {}).get("requests") for s in statuses if s["name"] == container["name"]), None)
@@ -137,7 +138,7 @@ def requested(item):
 
 
 def bound_with(item):
-    """Returns the extender's choice for a pod that has just been bound."""
+    """Returns what the extender chose for a pod that has just been bound."""
     change = json.loads(annotation(item, "change") or "{}")
     if change.get("kind", "").lower() == "allocated":
         return quantity(change["to"]["cpu"]), quantity(change["to"]["memory"])
@@ -161,7 +162,7 @@ def is_settled(item):
 
 
 def place(item):
-    """Returns (node, CPU, memory) as a simulation's file of changes spells it."""
+    """Returns (node, CPU, memory) in the format of a simulation's file of changes."""
     if not item["spec"].get("nodeName"):
         return None
     cpu, memory = requested(item)
@@ -169,7 +170,7 @@ def place(item):
 
 
 def wait_until_quiet(cluster, seconds=180):
-    """Returns the pods once all are settled and none has changed while the tuner divided all nodes
+    """Returns the pods when all are settled and none has changed while the tuner divided all nodes
     twice."""
     seen, since = None, 0
 
@@ -179,8 +180,8 @@ def wait_until_quiet(cluster, seconds=180):
         pods = cluster.pods()
         versions = {name: item["metadata"]["resourceVersion"] for name, item in pods.items()}
         if versions != seen or not all(is_settled(item) for item in pods.values()):
-            # The next round may have begun already, and the decisions of the last one are visible
-            # after one more.
+            # The next round may already have begun, and the last round's decisions are visible only
+            # one round later.
             seen, since = versions, rounds + 3
         return [pods] if rounds >= since else None
     return wait_for("quiet", quiet, seconds)[0]
@@ -190,7 +191,7 @@ def wait_until_quiet(cluster, seconds=180):
 
 
 def mixed_jobs(count, seed):
-    """Returns (name, model, GPUs); every fifth pod leaves again when the cluster is quiet."""
+    """Returns (name, model, GPUs). Every fifth pod is deleted again when the cluster is quiet."""
     chance = random.Random(seed)
     for number in range(count):
         model = "steady" if number % 5 == 4 else chance.choice(sorted(MODELS))
@@ -198,15 +199,15 @@ def mixed_jobs(count, seed):
 
 
 class OneByOne:
-    """Creates each pod when the cluster is quiet."""
+    """Creates each pod when the cluster is quiet, and compares its place."""
 
     def __init__(self, cluster, folder, count, seed):
         self.cluster, self.folder = cluster, folder
         self.jobs = list(mixed_jobs(count, seed))
 
     def run(self):
-        """Returns [(moment, pod, what, real, simulated)] of everything that was compared: (node,
-        CPU, memory), or None for nowhere."""
+        """Returns [(moment, pod, what, real, simulated)] for everything that was compared. A place
+        is (node, CPU, memory), or None if the pod has none."""
         save_cluster(self.cluster, self.folder / "cluster.json")
         real = self.run_really()
         simulated = self.simulate()
@@ -227,7 +228,7 @@ class OneByOne:
         moments, self.bound = [], {}
         for number, (name, model, gpus) in enumerate(self.jobs):
             self.cluster.create(pod(name, model, gpus, "shared"))
-            # The change that binds it: a moment later the tuner may have changed it.
+            # Takes the change that binds the pod: a moment later the tuner may have changed it.
             _, first = watch.first(lambda item, name=name: item["metadata"]["name"] == name
                                    and (item["spec"].get("nodeName") or unschedulable(item)))
             pods = wait_until_quiet(self.cluster)
@@ -280,7 +281,7 @@ def difference_text(what, name, real, simulated):
 
 
 class Profile:
-    """The interpolation of docs/internals/sizing.md for a measured grid of one GPU."""
+    """Interpolates a measured grid of one GPU, as docs/internals/sizing.md says."""
 
     def __init__(self, model):
         self.cells = {(cpu, memory * 1e9): throughput for cpu, memory, throughput in points(model)}
@@ -294,7 +295,7 @@ class Profile:
 
     @staticmethod
     def locate(axis, amount):
-        """Returns (index, part of the way to the next, factor)."""
+        """Returns (index, fraction of the way to the next, factor)."""
         if amount >= axis[-1]:
             return len(axis) - 1, 0, 1
         if amount < axis[0]:
@@ -337,7 +338,7 @@ class Training:
 
 
 def recorded_jobs(count, compression):
-    """Returns (number, model, arrival, GPUs, seconds) of the recorded static trace, whose jobs all
+    """Returns (number, model, arrival, GPUs, seconds) of the recorded static trace. All its jobs
     arrive at once: as fast as they can be created."""
     with open(TRACE, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[:count]
@@ -358,7 +359,7 @@ class FreeRun:
         self.deletions = []  # seconds of each call
         self.trainings = {f"job-{number}-0": Training(model, gpus, seconds, fair_share)
                           for number, model, _, gpus, seconds in jobs}
-        self.asked = {}  # pod -> (since, the amounts of its spec)
+        self.asked = {}  # pod -> (time, amounts in its spec since then)
         self.resizes = []
         self.seen = 0
 
@@ -386,7 +387,7 @@ class FreeRun:
         wait_for("all pods to be gone", lambda: not self.cluster.pods())
 
     def api(self):
-        """Returns this thread's client: its calls share a connection."""
+        """Returns this thread's client, whose calls share a connection."""
         if not hasattr(self.own, "api"):
             self.own.api = Api(self.cluster)
         return self.own.api
@@ -428,7 +429,7 @@ class FreeRun:
         self.asked[name] = (since if asked == wanted else moment, wanted)
 
     def end_finished(self):
-        """Returns the names of the pods that have just finished."""
+        """Deletes the pods that have finished their work; returns their names."""
         now = time.monotonic()
         for name, training in self.trainings.items():
             if training.started is None or training.ended is not None:
@@ -442,7 +443,7 @@ class FreeRun:
         return [training.ended - training.created for training in self.trainings.values()]
 
     def course(self):
-        """Returns pod name -> seconds since the first pod's creation at which it was bound, ran and
+        """Returns pod name -> the seconds from the first pod's creation until it was bound, ran and
         ended."""
         first = min(training.created for training in self.trainings.values())
         return {name: [round(moment - first, 3) for moment in (t.bound, t.started, t.ended)]
@@ -450,14 +451,14 @@ class FreeRun:
 
 
 def fair_share(cluster):
-    """Returns (CPU, memory) of one GPU of the simulated nodes, which are alike."""
+    """Returns the (CPU, memory) for one GPU of the simulated nodes, which are alike."""
     node = simulated_nodes(cluster)[0]["status"]["allocatable"]
     gpus = int(node[GPU])
     return float(quantity(node["cpu"])) / gpus, float(quantity(node["memory"])) / gpus
 
 
 def measured_latencies(runs):
-    """Returns the value of `--latency` in seconds, by the watches of these runs."""
+    """Returns the value of `--latency`, in seconds, that follows from these runs' watches."""
     schedule, bind, start, resize = [], [], [], []
     for run in runs:
         known = sorted((t for t in run.trainings.values()), key=lambda t: t.bound)

@@ -1,4 +1,5 @@
-"""The simulator against a real control plane, in short; scripts/bench.sh replay is the long form."""
+"""Compares the simulator with a real control plane. This is the short form of scripts/bench.sh
+replay."""
 
 import pathlib
 import tempfile

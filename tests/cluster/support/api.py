@@ -1,5 +1,5 @@
-"""The API server without kubectl: for timed calls, for many calls, and for changes of pods as they
-come."""
+"""Calls the API server without kubectl: for calls that are timed, for many calls, and to watch pods
+as they change."""
 
 import atexit
 import contextlib
@@ -30,8 +30,8 @@ def causes_in(text):
 
 
 class ApiError(Exception):
-    """The server is away (`status` is 0), or has refused the call. `causes`: its names of the
-    reasons, if it has any."""
+    """The API server does not answer (`status` is 0) or has refused the call. `causes`: the reasons
+    that it names, if any."""
 
     def __init__(self, status, message, causes=()):
         super().__init__(message)
@@ -40,7 +40,7 @@ class ApiError(Exception):
 
 
 def message_of(text):
-    """Returns the API server's complaint: a Status's message, or the raw answer."""
+    """Returns the message of the API server's refusal: a Status's message, or the raw answer."""
     try:
         return json.loads(text)["message"]
     except (ValueError, KeyError, TypeError):
@@ -48,7 +48,7 @@ def message_of(text):
 
 
 class Kind(typing.NamedTuple):
-    folder: str  # of the API's paths, such as /apis/apps/v1
+    folder: str  # path in the API, such as /apis/apps/v1
     resource: str
     name: str
     namespaced: bool
@@ -60,7 +60,7 @@ class Kind(typing.NamedTuple):
 
 
 class Api:
-    """A client with the rights of the administrator, who may impersonate any user, or with a token.
+    """A client with a token, or with the rights of the administrator, who may impersonate any user.
     Each thread has its own connection."""
 
     def __init__(self, cluster):
@@ -117,12 +117,12 @@ class Api:
             connection.close()
 
     def leave(self):
-        """Closes the connection of the calling thread, which is about to end."""
+        """Closes the calling thread's connection. A thread calls it before it ends."""
         if connection := getattr(self.own, "connection", None):
             connection.close()
 
     def open(self, path):
-        """Returns a connection of its own and its answer, to be read as it comes."""
+        """Returns a new connection and its answer, for reading while the answer arrives."""
         connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=600)
         connection.request("GET", path)
         return connection, connection.getresponse()
@@ -131,8 +131,7 @@ class Api:
         return self.call("GET", path)["items"]
 
     def kind(self, name):
-        """Returns the kind with any of its names: "pods", "pod", "po", "Pod",
-        "deployments.apps"."""
+        """Returns the kind that has this name: "pods", "pod", "po", "Pod", "deployments.apps"."""
         if name.lower() not in self.kinds:
             self.kinds = self.discover()
         if name.lower() not in self.kinds:
@@ -145,7 +144,7 @@ class Api:
             for group in self.call(
                 "GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
                 group_name = group["metadata"].get("name", "")
-                # The preferred version comes first; some kinds are in others alone.
+                # The preferred version comes first; some kinds exist only in another version.
                 for version, entry in ((version, entry) for version in group["versions"]
                                        for entry in version.get("resources", [])):
                     folder = (f"{root}/{group_name}/{version['version']}" if group_name
@@ -154,7 +153,7 @@ class Api:
                                 entry["scope"] == "Namespaced")
                     names = [entry["resource"], entry.get("singularResource"), kind.name, *entry.get("shortNames", [])]
                     for name in filter(None, names):
-                        # Core kinds come first: "events" means theirs.
+                        # Core kinds come first, so that "events" means the core kind.
                         kinds.setdefault(name.lower(), kind)
                         kinds.setdefault(f"{name}.{group_name}".lower(), kind)
         return kinds
@@ -167,8 +166,8 @@ class Api:
 
 
 class Watch:
-    """Records every object of a path as it changes, with the time of receipt: the API server's own
-    times are whole seconds.
+    """Records each change of the objects under a path, with the time at which it arrives: the API
+    server's own times are in whole seconds.
 
     with Watch(api, PODS) as watch: moment, pod = watch.first(lambda pod: ...)
     """
@@ -189,11 +188,11 @@ class Watch:
                     self.events.append((time.monotonic(), event["type"], event["object"]))
                     self.news.notify_all()
         except (OSError, ValueError, http.client.HTTPException):
-            pass  # closed
+            pass  # the connection was closed
 
     def first(self, check, since=0.0, seconds=60):
         """Returns (time, object) of the first event not before `since` whose object satisfies
-        `check`. The limit only bounds a failure."""
+        `check`. `seconds` only limits how long a failing test waits."""
         deadline = time.monotonic() + seconds
         seen = 0
         with self.news:
@@ -206,8 +205,8 @@ class Watch:
                     raise AssertionError(f"waited {seconds} s in vain for a change of {self.path}")
 
     def until_now(self, seconds=60):
-        """Returns all events, once they include the last change of each object that exists now. The
-        limit only bounds a failure."""
+        """Returns all events, once they include the last change of each object that exists now.
+        `seconds` only limits how long a failing test waits."""
         wanted = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"])
                   for item in self.api.items(self.path)}
         deadline = time.monotonic() + seconds
@@ -223,7 +222,7 @@ class Watch:
         return self
 
     def __exit__(self, *_):
-        # Ends the read for which the thread waits.
+        # Interrupts the read in which the thread waits.
         self.connection.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(10)
         self.answer.close()

@@ -1,8 +1,8 @@
-"""The vocabulary of the cluster tests: a running cluster of scripts/cluster.sh, pods on it, and an
-extender beside it.
+"""Used by every cluster test: a running cluster of scripts/cluster.sh, its pods, and an extender
+beside it.
 
-The environment of the test run names the cluster's state folder (SYNERGY_TEST_STATE), which has the
-port that its synergy-scheduler calls, and the folder of our programs (SYNERGY_BIN).
+The test's environment names two folders: the cluster's state (SYNERGY_TEST_STATE), which includes
+the port that synergy-scheduler calls, and our programs (SYNERGY_BIN).
 """
 
 import contextlib
@@ -28,11 +28,11 @@ GPU = "nvidia.com/gpu"
 
 
 def wait_for(what, check, seconds=120):
-    """Polls `check` until it returns something true, which is returned. The limit only bounds a
-    failure.
+    """Calls `check` until it returns something true, and returns that. `seconds` only limits how
+    long a failing test waits.
 
-    It polls often at first, because most events come soon, then five times a second. It spends at
-    most half of the time on polling: other tests need the CPU.
+    The first calls come often, because most events come soon; later there are five a second. Calls
+    take at most half of the time: other tests need the CPU.
     """
     began = time.monotonic()
     while True:
@@ -53,8 +53,8 @@ def script(state, *arguments):
 
 
 def metric(text, line):
-    """Returns the value of the metric with this spelling in that text, labels included; 0 without
-    it."""
+    """Returns the value of the metric `line` (name and labels) in this text; 0 if the text does not
+    have it."""
     return next((float(found.rsplit(" ", 1)[1]) for found in text.splitlines() if found.startswith(line + " ")), 0.0)
 
 
@@ -65,7 +65,7 @@ def free_port():
 
 
 def write_whole(file, text):
-    """Replaces the file, so that no reader sees half of it."""
+    """Replaces the file at once, so that no reader sees an incomplete one."""
     new = file.with_name(file.name + ".new")
     new.write_text(text, encoding="utf-8")
     new.rename(file)
@@ -73,11 +73,11 @@ def write_whole(file, text):
 
 @contextlib.contextmanager
 def own_cluster(folder, instance, *options):
-    """A cluster that no other test uses, in that folder, started with these options of `up`. There
-    is a port for its extender."""
+    """Yields a cluster that only this test uses, in that folder, started with these options of
+    `up`. The cluster has a port for its extender."""
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / "cluster"
-    # The leftovers of an interrupted run must not count as this one.
+    # Remove what an interrupted run has left.
     script(state, "down")
     port = free_port()
     (folder / "extender-port").write_text(str(port), encoding="utf-8")
@@ -93,7 +93,7 @@ class Cluster:
         self.folder = folder or pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
         self.state = self.folder / "cluster"
         self.port = int((self.folder / "extender-port").read_text(encoding="utf-8"))
-        self.cleared = 0  # the API server's version when clear() had ended
+        self.cleared = 0  # the API server's version at the end of clear()
         exports = self.script("env").splitlines()
         self.environment = dict(os.environ)
         for line in exports:
@@ -101,8 +101,8 @@ class Cluster:
             self.environment[name] = value
 
     def instance(self):
-        """Returns which of the clusters that can be side by side on this machine it is; the names
-        of its control groups have this number."""
+        """Returns the number of this cluster among those that can exist side by side on this
+        machine. The names of its control groups contain the number."""
         return re.search(r"^INSTANCE=(\d+)$", (self.state / "settings").read_text(encoding="utf-8"), re.M).group(1)
 
     def script(self, *arguments):
@@ -115,10 +115,10 @@ class Cluster:
 
     @contextlib.contextmanager
     def controller(self, **sections):
-        """Runs synergy-controller meanwhile, with other sections of its configuration than usual,
-        such as tuner="{round: 2s}"."""
+        """Runs synergy-controller, within the `with` block, with other values in sections of its
+        configuration, such as tuner="{round: 2s}"."""
         config, original = self.state / "synergy-controller.yaml", self.state / "synergy-controller.usual.yaml"
-        # Files that a killed test left in it do not count.
+        # A killed test may have left the original file.
         if not original.exists():
             shutil.copy(config, original)
         usual = original.read_text(encoding="utf-8")
@@ -133,14 +133,14 @@ class Cluster:
             self.script("stop", "synergy-controller")
 
     def controller_metric(self, line):
-        """Returns the value of the controller's metric with this spelling, labels included; 0
-        without it."""
+        """Returns the value of the controller's metric with this name and these labels; 0 if there
+        is none."""
         with urllib.request.urlopen(self.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
             return metric(answer.read().decode(), line)
 
     def progress(self):
-        """Returns the controller's answer to the reader of progress. Its certificate is the
-        cluster's own."""
+        """Returns the controller's answer to a reader of progress. The cluster has issued the
+        controller's certificate itself."""
         token = self.kubectl("create", "token", "synergy-controller-progress", "--namespace=synergy-system",
                              "--audience=progress.synergy.io").strip()
         request = urllib.request.Request(self.environment["SYNERGY_PROGRESS_URL"], headers={"Synergy-Token": token})
@@ -163,15 +163,15 @@ class Cluster:
         """Returns an object, or all objects of these kinds ("nodes,pods") as `items`. The query's
         names are the API's, as in labelSelector.
 
-        It does not use kubectl: each run of that takes a fifth of a second of CPU or more, and
-        tests poll often.
+        It does not use kubectl, which takes at least a fifth of a second of CPU each time: tests
+        poll often.
         """
         query = urllib.parse.urlencode(query)
         found = [self.called("GET", self.api.kind(kind).path(namespace, name) + (query and f"?{query}"))
                  for kind in kinds.split(",")]
         if name:
             return found[0]
-        # The items of a list lack their kind.
+        # Objects in a list do not state their kind.
         return {"items": [{"apiVersion": of_kind["apiVersion"], "kind": of_kind["kind"].removesuffix("List"), **item}
                           for of_kind in found for item in of_kind["items"]]}
 
@@ -189,16 +189,16 @@ class Cluster:
         return self.called("PATCH", path, change, MERGE_PATCH)
 
     def end_pod(self, name, phase, **status):
-        """Ends a pod of a simulated node as a kubelet does: waits until it runs, because kwok, as a kubelet, would
-        overwrite an earlier end."""
+        """Ends a pod of a simulated node as a kubelet does. First waits until the pod runs: kwok,
+        like a kubelet, would overwrite an earlier end."""
         wait_for(f"{name} to run", lambda: self.get("pod", name)["status"].get("phase") == "Running")
         self.patch("pod", name, {"status": {"phase": phase, **status}}, "status")
 
     def delete(self, kinds, *names, namespace="default", wait=False):
-        """Deletes these objects of a kind at once, or without names all objects of these kinds
-        ("jobs,pods"); ignores those that do not exist.
+        """Deletes these objects of a kind without a grace period. Without names, deletes all
+        objects of these kinds ("jobs,pods"). Ignores objects that do not exist.
 
-        `wait`: returns when the objects and everything that they own are gone.
+        `wait`: waits until the objects and everything that they own are gone.
         """
         policy = "Foreground" if wait else "Background"
         paths = [self.api.kind(kind).path(namespace, name) for kind in kinds.split(",") for name in names or (None,)]
@@ -211,8 +211,8 @@ class Cluster:
 
     def complaint(self, method, kind, name=None, body=None, *, subresource="", manager=None, content_type=None,
                   **caller):
-        """Returns the API server's complaint; empty if it accepts the call. A patch is merged.
-        `caller`: a user or a token."""
+        """Returns the message of the API server's refusal, or an empty text if it accepts the call.
+        A patch is a merge patch. `caller`: a user or a token."""
         query = ({"fieldValidation": "Strict"} if method == "POST" else {"gracePeriodSeconds": 0} if method == "DELETE"
                  else {})
         query |= {"fieldManager": manager} if manager else {}
@@ -228,10 +228,10 @@ class Cluster:
         return ""
 
     def called(self, *call, absent=False, **options):
-        """Repeats a call once if the API server had closed the connection meanwhile, as after its
+        """Makes a call, and repeats it once if the API server has closed the connection, as after a
         restart.
 
-        `absent`: returns None for an object that does not exist.
+        `absent`: returns None if the object does not exist.
         """
         for again in (True, False):
             try:
@@ -247,7 +247,7 @@ class Cluster:
         return {pod["metadata"]["name"]: pod for pod in self.get("pods")["items"]}
 
     def bound(self):
-        """Returns pod name -> node name, for the pods that have a node."""
+        """Returns pod name -> node name, for pods that are bound."""
         return {name: pod["spec"]["nodeName"] for name, pod in self.pods().items() if pod["spec"].get("nodeName")}
 
     def clear(self):
@@ -256,8 +256,8 @@ class Cluster:
         self.cleared = int(empty["metadata"]["resourceVersion"])
 
     def events(self, pod):
-        """Returns the messages of events about pods of that name since the last clear(): other
-        tests' pods have the same names."""
+        """Returns the messages of events about pods of that name since the last clear(). Earlier
+        events may be about pods of other tests with the same name."""
         items = self.get("events", fieldSelector=f"involvedObject.name={pod}")["items"]
         return [event["message"]
                 for event in items if event.get("message") and int(event["metadata"]["resourceVersion"]) > self.cleared]
@@ -291,13 +291,13 @@ def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-sch
 
 
 class Extender:
-    """synergy-extender as a process of its own."""
+    """Runs synergy-extender as a process."""
 
     def __init__(self, cluster, recording=None, shipped=False, shadow=False, settings=""):
         self.cluster = cluster
-        self.settings = settings  # lines of its configuration
+        self.settings = settings  # lines of the extender's configuration
         self.shadow = shadow
-        self.shipped = shipped  # with its headroom
+        self.shipped = shipped  # with the headroom of the shipped configuration
         self.recording = recording
         self.process = None
         self.log = open(cluster.folder / "extender.log", "ab")
@@ -332,11 +332,11 @@ class Extender:
             return False
 
     def metric(self, line):
-        """Returns the value of the metric with this spelling, labels included; 0 without it."""
+        """Returns the value of the metric with this name and these labels; 0 if there is none."""
         return metric(self.get("/metrics"), line)
 
     def end(self, how=signal.SIGTERM):
-        """Ends it; returns its exit status. A frozen process is resumed first."""
+        """Ends the process, and returns its exit status. Resumes a frozen process first."""
         if self.process.poll() is None:
             self.process.send_signal(how)
             self.process.send_signal(signal.SIGCONT)
@@ -345,9 +345,9 @@ class Extender:
 
 
 class ClusterTest(unittest.TestCase):
-    """A test with the shared cluster, no pods, and an extender."""
+    """A test on the shared cluster, which starts without pods and with an extender."""
 
-    recording = None  # the extender's file for it
+    recording = None  # the file to which the extender records, if any
     shadow = False
     settings = ""  # lines of the extender's configuration
 
@@ -359,8 +359,8 @@ class ClusterTest(unittest.TestCase):
         self.cluster.clear()
         self.extender = Extender(self.cluster, self.recording, shadow=self.shadow, settings=self.settings)
         self.addCleanup(self.extender.log.close)
-        # Registered before it starts: one that is left behind would occupy the port for all tests
-        # that follow.
+        # Registered before the start: an extender that is left running would occupy the port in all
+        # later tests.
         self.addCleanup(self.stop)
         self.extender.start()
 

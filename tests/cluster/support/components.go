@@ -1,6 +1,7 @@
 //go:build components
 
-// Package support pins the Kubernetes programs that the test cluster runs, so that one go.mod says their version.
+// Package support pins the Kubernetes programs that the test cluster runs, so that one go.mod
+// states their version.
 package support
 
 import (

@@ -1,5 +1,5 @@
-"""Prints how long each test on a cluster takes, and keeps the state of the cluster at the moment of
-a failure: one folder for each failure, in $SYNERGY_FAILURES."""
+"""Prints how long each cluster test takes. When a test fails, saves the cluster's state at that
+moment: one folder for each failure, in $SYNERGY_FAILURES."""
 
 import os
 import pathlib
@@ -13,8 +13,8 @@ SECONDS = 30  # seconds for each query
 
 
 def write(folder, name, make):
-    """Writes the result of `make`, or the error that it raised: a failure must not hide another
-    one."""
+    """Writes the result of `make`, or the error that it raises: an error here must not hide the
+    test's failure."""
     try:
         text = make()
     except Exception as problem:  # pylint: disable=broad-except
@@ -27,8 +27,8 @@ def end_of(log):
 
 
 def keep(cluster, folder):
-    """Keeps events, objects, the ends of all logs, and the explanations of `kubectl synergy` for
-    pods that do not run."""
+    """Saves events, objects, the ends of all logs, and what `kubectl synergy` explains about pods
+    that do not run."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def asked(*command):
@@ -39,7 +39,8 @@ def keep(cluster, folder):
     synergy = str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy")
 
     def explained():
-        # A cluster may have no API server: the line below is the reason then.
+        # If the cluster has no API server, the line below raises; the caller records that as the
+        # reason.
         waiting = [pod["metadata"]["name"]
                    for pod in cluster.get("pods")["items"] if pod["status"].get("phase") != "Running"]
         return "".join(f"== {name}\n{asked(synergy, 'explain', 'pod', name)}" for name in waiting[:10])
@@ -55,7 +56,7 @@ def keep(cluster, folder):
 
 
 class Result(unittest.TextTestResult):
-    """Keeps the cluster's state before clean-ups change it."""
+    """Saves the cluster's state before clean-ups change it."""
 
     started = 0.0  # the running test
 
@@ -93,5 +94,5 @@ class Runner(unittest.TextTestRunner):
 
 
 def main(**options):
-    """Acts as unittest.main, for tests that have a `cluster`."""
+    """Runs the tests as unittest.main does, for tests that have a `cluster`."""
     unittest.main(testRunner=Runner, verbosity=2, **options)

@@ -1,9 +1,9 @@
-"""Kinds of other projects' operators that do not run in the gate's tests: those of objects in the
-chart (of cert-manager and the Prometheus operator), and those whose pods are gangs (PyTorchJob,
+"""Returns definitions of kinds of operators that the gate's tests do not run: kinds that the chart
+uses (of cert-manager and the Prometheus operator), and kinds whose pods are gangs (PyTorchJob,
 MPIJob).
 
-Their definitions come from the operators' Go modules, so that they are fetched, checked and cached
-as other modules are.
+The definitions come from the operators' Go modules, so that they are fetched, checked and cached as
+other modules are.
 """
 
 import json
@@ -12,7 +12,7 @@ import subprocess
 
 import yaml
 
-# Module -> (version, its sum, files with definitions).
+# Module -> (version, its checksum, files with definitions).
 OF_THE_CHART = {
     "github.com/cert-manager/cert-manager": (
         "v1.18.2", "h1:H2P75ycGcTMauV3gvpkDqLdS3RSXonWF2S49QGA1PZE=",
@@ -32,7 +32,7 @@ OF_GANGS = {
 
 
 def definitions(modules):
-    """Returns CustomResourceDefinitions, as kubectl takes them."""
+    """Returns CustomResourceDefinitions that kubectl can apply."""
     found = []
     for module, (version, checksum, files) in modules.items():
         done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True,
@@ -42,7 +42,7 @@ def definitions(modules):
         for file in files:
             definition = yaml.load((pathlib.Path(answer["Dir"]) / file).read_text(encoding="utf-8"),
                                    Loader=yaml.CSafeLoader)
-            # The operator's own chart would fill in labels and annotations.
+            # Removes the labels and annotations that only the operator's own chart fills in.
             definition["metadata"] = {"name": definition["metadata"]["name"]}
             found.append(definition)
     return found

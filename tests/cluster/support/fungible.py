@@ -1,9 +1,9 @@
-"""Pods whose CPU and memory Synergy changes, on one simulated node: for tests with the
+"""Pods whose CPU and memory Synergy changes, on one simulated node, for tests with the
 controller."""
 
 from cluster import GPU, ClusterTest, wait_for
 
-NODE = "v100-1"  # 8 GPUs, 24 cores: 3 cores are a GPU's fair share
+NODE = "v100-1"  # 8 GPUs, 24 cores: the fair share is 3 cores for each GPU
 ALLOCATABLE = 24
 
 
@@ -12,7 +12,7 @@ def profile(name, *points):
         "apiVersion": "synergy.io/v1alpha1",
         "kind": "TrainingProfile",
         "metadata": {"name": name},
-        # Hardly any of their memory belongs to processes.
+        # Processes use hardly any of the pod's memory.
         "spec": {"processMemory": "1Mi",
                  "points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
     }

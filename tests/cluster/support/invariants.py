@@ -1,5 +1,5 @@
-"""The invariants that must hold on the API server at every moment. As a program: checks a cluster
-until it is stopped.
+"""The invariants that must hold on the API server at every moment. As a program, it checks a
+cluster until it is stopped.
 
   invariants.py [--kubeconfig FILE] [--seconds N] [--every SECONDS]
 
@@ -26,8 +26,8 @@ def quantity(text):
 
 
 def requests(pod):
-    """Returns what a pod of plain containers takes: the most of its requests, its allocated amounts
-    and those in force."""
+    """Returns the resources that a pod of ordinary containers occupies: the maximum of its
+    requests, its allocated amounts and the amounts in force."""
     total = {}
     statuses = {s["name"]: s for s in pod.get("status", {}).get("containerStatuses", [])}
     for container in pod["spec"]["containers"]:
@@ -50,8 +50,7 @@ def amounts(text):
 
 
 def managed(pod):
-    """Returns the container whose CPU and memory Synergy changes; None where it leaves them
-    alone."""
+    """Returns the container whose CPU and memory Synergy changes; None if Synergy changes none."""
     name = annotation(pod, "container")
     return next((c for c in pod["spec"]["containers"] if c["name"] == name), None) if annotation(pod, "floor") else None
 
@@ -60,7 +59,8 @@ def running(pod):
     return bool(pod["spec"].get("nodeName")) and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
 
-# A cut is recorded after it is made; by the next leader, if the one that made it ended in between.
+# The controller records a cut after it has made it. If it ends in between, the next leader records
+# it.
 RECORDED_WITHIN = 60
 
 
@@ -91,8 +91,8 @@ class IdleGpus:
     cut to its floor."""
 
     def __init__(self, limit):
-        self.limit = limit  # how long that may last, because making room takes time
-        self.since = {}  # node -> (the pods there, when that was first so)
+        self.limit = limit  # how long GPUs may stay free, because making room takes time
+        self.since = {}  # node -> (its pods, the time from which GPUs have been free beside them)
         self.longest = 0.0
 
     def check(self, nodes, pods, now):
@@ -116,8 +116,8 @@ class IdleGpus:
         for name, room in free.items():
             if not any(all(room.get(r, 0) >= amount for r, amount in needs.items()) for needs in waiting):
                 continue
-            # Pods that have come or gone since then begin a new case: with many pods waiting, GPUs
-            # change owners all the time.
+            # When pods have come or gone, the time starts again: while many pods wait, GPUs often
+            # change owners.
             pods_before, first = before.get(name, (None, now))
             self.since[name] = (there[name], first if pods_before == there[name] else now)
             idle = now - self.since[name][1]
@@ -129,16 +129,17 @@ class IdleGpus:
 
     @staticmethod
     def may_shrink(pod):
-        # A kubelet that refuses (in a test), or has refused lately.
+        # The kubelet refuses resizes because a test says so, or it has refused one lately.
         return not annotation(pod, "unshrinkable-until") and "synergy.test/resize" not in pod["metadata"]["annotations"]
 
 
 class Invariants:
-    """Remembers where pods were bound, so that a pod that moves is a violation, too."""
+    """Checks all invariants. Remembers where pods were bound, so that a pod that moves is a
+    violation."""
 
     def __init__(self):
         self.node_of = {}
-        self.since = {}  # pod -> its requests, and since when they have been seen
+        self.since = {}  # pod -> its requests, and the time at which they were first seen
 
     def may_be_unrecorded(self, pod, now):
         amounts_now = json.dumps(managed(pod) and managed(pod)["resources"]["requests"], sort_keys=True)
@@ -187,7 +188,7 @@ def main():
     end = time.monotonic() + options.seconds
     while time.monotonic() < end:
         answer = subprocess.run(command, text=True, capture_output=True, check=False)
-        if answer.returncode == 0:  # the API server may be away: then there is nothing to check
+        if answer.returncode == 0:  # if the API server is down, there is nothing to check
             items = json.loads(answer.stdout)["items"]
             checks += 1
             for violation in invariants.check([i for i in items if i["kind"] == "Node"],

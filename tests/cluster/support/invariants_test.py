@@ -1,4 +1,4 @@
-"""The checker of invariants finds violations, and none where there are none."""
+"""Tests that the checker of invariants finds violations, and finds none where there are none."""
 
 import json
 import unittest

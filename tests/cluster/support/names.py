@@ -1,5 +1,5 @@
-"""The cluster's DNS, as far as pods of one job need it to find each other: the addresses of Services
-and of their pods, read from the EndpointSlices for each question."""
+"""Answers DNS queries in the test cluster, as far as the pods of a job need that to find each
+other. Reads the addresses of Services and of their pods from the EndpointSlices for each query."""
 
 import contextlib
 import socket
@@ -7,11 +7,11 @@ import struct
 import threading
 
 PORT = 53
-ADDRESS, INTERNET = 1, 1  # a question's type and class
+ADDRESS, INTERNET = 1, 1  # a query's type and class
 
 
 def name_in(question):
-    """Returns the name of a question, and what follows it."""
+    """Returns the name in a query, and the bytes after the name."""
     labels, at = [], 0
     while question[at]:
         labels.append(question[at + 1:at + 1 + question[at]].decode())
@@ -41,7 +41,7 @@ class Names:
         found = self.find(labels) if "svc" in labels[2:] else []
         records = [struct.pack("!HHHIH", 0xC00C, ADDRESS, INTERNET, 0, 4) + socket.inet_aton(address)
                    for address in found] if kind == (ADDRESS, INTERNET) else []
-        # A name that exists has no error, also where it has no records of that type.
+        # A name that exists gets no error, even if it has no records of the requested type.
         flags = 0x8400 if found else 0x8403
         header = query[:2] + struct.pack("!HHHHH", flags, 1, len(records), 0, 0)
         return header + query[12:len(query) - len(rest) + 4] + b"".join(records)
@@ -52,7 +52,7 @@ class Names:
             if not query:  # see end()
                 self.cluster.api.leave()
                 return
-            # The pod asks again.
+            # The pod sends the query again.
             with contextlib.suppress(AssertionError, ValueError, IndexError, struct.error):
                 self.socket.sendto(self.answer(query), asker)
 

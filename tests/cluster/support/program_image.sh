@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A program and the libraries that it needs as a container image, for scripts/cluster.sh load-image:
-# program_image.sh PROGRAM IMAGE ARCHIVE
+# program_image.sh PROGRAM IMAGE ARCHIVE: packs a program and its libraries as a container image,
+# for scripts/cluster.sh load-image
 #
-# Much smaller than the shipped images, which install_test.py has: a v2 node unpacks it in a second or two.
+# The image is much smaller than the shipped ones, which install_test.py uses: a v2 node unpacks it
+# in a second or two.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/lib/image.sh

@@ -1,7 +1,7 @@
-"""Debian's Prometheus beside a cluster, with the chart's alerts.
+"""Runs Debian's Prometheus beside a cluster, with the chart's alerts.
 
-Debian's build has no discovery through Kubernetes, so a thread writes down the pods that the
-PodMonitors would find.
+Debian's build cannot discover pods through Kubernetes. A thread writes the pods that the
+PodMonitors would find to a file.
 """
 
 import json
@@ -22,7 +22,7 @@ import dashboards
 
 
 def address_of(pod):
-    """Returns the address of a pod's metrics; None where it has none."""
+    """Returns the address of a pod's metrics; None if it has none."""
     spec, address = pod["spec"], pod["status"].get("podIP")
     ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
              for port in container.get("ports", []) if port["name"] == "http"]
@@ -31,7 +31,7 @@ def address_of(pod):
 
 class Prometheus:
     def __init__(self, cluster, pods):
-        """`pods` returns Synergy's pods, as the API server has them."""
+        """`pods` returns Synergy's pods as the API server has them."""
         self.cluster = cluster
         self.folder = cluster.folder / "prometheus"
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -43,7 +43,7 @@ class Prometheus:
         self.url = f"http://127.0.0.1:{free_port()}"
         rules = yaml.safe_load(dashboards.ALERTS.read_text(encoding="utf-8"))
         for rule in rules["groups"][0]["rules"]:
-            # promtool tests how long a fault has to last.
+            # promtool's tests check how long a fault has to last.
             rule.pop("for", None)
             rule["expr"] = rule["expr"].replace("staleness_seconds > 120", "staleness_seconds > 20")
         (self.folder / "rules.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
@@ -63,7 +63,7 @@ class Prometheus:
             "scrape_configs": [{
                 "job_name": "synergy",
                 "honor_labels": True,
-                # With `metrics.authorization`, as the PodMonitors have it.
+                # As in the PodMonitors with `metrics.authorization`.
                 "scheme": "https",
                 "tls_config": {"insecure_skip_verify": True},
                 "authorization": {"credentials": self.cluster.kubectl(
@@ -82,7 +82,7 @@ class Prometheus:
             "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
             "tls_config": {"ca_file": server["certificate-authority"], "cert_file": user["client-certificate"],
                            "key_file": user["client-key"]},
-            # The page has thousands of series.
+            # The API server has thousands of series.
             "metric_relabel_configs": [{"source_labels": ["__name__"],
                                         "regex": "apiserver_admission_webhook_fail_open_count", "action": "keep"}],
         }
@@ -93,7 +93,7 @@ class Prometheus:
             try:
                 pods = self.pods()
             except AssertionError:
-                continue  # the API server will be back, or the test is over
+                continue  # the API server will come back, or the test has ended
             for pod in pods:
                 spec, status = pod["spec"], pod["status"]
                 if (address := address_of(pod)) and status["phase"] == "Running":
@@ -133,8 +133,8 @@ class Prometheus:
 
 
 def draw(prometheus, folder, start, end):
-    """Draws every dashboard as one picture in `folder`, with gnuplot: its panels from `start` to
-    `end`."""
+    """Draws every dashboard in `folder` with gnuplot, each as one picture of its panels from
+    `start` to `end`."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for file in dashboards.DASHBOARDS:
@@ -170,5 +170,5 @@ def draw(prometheus, folder, start, end):
 
 
 def wanted_pictures():
-    """Returns the folder for the pictures of the documentation, if they are to be drawn again."""
+    """Returns the folder of the documentation's pictures if they are to be drawn again."""
     return os.environ.get("SYNERGY_PICTURES")

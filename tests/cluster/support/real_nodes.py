@@ -1,5 +1,4 @@
-"""Small real nodes with extender, controller and trainers: a cluster of its own for
-measurements."""
+"""Starts a cluster with small real nodes, extender, controller and trainers, for measurements."""
 
 import contextlib
 import os
@@ -10,8 +9,8 @@ import urllib.request
 import trainers
 from cluster import Extender, own_cluster, wait_for
 
-# Benchmarks and the demo have four. Tests have three: every machine that runs them must have the
-# CPU of all nodes to spare.
+# Benchmarks and the demo use four nodes, tests three: every machine that runs the tests must have
+# enough spare CPU for all nodes.
 NODES = int(os.environ.get("SYNERGY_REAL_NODES", "4"))
 
 
@@ -21,8 +20,8 @@ def log(text):
 
 @contextlib.contextmanager
 def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_CPU, gpus=trainers.GPUS):
-    """A cluster of its own with extender and controller, the trainers' image and profiles; without
-    profiles, with node agents."""
+    """Yields a cluster with extender, controller and the trainers' image; with profiles or, if
+    `profiles` is false, with node agents."""
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
             folder, instance, "--real-nodes", str(nodes), "--real-node-cpu", str(cpu), "--simulated-nodes", "0",
@@ -43,7 +42,7 @@ def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_C
 
 @contextlib.contextmanager
 def explained(cluster):
-    """Adds an explanation of the pods to a failure inside."""
+    """Prints the pods and events if the block fails."""
     try:
         yield
     except Exception:
@@ -58,8 +57,8 @@ def tuner_metric(cluster, name):
 
 
 def await_rest(cluster):
-    """Waits until all pods run with their requested CPU and keep it for some seconds; returns
-    them."""
+    """Waits until all pods run with the CPU that they request and have kept it for some seconds;
+    returns them."""
 
     def look():
         pods = cluster.pods()

@@ -1,4 +1,4 @@
-"""A node agent that reports what a test wants."""
+"""A stand-in for the node agent, which reports what a test tells it to."""
 
 import http.server
 import json
@@ -11,24 +11,24 @@ NAME = "stand-in-agent"
 
 
 class StandInAgent:
-    """The agent of that node, while it is entered. It serves with the controller's own certificate,
-    whose name is localhost. Agents of several nodes have the same port and addresses of their
-    own."""
+    """Acts as the agent of that node inside a `with` block. It serves with the controller's
+    certificate, whose name is localhost. The agents of several nodes share a port and have
+    different addresses."""
 
     def __init__(self, cluster, node, address="127.0.0.1", port=None):
         self.cluster, self.node, self.address = cluster, node, address
         self.name = NAME if port is None else f"{NAME}-{node}"
-        self.reports = {}  # by the pod's uid
+        self.reports = {}  # uid of a pod -> its report
         self.renewals = 0  # queries that renewed turns on GPUs
         self.port = port or free_port()
 
     def report(self, name, **progress):
-        """Reports this of a pod from now on, in the members of docs/internals/progress.md."""
+        """Reports these members of a pod's progress from now on (docs/internals/progress.md)."""
         uid = self.cluster.pods()[name]["metadata"]["uid"]
         self.reports[uid] = {"uid": uid, **progress}
 
     def settings(self):
-        """Returns the controller's section `progress`."""
+        """Returns the `progress` section of the controller's configuration."""
         return (f"{{enabled: true, interval: 1s, port: {self.port}, agents: app={NAME}, serverName: localhost, "
                 f"caFile: {self.cluster.state}/pki/ca.crt}}")
 
@@ -71,7 +71,7 @@ class StandInAgent:
         self.cluster.delete("pods", self.name, namespace="synergy-system", wait=True)
 
     def create_pod(self):
-        """Its pod is on the node, with this machine's address."""
+        """Creates the agent's pod on the node, with this machine's address."""
         item = pod(self.name, gpus=0, cpu="1m", memory="1Mi", nodeName=self.node)
         item["metadata"] |= {"namespace": "synergy-system", "labels": {"app": NAME}}
         self.cluster.create(item)

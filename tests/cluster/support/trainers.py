@@ -1,5 +1,5 @@
-"""Trainers on real nodes: two kinds with different needs of CPU, as pods in four ways, and their
-speeds."""
+"""Trainers on real nodes: two kinds that need different amounts of CPU, four ways to request it,
+and how fast the trainers run."""
 
 import json
 import os
@@ -9,20 +9,21 @@ import subprocess
 from cluster import GPU, ROOT
 
 MEMORY = "64Mi"
-# In thousandths of a core.
+# CPU is in thousandths of a core.
 NODE_CPU = 300
 INSENSITIVE_CPU = 15
 SENSITIVE_CPU = NODE_CPU - INSENSITIVE_CPU
-GPUS = 2  # of each node
+GPUS = 2  # on each node
 FAIR_SHARE = NODE_CPU // GPUS
 
-# The trainers' flags, and iterations per second by CPU, by arithmetic; with limits they reach 98 %
-# of that. The last amount is the demand. Each has one worker, as SYNERGY_CPUS is below one core.
+# The trainers' flags, and the iterations per second for each amount of CPU, calculated; with limits
+# the trainers reach 98 % of them. The last amount is the demand. Each trainer has one worker, as
+# SYNERGY_CPUS is below one core.
 KINDS = {
-    # 10 ms of CPU for each iteration; the GPU could do a few more iterations than it gets.
+    # Each iteration needs 10 ms of CPU. The GPU could do slightly more iterations than it gets.
     "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", str(9500 // SENSITIVE_CPU)],
                   [(cpu, cpu / 10) for cpu in (INSENSITIVE_CPU, 50, 100, FAIR_SHARE, 200, 250, SENSITIVE_CPU)]),
-    # A few thousandths of a core keep its GPU busy.
+    # A few thousandths of a core suffice to keep its GPU busy.
     "insensitive": (["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
                     [(INSENSITIVE_CPU, 20), (FAIR_SHARE, 20)]),
 }
@@ -35,15 +36,15 @@ def profile(kind):
 
 
 def proportional(kind):
-    """The way of most clusters today: every GPU comes with its share of the node, as a request and
-    as a limit."""
+    """Requests CPU as most clusters do today: every GPU comes with its share of the node, as a
+    request and as a limit."""
     del kind
     amounts = {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY}
     return {"synergy.io/fungible": "false"}, {"requests": amounts, "limits": amounts}
 
 
 def burstable(kind):
-    """The way of a Kubernetes expert: the same requests, and no CPU limit."""
+    """Requests CPU as a Kubernetes expert would: the same requests, and no CPU limit."""
     del kind
     return {"synergy.io/fungible": "false"}, {"requests": {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY},
                                               "limits": {"memory": MEMORY}}
@@ -57,7 +58,7 @@ def shared(kind):
     return {"synergy.io/profile": kind, "synergy.io/enforcement": "shared"}, {}
 
 
-# Name -> labels and resources of a pod of that kind.
+# Name -> function that returns the labels and resources of a pod of a kind.
 WAYS = {"proportional": proportional, "burstable": burstable, "strict": strict, "shared": shared}
 
 
@@ -104,13 +105,13 @@ def is_running(item):
 
 
 def milli(amount):
-    """Returns a CPU quantity in thousandths of a core."""
+    """Returns a CPU quantity as thousandths of a core."""
     return int(amount[:-1]) if amount.endswith("m") else round(float(amount) * 1000)
 
 
 def milli_cpu(item, of="spec"):
-    """Returns the CPU that the trainer requests, or that it has by the kubelet's report; None
-    before that."""
+    """Returns the CPU that the trainer requests or, with another `of`, that the kubelet reports;
+    None before the first report."""
     if of == "spec":
         amounts = item["spec"]["containers"][0]["resources"]
     else:
@@ -127,8 +128,8 @@ LINE = re.compile(r"^\[pod/([^/]+)/\S+\] time=(\S+) iterations=(\d+) ", re.M)
 
 
 def iterations(cluster, namespace="default"):
-    """Returns pod name -> [(Unix time, iterations so far)] of its last minute, by the trainers'
-    output of each second."""
+    """Returns pod name -> [(Unix time, iterations so far)] for the last minute, by the line that
+    each trainer prints every second."""
     counts = {}
     for name, moment, count in LINE.findall(cluster.kubectl("logs", "-n", namespace, "--selector=kind", "--prefix",
                                                             "--tail=60")):
@@ -138,7 +139,7 @@ def iterations(cluster, namespace="default"):
 
 def speeds(cluster, since, until, namespace="default"):
     """Returns pod name -> iterations per second, between the first and the last line of that
-    time."""
+    period."""
     result = {}
     for name, lines in iterations(cluster, namespace).items():
         inside = [line for line in lines if since <= line[0] <= until]

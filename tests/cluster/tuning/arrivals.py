@@ -1,5 +1,5 @@
-"""Pods that arrive where a GPU is free and the CPU is not, and leave again: what happens to them,
-and how long it takes."""
+"""Pods arrive where a GPU is free but the CPU is not, and leave again. Records what happens to
+them, and how long it takes."""
 
 import statistics
 import time
@@ -11,8 +11,7 @@ from real_nodes import NODES, await_rest, explained, log, tuner_metric
 
 
 class Arrivals:
-    """Two nodes have one sensitive pod each, with nearly all of the node's CPU, and a GPU that is
-    free."""
+    """On each of two nodes, a sensitive pod has nearly all of the CPU, and a GPU is free."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -25,7 +24,7 @@ class Arrivals:
         self.pods = await_rest(cluster)
 
     def arrive(self, name):
-        """Creates one more sensitive pod; returns when it runs, and records how long each step
+        """Creates one more sensitive pod and returns when it runs. Records how long each step
         took."""
         with PodWatch(self.api) as watch:
             created = time.monotonic()
@@ -61,8 +60,8 @@ class Arrivals:
             "reminded": "synergy.io/room-seen" in late["metadata"]["annotations"]})
 
     def cycle(self):
-        """Two pods arrive one after the other, and leave again. Returns the pods as they were with
-        both, and after."""
+        """Two pods arrive one after the other, and leave again. Returns the pods while both were
+        there, and afterwards."""
         names = [f"late-{len(self.stages) + i}" for i in range(2)]
         for name in names:
             with explained(self.cluster):
@@ -87,11 +86,11 @@ class Arrivals:
 
 STAGES = {
     "refused": "kube-scheduler finds no place (webhook, its queue, its filters)",
-    "patched": "ours: from the news that it is Unschedulable to the cut of a peer",
-    "cut in force": "kubelet of the peer",
-    "bound": "kube-scheduler tries again (back-off); the extender binds",
-    "running": "kubelet starts the container",
-    "total": "from its creation until it is Running",
+    "patched": "Synergy: from the condition Unschedulable to the cut of a peer",
+    "cut in force": "the peer's kubelet",
+    "bound": "kube-scheduler retries (back-off); the extender binds",
+    "running": "the kubelet starts the container",
+    "total": "from the creation until the pod is Running",
 }
 
 
@@ -102,9 +101,9 @@ def show_arrivals(stages):
         log(f"{name:12} {statistics.median(values):5.2f} {max(values):7.2f}   {what}")
     reminded = sum(stage["reminded"] for stage in stages)
     if reminded:
-        log(f"kube-scheduler had to be reminded of the room {reminded} times")
+        log(f"kube-scheduler had to be made to retry {reminded} times")
     grown = [stage["grown after"] for stage in stages if "grown after" in stage]
-    log(f"two leave: the others have grown {', '.join(f'{value:.1f}' for value in grown)} s after it")
+    log(f"after two left, the others had grown within {', '.join(f'{value:.1f}' for value in grown)} s")
 
 
 def goals(stages):

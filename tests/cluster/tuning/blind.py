@@ -1,9 +1,8 @@
-"""Trainers without a profile on real nodes: what is measured while they train, and how fast they
-become.
+"""Trainers without a profile on real nodes: what Synergy measures while they train, and how fast
+they become.
 
-Their possible speed follows by arithmetic from their flags
-(trainers.KINDS) and from their places, which the scheduler chooses without a profile the first
-time.
+Their best speed can be calculated from their flags (trainers.KINDS) and their nodes, which the
+scheduler at first chooses without a profile.
 """
 
 import re
@@ -14,14 +13,14 @@ import trainers
 from cluster import wait_for
 from real_nodes import NODES, explained, log
 
-# The most that a trainer reaches, by CPU in thousandths of a core: the true curve.
+# CPU seconds of an iteration, from which a trainer's best speed with any amount of CPU follows.
 CPU_SECONDS = {"sensitive": 0.010, "insensitive": 0.00025}
 MOST = {"sensitive": 1000 / (9500 // trainers.SENSITIVE_CPU), "insensitive": 20}
-# A trainer that waits for its turn in a small node's quota loses a little (trainers.py).
+# A trainer that uses up its quota on a small node loses a little (trainers.py).
 LIMITED = 0.98
 
 
-# Trainers print tqdm's bar, of which a log gets 16 KiB at a time, or nanoGPT's lines.
+# Trainers print tqdm's bar, which reaches a log 16 KiB at a time, or nanoGPT's lines.
 LOGS = {"bar": ["--bar", "100000"], "lines": ["--lines", "10"]}
 log_form = "bar"
 
@@ -49,8 +48,8 @@ def placement(pods):
 
 
 def by_hand(kinds):
-    """Returns the speeds that hand-made profiles give a node's pods: the sensitive ones share what
-    the others leave."""
+    """Returns the speeds that a node's pods have with hand-made profiles: the sensitive ones share
+    what the others leave."""
     sensitive = kinds.count("sensitive")
     each = min(trainers.SENSITIVE_CPU,
                (trainers.NODE_CPU - trainers.INSENSITIVE_CPU * (len(kinds) - sensitive)) / max(sensitive, 1))
@@ -58,13 +57,13 @@ def by_hand(kinds):
 
 
 def relative(kind, speed, units=None):
-    """Returns the speed in units of the proportional speed: of that of `units`, by kind, else by
-    arithmetic."""
+    """Returns the speed as a multiple of the proportional speed: of the one in `units`, by kind, or
+    else of the calculated one."""
     return speed / (units[kind] if units else true_speed(kind, trainers.FAIR_SHARE))
 
 
 def total_by_hand(nodes):
-    """Returns the mean of all pods' speeds in units of their proportional ones."""
+    """Returns the mean of all pods' speeds, each as a multiple of its proportional speed."""
     return statistics.mean(relative(kind, speed) for kinds in nodes.values()
                            for kind, speed in zip(kinds, by_hand(kinds)))
 
@@ -75,7 +74,7 @@ def total(pods, speeds, units=None):
 
 
 def measured(cluster):
-    """Returns kind -> status.measured of the profile that Synergy made of its pods; pods of one
+    """Returns kind -> status.measured of the profile that Synergy made for its pods. Pods of one
     kind are one workload."""
     found = {}
     for item in cluster.pods().values():
@@ -87,14 +86,14 @@ def measured(cluster):
 
 
 def is_final(statuses):
-    """Returns whether nothing is guessed any more: each pod that got more by a guess was measured
-    with that, too."""
+    """Returns whether nothing is guessed any more: each pod that got more because of a guess was
+    measured with that amount."""
     points = [point for status in statuses.values() for point in status["points"]]
     return set(statuses) == set(CPU_SECONDS) and all(point["certainty"] != "guess" for point in points)
 
 
 def is_divided(pods):
-    """Returns whether nodes with both kinds give the sensitive ones more than the fair share, and no
+    """Returns whether sensitive pods have more than the fair share on nodes with both kinds, and no
     pod still has a burst or a probe."""
     by_node = placement(pods)
     return all("synergy.io/probe" not in item["metadata"].get("annotations", {})
@@ -105,7 +104,7 @@ def is_divided(pods):
 
 
 def floors(cluster):
-    """Returns pod -> (requested CPU, its floor), in thousandths of a core."""
+    """Returns pod -> (CPU request, floor), in thousandths of a core."""
     result = {}
     for name, item in cluster.pods().items():
         floor = item["metadata"].get("annotations", {}).get("synergy.io/floor", "")
@@ -116,12 +115,12 @@ def floors(cluster):
 
 
 class Floors:
-    """Records for how long a pod requested less than its floor, at most: the two are changed one
-    after the other."""
+    """Records the longest time for which a pod requested less than its floor. The controller
+    changes the two one after the other."""
 
     def __init__(self, cluster):
         self.cluster = cluster
-        self.below = {}  # pod -> since when
+        self.below = {}  # pod -> the time since which it has been below
         self.longest = 0
 
     def look(self):
@@ -135,18 +134,18 @@ class Floors:
 
 def time_to(part, table, by_hand):
     """Returns after how many seconds the total first had this part of the gain, by the rows of
-    Run.table; None if it never did. Probes cost some of it afterwards."""
+    Run.table; None if it never did. Later probes cost some of the gain."""
     return next((seconds for seconds, amount, _ in table if amount - 1 >= part * (by_hand - 1)), None)
 
 
 class Run:
-    """Eight trainers, created at once, watched while they train."""
+    """Creates eight trainers at once, and watches them while they train."""
 
     def __init__(self, cluster, enforcement, order, reference=None):
         self.cluster = cluster
         self.reference = reference
         self.order = order
-        self.table = []  # (seconds since all ran, total, pods with a profile)
+        self.table = []  # (seconds since all trainers ran, total, pods with a profile)
         self.floors = Floors(cluster)
         cluster.create(*(pod(name, name.split("-")[0], enforcement) for name in order))
         wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in self.cluster.pods().values()),
@@ -154,8 +153,8 @@ class Run:
         self.began = time.time()
 
     def watch(self, seconds, step=10, enough=None):
-        """Watches until so long after all ran, or until the total is enough; prints a line each
-        `step`."""
+        """Watches until `seconds` after all trainers ran, or until the total is `enough`; prints a
+        line every `step` seconds."""
         while time.time() - self.began < seconds:
             since = time.time()
             while time.time() - since < step:
@@ -187,7 +186,7 @@ def order(draw):
 
 
 def errors(status, kind):
-    """Returns (CPU amount, error of the throughput) of each point that was measured exactly, and
+    """Returns (CPU amount, error of the throughput) for each point that was measured exactly, and
     the error of the CPU seconds per iteration."""
     points = [(trainers.milli(str(point["cpu"])),
                point["throughput"] / (LIMITED * true_speed(kind, trainers.milli(str(point["cpu"])))) - 1)
@@ -197,7 +196,7 @@ def errors(status, kind):
 
 
 def compare(cluster, enforcement, draw, seconds=180):
-    """Returns the facts of one round: without profiles, then the same workloads again."""
+    """Returns the figures of one round: first without profiles, then the same workloads again."""
     names = order(draw)
     with explained(cluster):
         run = Run(cluster, enforcement, names)
@@ -209,8 +208,8 @@ def compare(cluster, enforcement, draw, seconds=180):
         blind = {"total": total(pods, run.speeds()), "by_hand": total_by_hand(nodes), "table": run.table,
                  "nodes": nodes, "where": {name: item["spec"]["nodeName"] for name, item in pods.items()},
                  "below_floor": run.floors.longest, "restarts": sum(map(trainers.restarts, cluster.pods().values()))}
-        # A pod whose node has its own kind only gets no more than it has, so the effect of more
-        # remains a guess.
+        # If a node has only one kind, its pods cannot get more than they have, so the effect of
+        # more CPU remains a guess.
         if any(len(set(kinds)) > 1 for kinds in nodes.values()):
             wait_for("what is known of the trainers to be final", lambda: is_final(measured(cluster)), 180)
         statuses = measured(cluster)
@@ -240,7 +239,7 @@ def compare(cluster, enforcement, draw, seconds=180):
 
 def burstable_total(cluster, names, where=None):
     """Returns the total that a Kubernetes expert gets with the same pods: requests of the fair
-    share, no limits; on the nodes of `where`, if given."""
+    share and no limits. `where`: the nodes to use."""
     pods = {name: burstable_pod(name, name.split("-")[0]) for name in names}
     for name, node in (where or {}).items():
         pods[name]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}

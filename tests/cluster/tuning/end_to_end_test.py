@@ -1,5 +1,5 @@
-"""Trainers on real nodes, in a cluster of its own: the goals, and pods that come and go. Times are
-printed, not asserted."""
+"""Trainers on real nodes, in a cluster of its own: checks the goals, and pods that come and go.
+Times are printed, not asserted."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ from arrivals import Arrivals, show_arrivals
 from real_nodes import NODES, real_nodes
 from reference import Reference
 
-# Another instance than that of the cluster that the other tests share.
+# Not the instance of the cluster that other tests share.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
 
 
@@ -54,7 +54,7 @@ class EndToEndTest(unittest.TestCase):
                          {demand})
         for _ in range(2):
             crowded, after = arrivals.cycle()
-            # Two nodes have two sensitive pods now, with half of the CPU each.
+            # Two nodes now have two sensitive pods each, with half of the CPU each.
             for pods in (crowded, after):
                 self.assertEqual([name for name, pod in pods.items() if trainers.restarts(pod)], [])
                 self.check_nodes(pods)
@@ -68,7 +68,8 @@ class EndToEndTest(unittest.TestCase):
         self.assertTrue(any("room for default/late-0" in text for i in range(NODES)
                             for text in self.cluster.events(f"early-{i}")))
         for stage in arrivals.stages:
-            # Each pod changes once in a round: a pod that is cut in this round grows in the next.
+            # Each pod changes at most once in a round: a pod that is cut in this round can grow
+            # only in the next.
             self.assertLessEqual(stage.get("rounds until grown", 0), 2)
 
     def check_nodes(self, pods):

@@ -1,5 +1,5 @@
-"""Two ranks of one synchronous training on two real nodes, without a profile: they wait for each
-other in every iteration, and one measurement is valid for both."""
+"""Two ranks of one synchronous training on two real nodes, without a profile. They wait for each
+other in every iteration, so one measurement holds for both."""
 
 import pathlib
 import time
@@ -22,7 +22,7 @@ def pod(rank, node, folder):
     labels = {"synergy.io/enforcement": "strict", "synergy.io/workload": "ranks", "synergy.io/gang": "ranks",
               "synergy.io/gang-size": str(len(NODES))}
     item = trainers.pod_with(PODS[rank], "ranks", arguments, labels, {})
-    # The nodes are groups of this machine, so that both map the same file.
+    # The nodes are control groups of this machine, so both ranks can map the same file.
     item["spec"] |= {"nodeSelector": {"kubernetes.io/hostname": node},
                      "volumes": [{"name": "meeting", "hostPath": {"path": str(folder)}}]}
     item["spec"]["containers"][0]["volumeMounts"] = [{"name": "meeting", "mountPath": "/meeting"}]
@@ -30,13 +30,13 @@ def pod(rank, node, folder):
 
 
 def is_known(status):
-    """Returns whether it was also measured with everything that both can use."""
+    """Returns whether the training was also measured with the most CPU that both ranks can use."""
     return odd_trainers.is_concluded(ODD, status) and all(point["certainty"] != "guess" for point in status["points"])
 
 
 def train(cluster, seconds, reference):
-    """Watches them until everything that they can be given is measured: ({pod: its facts}, seconds
-    below a floor)."""
+    """Watches the ranks until everything that they can get has been measured. Returns ({pod: its
+    facts}, seconds below a floor)."""
     folder = pathlib.Path(cluster.folder) / "meeting"
     folder.mkdir(exist_ok=True)
     (folder / "ranks").unlink(missing_ok=True)

@@ -1,5 +1,4 @@
-"""Measured profiles of workloads: their objects on a real API server, and the pods that get
-them."""
+"""Measured profiles of workloads: the objects on a real API server, and the pods that use them."""
 
 import json
 import unittest
@@ -7,7 +6,7 @@ import unittest
 import failures
 from cluster import GPU, ClusterTest, wait_for
 
-NODE, PRODUCT = "v100-1", "Tesla-V100-SXM2-32GB"  # 3 cores are a GPU's fair share
+NODE, PRODUCT = "v100-1", "Tesla-V100-SXM2-32GB"  # the fair share of a GPU is 3 cores
 CONTROLLER = "synergy-controller"
 
 
@@ -18,14 +17,14 @@ def stable_hash(text, value=0xcbf29ce484222325):
 
 
 def name_of(workload, gpus=1):
-    """Returns the name that src/profile/measured/measured_profile.cc makes for a product with
+    """Returns the name that src/profile/measured/measured_profile.cc derives for a product with
     capital letters."""
     value = stable_hash(PRODUCT, stable_hash("\n", stable_hash(workload)))
     return f"measured-{workload}-{gpus}gpu-{PRODUCT.lower()}-{(value ^ value >> 32) % 2**32:08x}"
 
 
 def to_be_measured(workload, name=None, **spec):
-    """Returns a profile to be measured, as the controller makes it."""
+    """Returns a profile of a workload that has yet to be measured, as the controller creates it."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
             "metadata": {"name": name or name_of(workload), "labels": {"app.kubernetes.io/managed-by": CONTROLLER}},
             "spec": {"workload": workload, "gpus": 1, "gpuProduct": PRODUCT, **spec}}
@@ -49,7 +48,7 @@ class MeasuredTest(ClusterTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # Without node agents nothing is measured here; all else continues.
+        # Without node agents, nothing measures pods here; everything else works.
         authority = cls.cluster.state / "pki/ca.crt"
         cls.enterClassContext(cls.cluster.controller(
             progress=f"{{enabled: true, agents: none=such, serverName: localhost, caFile: {authority}}}"))
@@ -60,7 +59,7 @@ class MeasuredTest(ClusterTest):
         self.cluster.delete("trainingprofiles")
 
     def create(self, item, **options):
-        """Returns the API server's complaint; empty if it accepts the object."""
+        """Returns the message of the API server's refusal; empty if it accepts the object."""
         return self.cluster.complaint("POST", item["kind"], body=item, **options)
 
     def change(self, name, change, **options):

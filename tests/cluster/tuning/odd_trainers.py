@@ -1,9 +1,9 @@
-"""Trainers whose speed is hard to measure, on real nodes without a profile: the profiler's
-conclusion about each, against the truth.
+"""Trainers whose speed is hard to measure, on real nodes without a profile: compares the profiler's
+conclusion about each with the truth.
 
-There are eight for four small nodes, and three for a node that has more than a core: two that keep
-one busy, and one that uses it in pieces. docs/internals/profiling.md says what makes measured profiles wrong;
-each of these trainers is a row of that table.
+Eight trainers are for four small nodes. Three are for a node with more than a core: two keep a core
+busy, and one uses it in bursts. docs/internals/profiling.md has a table of what makes measured
+profiles wrong; each of these trainers is a row of it.
 """
 
 import dataclasses
@@ -19,12 +19,13 @@ import trainers
 from cluster import wait_for
 from real_nodes import log
 
-# CPU seconds of an iteration that the trainer itself takes, by one that prepares nothing.
+# CPU seconds that the trainer itself takes for an iteration, measured with one that prepares
+# nothing.
 OVERHEAD = 0.00013
 
 # Possible conclusions: a curve that probes have confirmed; a speed that changes too much to be
-# measured; nothing, because it logs nothing; a quota that stalls it, so that its speed under one is
-# a lower bound.
+# measured; none, because the trainer logs nothing; a quota that stalls the trainer, so that its
+# speed under a quota is a lower bound.
 CURVE, UNSETTLED, SILENT, STALLED = "curve", "unsettled", "silent", "stalled"
 
 
@@ -32,24 +33,25 @@ CURVE, UNSETTLED, SILENT, STALLED = "curve", "unsettled", "silent", "stalled"
 class Odd:
     what: str
     flags: str
-    best: float  # iterations a second at most
-    speed: Callable[[float], float]  # with so many cores by a quota
-    cost: float | None = None  # CPU seconds of an iteration, where its CPU time shows them
+    best: float  # iterations per second at most
+    speed: Callable[[float], float]  # its speed under a quota of so many cores
+    cost: float | None = None  # CPU seconds of an iteration, if its CPU time shows them
     enforcement: str = "strict"
     concluded: str = CURVE
     censored: bool = False
-    needs: float = 0  # cores, where nothing but a quota stops it; 0: as `speed` says
-    least: int = 0  # seconds for which it is watched
+    needs: float = 0  # cores it can use if only a quota limits it; 0: as `speed` says
+    least: int = 0  # seconds for which it is watched at least
     memory: int = 0  # MiB that its processes take at least, which a checkpoint confirms; 0: not checked
 
 
 def preparing(cost, best):
-    """Returns the speed of preparation that takes `cost` CPU seconds beside a GPU; a quota is not
-    used to its very end."""
+    """Returns the speed of a trainer beside a GPU if preparing an iteration takes `cost` CPU
+    seconds. A quota is never used up completely."""
     return lambda cores: min(best, blind.LIMITED * cores / cost)
 
 
-# Nodes are filled in this order: beside a trainer that can use more there is one that needs less.
+# The scheduler fills nodes in this order: beside a trainer that can use more CPU there is one that
+# needs less.
 KINDS = {
     "plain": Odd("hardly needs CPU", "--cpu-per-iteration 0.25 --gpu-step 50 --lines 10", 20, preparing(0.00025, 20)),
     "checkpoint": Odd("stalls for 4 s of 30",
@@ -61,8 +63,8 @@ KINDS = {
     "shared": Odd("without CPU limit", "--cpu-per-iteration 10 --gpu-step 33 --lines 10", 30.3, preparing(0.01, 30.3),
                   0.01, "shared"),
     "spin": Odd("waits busily", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20, preparing(0.002, 20)),
-    # 0.15 of the GPU's second overlap with the next iteration, and the first 0.1 s of a quota costs
-    # no wait.
+    # 0.15 s of each iteration's GPU second overlap with the next iteration, and the first 0.1 s of
+    # a quota costs no wait.
     "serial": Odd("a serial part", "--cpu-per-iteration 0 --serial 400 --gpu-step 1000 --lines 1", 1 / 0.85,
                   lambda cores: 1 / (0.75 + 0.4 / cores), 0.4),
     "silent": Odd("logs nothing", "--cpu-per-iteration 10 --gpu-step 33", 30.3, preparing(0.01, 30.3),
@@ -70,18 +72,19 @@ KINDS = {
     "phase": Odd("speed by phase", "--cpu-per-iteration 10 --gpu-step 33 --phase 45 --lines 10", 30.3,
                  preparing(0.01, 30.3), concluded=UNSETTLED),
 }
-# Concluded within two minutes: for every test run. Memory takes five.
+# Trainers about which the profiler concludes within two minutes; they run in every test. Memory
+# takes five minutes.
 SHORT = {name: dataclasses.replace(odd, memory=0)
          for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
-# Each runs alone on a node with a GPU and more than a core.
+# Each runs alone on a node with one GPU and more than a core.
 WHOLE_CORES = {
     "workers": Odd("one busy worker", "--cpu-per-iteration 10 --gpu-step 5 --lines 50", 100, preparing(0.01, 100), 0.01,
                    censored=True),
-    # Down to where it has no CPU left to wait with.
+    # Measured down to the quota at which it has no CPU left to wait with.
     "spin-core": Odd("waits busily, a core", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20,
                      preparing(0.001 + OVERHEAD, 20)),
-    # It launches each step with 40 ms of CPU. 200m exceed its use, but stop it for 80 of 100 ms in
-    # the middle of a launch.
+    # Each step takes 40 ms of CPU to launch. A quota of 200m exceeds what it uses, but stops it for
+    # 80 of 100 ms in the middle of a launch.
     "stalled": Odd("a quota stalls its launches",
                    "--cpu-per-iteration 0 --serial 40 --gpu-step 200 --synchronous --lines 4", 1 / 0.24,
                    lambda cores: 1 / 0.24, enforcement="shared", concluded=STALLED, needs=0.04 / 0.24, least=240),
@@ -99,14 +102,14 @@ def as_bytes(quantity):
 
 
 def process_memory(status):
-    """Returns the MiB that its processes take, as a checkpoint has confirmed; 0: unknown."""
+    """Returns the MiB that its processes take, as a checkpoint has confirmed; 0 if unknown."""
     memory = status.get("memory") or {}
     return as_bytes(memory["process"]) / (1 << 20) if memory.get("confirmed") else 0
 
 
 def is_concluded(odd, status):
     if odd.concluded == CURVE:
-        # No amount that a pod could get is guessed any more.
+        # No amount that a pod could get is a guess any more.
         return bool(status and status.get("confirmed")) and (not odd.memory or process_memory(status) > 0)
     if odd.concluded == STALLED:
         return any(point["certainty"] == "at least" and point["throughput"] < 0.9 * odd.best
@@ -129,8 +132,8 @@ def errors(odd, status):
 
 
 def faults(odd, facts, machine=(1, 1)):
-    """Returns the faults of its outcome, in words. `machine`: the least and greatest part of its
-    true speed that the machine allowed."""
+    """Returns what is wrong with its outcome, in words. `machine`: the smallest and largest
+    fraction of its true speed that the machine allowed."""
     status, found = facts["measured"], []
     if not is_concluded(odd, status):
         found.append(f"not concluded: {odd.concluded}")
@@ -163,7 +166,7 @@ def faults(odd, facts, machine=(1, 1)):
         found.append("its best is said to be exact")
     found += [f"{error:+.1%} with {cpu}m"
               for cpu, error in points if not 0.95 * machine[0] <= 1 + error <= 1.05 * machine[1]]
-    # The program and its threads come on top.
+    # The program and its threads need some more.
     if odd.memory and not odd.memory <= process_memory(status) <= odd.memory + 8:
         found.append(f"memory of its processes {process_memory(status):.1f} MiB")
     if of_seconds is not None and abs(of_seconds) > 0.03:
@@ -172,7 +175,7 @@ def faults(odd, facts, machine=(1, 1)):
 
 
 def facts_of(cluster, kinds):
-    """Returns the outcome of each."""
+    """Returns each trainer's outcome."""
     statuses, result = blind.measured(cluster), {}
     for name, item in cluster.pods().items():
         cpu, floor = blind.floors(cluster).get(name, (trainers.milli_cpu(item), 0))
@@ -187,7 +190,7 @@ def show(kinds, facts):
         status = own["measured"]
         if not status:
             log(f"  {name:10} {own['cpu']}m, nothing measured; "
-                + ("; ".join(faults(kinds[name], own)) or "as it should be"))
+                + ("; ".join(faults(kinds[name], own)) or "as expected"))
             continue
         points, of_seconds = errors(kinds[name], status)
         text = ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})"
@@ -200,12 +203,12 @@ def show(kinds, facts):
                  f"({lost / (3600 * kinds[name].best):.2%} of an hour's)")
         text += "".join(f", {word}" for word in ("confirmed", "censored", "drifted") if status.get(word))
         text += f"; note: {status['note']}" if status.get("note") else ""
-        log(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
+        log(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as expected"))
 
 
 def train(cluster, kinds, seconds, least=0, reference=None):
-    """Creates one of each and watches them for `least` seconds, and until all are concluded;
-    returns the facts, and seconds below a floor."""
+    """Creates one trainer of each kind and watches them for `least` seconds and until all are
+    concluded. Returns the facts, and seconds below a floor."""
     cluster.create(*(pod(name, odd) for name, odd in kinds.items()))
     wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
     began, concluded = time.time(), {}
@@ -229,7 +232,7 @@ def train(cluster, kinds, seconds, least=0, reference=None):
 
 
 def explained(cluster, name):
-    """Returns the remarks about the pod for an administrator."""
+    """Returns what `kubectl synergy explain` remarks about the pod."""
     program = os.path.join(os.environ["SYNERGY_BIN"], "synergy")
     done = subprocess.run([program, "explain", "pod", name, "--output", "json"], env=cluster.environment, check=True,
                           capture_output=True)
@@ -237,5 +240,5 @@ def explained(cluster, name):
 
 
 def progress_format(cluster, name):
-    """Returns the format of its log's lines that is recognised; empty: none."""
+    """Returns the recognised format of its log's lines; empty if none is."""
     return next((item.get("format", "") for item in cluster.progress() if item["name"] == name), None)

@@ -16,10 +16,10 @@ from cluster import wait_for
 from real_nodes import NODES, explained, real_nodes
 from reference import Reference
 
-# Another instance than that of the cluster that the other tests share.
+# Not the instance of the cluster that other tests share.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
-# By then the trainers have what they can use, usually after half of it or less. The limit only
-# bounds a failure.
+# Time in which the trainers get what they can use; usually half of it or less suffices. It only
+# limits how long a failing test waits.
 SECONDS = int(os.environ.get("SYNERGY_PROFILING_SECONDS", "600"))
 
 
@@ -35,7 +35,7 @@ class ProfilingTest(unittest.TestCase):
         self.reference.forget()
 
     def machine(self):
-        """Returns the least and greatest part of their true speed that the machine allowed
+        """Returns the smallest and largest fraction of their true speed that the machine allowed
         trainers."""
         slow, fast = self.reference.range()
         print(f"  the machine: {slow:.3f} to {fast:.3f}")
@@ -62,16 +62,17 @@ class ProfilingTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(odd_trainers.faults(gang_trainers.ODD, own, machine), [])
         self.assertEqual(len({own["cpu"] for own in facts.values()}), 1, "one waits for the other")
-        # Both need as much as one of them can use.
+        # Each rank needs as much CPU as one of them can use.
         self.assertGreater(facts[gang_trainers.PODS[0]]["cpu"], trainers.FAIR_SHARE)
         self.assertLess(below_floor, 10)
 
     def test_trainers_get_what_they_can_use_without_a_profile(self):
-        # scripts/bench.sh profiling has the goal, 0.98 within three minutes.
+        # scripts/bench.sh profiling checks the goal, 0.98 within three minutes.
         run = blind.Run(self.cluster, "strict", blind.order(random.Random(1)), self.reference)
         by_hand = blind.total_by_hand(blind.placement(self.cluster.pods()))
         with explained(self.cluster):
-            # At first by bursts; then by what is measured, which takes nothing away again.
+            # Bursts give the CPU at first; later what is measured does, and takes nothing away
+            # again.
             run.watch(SECONDS, enough=0.95 * by_hand)
             self.assertGreaterEqual(run.table[-1][1], 0.95 * by_hand)
             wait_for("what is known of the trainers to be final and in force",
@@ -92,11 +93,11 @@ class ProfilingTest(unittest.TestCase):
                 self.assertLess(1 + error, 1.05 * fast, f"{kind} with {cpu}m")
             if kind == "sensitive":
                 self.assertLess(abs(of_seconds), 0.03)
-            # The part of the first hour's iterations.
+            # Lost iterations are at most this fraction of the first hour's.
             self.assertLess(status.get("lostIterations", 0), 0.02 * 3600 * blind.MOST[kind])
-        self.assertTrue(statuses["insensitive"]["confirmed"], "nobody is cut below its fair share without a probe")
+        self.assertTrue(statuses["insensitive"]["confirmed"], "no pod is cut below its fair share without a probe")
 
-        # Another pod of a known workload begins with its profile.
+        # Another pod of a known workload starts with the workload's profile.
         self.cluster.delete("pod", "insensitive-0")
         self.cluster.create(blind.pod("insensitive-9", "insensitive", "strict"))
         late = self.cluster.pods()["insensitive-9"]

@@ -1,8 +1,9 @@
-"""The machine's effect on speeds: two trainers that nothing changes, with the fair share, on a node
-of their own.
+"""Measures the machine's effect on speeds, with two trainers that nothing changes, at the fair
+share, on a node of their own.
 
-On a busy machine trainers are slower than arithmetic says, by an amount that changes from minute to
-minute. So are these, in the same seconds: speeds in units of theirs show Synergy's effect.
+On a busy machine trainers are slower than calculated, by a factor that changes from minute to
+minute. In the same seconds these two are slower by the same factor, so speeds relative to theirs
+show Synergy's effect.
 """
 
 import time
@@ -12,14 +13,14 @@ import trainers
 from cluster import wait_for
 
 NAMESPACE = "reference"
-# Iterations per second by arithmetic.
+# Iterations per second, calculated.
 SPEEDS = {"sensitive": blind.LIMITED * blind.true_speed("sensitive", trainers.FAIR_SHARE),
           "insensitive": blind.true_speed("insensitive", trainers.FAIR_SHARE)}
 
 
 class Reference:
     def __init__(self, cluster, node):
-        """Runs on that node, which takes no other pods any more."""
+        """Runs two trainers on that node, which then takes no other pods."""
         self.cluster = cluster
         self.forget()
         pods = [trainers.pod(f"{kind}-reference", kind, "proportional") for kind in trainers.KINDS]
@@ -37,7 +38,7 @@ class Reference:
             len(lines) > 2 for lines in (trainers.iterations(cluster, NAMESPACE) or {"": ()}).values()))
 
     def forget(self):
-        self.history = []  # speeds in units of those by arithmetic
+        self.history = []  # measured speeds as fractions of the calculated ones
         self.looked = 0
 
     def speeds(self, since, until):
@@ -46,7 +47,7 @@ class Reference:
                 for name, speed in trainers.speeds(self.cluster, since, until, NAMESPACE).items()}
 
     def look(self, seconds=30):
-        """Records their latest speeds, for range(); at most every ten seconds."""
+        """Records the latest speeds, for range(), at most every ten seconds."""
         now = time.time()
         if now < self.looked + 10:
             return
@@ -54,5 +55,5 @@ class Reference:
         self.history += [speed / SPEEDS[kind] for kind, speed in self.speeds(now - seconds, now).items()]
 
     def range(self):
-        """Returns the slowest and the fastest look, where 1 is the speed by arithmetic."""
+        """Returns the slowest and the fastest recorded speed, where 1 is the calculated one."""
         return min(self.history), max(self.history)

@@ -1,7 +1,8 @@
-"""The same trainers in several ways, one after the other, and their speeds (docs/evidence/real-nodes.md).
+"""Runs the same trainers in several ways, one after the other, and compares their speeds
+(docs/evidence/real-nodes.md).
 
 Eight trainers with a GPU each, half of them sensitive to CPU, are created at once, in a random
-order; then again with nothing changed but their requests and the program that places them
+order; then again with other requests and another scheduler, and nothing else changed
 (trainers.WAYS). Their iterations are counted while all run.
 """
 
@@ -14,8 +15,8 @@ from real_nodes import NODES, await_rest, explained, log
 
 
 def run_way(cluster, way, order, seconds, reference=None):
-    """Returns pod name -> facts of one run of the trainers, created in that order; with a
-    reference, its speed in the same seconds, too."""
+    """Returns pod name -> facts of one run of the trainers, created in that order. With a
+    reference, the facts include its speed in the same seconds."""
     cluster.create(*(trainers.pod(name, name.split("-")[0], way) for name in order))
     await_rest(cluster)
     since = time.time()
@@ -60,8 +61,9 @@ def describe(facts):
 
 
 def relative(results, way):
-    """Returns pod name -> speed in units of its proportional speed, the mean of all rounds: of that
-    of the reference in the same seconds, else of its own in the same round."""
+    """Returns pod name -> its speed as a multiple of its proportional speed, the mean over all
+    rounds. The proportional speed is the reference's in the same seconds or, without a reference,
+    the pod's own in the same round."""
     ratios = {}
     for result in results:
         for name, facts in result["ways"][way].items():
@@ -79,8 +81,8 @@ def mixed_nodes(facts):
 
 
 def summary(results):
-    """Returns way -> figures over all rounds. Speeds are in units of the proportional ones, but
-    those of the kinds are iterations per second."""
+    """Returns way -> figures over all rounds. Speeds are multiples of the proportional ones, except
+    those of the kinds, which are iterations per second."""
     table = {}
     for way in results[0]["ways"]:
         speeds = relative(results, way)
@@ -97,7 +99,7 @@ def summary(results):
 
 
 def show_summary(table):
-    """total: the mean of all pods' speeds in units of their proportional speeds."""
+    """total: the mean of all pods' speeds, each as a multiple of its proportional speed."""
     log("way            total   slowest pod   mixed nodes   sensitive it/s   insensitive it/s   restarts")
     for way, row in table.items():
         log(f"{way:12} {row['total']:7.3f} {row['slowest']:13.3f} {row['mixed_nodes']:13.1f} {row['sensitive']:16.1f}"

@@ -1,5 +1,5 @@
-"""CPU and memory that change while pods run: webhook, extender and tuner together, on a real
-control plane."""
+"""CPU and memory change while pods run: webhook, extender and tuner together, on a real control
+plane."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from invariants import quantity
 from stand_in_agent import StandInAgent
 
 ROUND = 2  # seconds
-# Rounds after which nothing more is expected: the tuner retries after 5 s what it could not do.
+# Rounds after which nothing more can change: the tuner retries after 5 s what it could not do.
 ROUNDS = 10 if tiers.IS_LONG else 3
 
 
@@ -25,7 +25,7 @@ def amount(text):
     return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
 
 
-# 30 MB/s of a data set of 40 GiB, as fast as three cores can.
+# A training that reads 30 MB/s of a data set of 40 GiB, as fast as three cores can.
 READER = {
     "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "reader"},
     "spec": {"processMemory": "1Gi", "datasetSize": "40Gi", "storageBandwidth": "500M", "bytesPerSample": "1M",
@@ -39,7 +39,8 @@ def cores(item):
 
 
 class TunerTest(FungibleTest):
-    """The extender and the controller record all of it, and a replay makes every decision again."""
+    """The extender and the controller record everything, and a replay makes every decision
+    again."""
 
     @classmethod
     def setUpClass(cls):
@@ -51,7 +52,7 @@ class TunerTest(FungibleTest):
         cls.agent = StandInAgent(Cluster(), AGENTS_NODE)
         cls.controller = {"tuner": f"{{round: {ROUND}s, patience: 20s, storage: true}}",
                           "progress": cls.agent.settings(), "recordFile": cls.controller_recording}
-        # This runs after the controller has stopped.
+        # The check runs after the controller has stopped.
         cls.addClassCleanup(cls.check_recordings)
         cls.enterClassContext(cls.agent)
         super().setUpClass()
@@ -69,15 +70,15 @@ class TunerTest(FungibleTest):
                     raise AssertionError(f"{report['file']} has no {kind}")
 
     def let_rounds_pass(self, count, check):
-        """Repeats `check` until the controller has divided all nodes that often, whatever else it
-        does meanwhile."""
+        """Calls `check` until it is true, or until the controller has divided all nodes `count`
+        times, whatever else the controller does meanwhile."""
         rounds = "synergy_tuner_rounds_total"
-        # The current round began before.
+        # The current round began earlier, so it does not count.
         enough = self.cluster.controller_metric(rounds) + count + 1
         wait_for(f"{count} rounds", lambda: check() or self.cluster.controller_metric(rounds) >= enough)
 
     def run_pods(self, *items):
-        """Creates the pods one after the other, each when the one before is bound."""
+        """Creates the pods one after the other, each after the previous one is bound."""
         for item in items:
             self.cluster.create(item)
             name = item["metadata"]["name"]
@@ -103,7 +104,7 @@ class TunerTest(FungibleTest):
         return {event["reason"] for event in items}
 
     def check(self):
-        """Checks that no pod is below its floor, the fair share, and that the node is not
+        """Checks that no pod is below its floor, which is the fair share, and that the node is not
         over-allocated."""
         given = self.cores()
         self.assertLessEqual(sum(given.values()), ALLOCATABLE, given)
@@ -115,13 +116,13 @@ class TunerTest(FungibleTest):
         self.assertEqual((given["p0"], given["p1"]), (9, 9))
         self.assertGreaterEqual(given["p2"], 3)
         self.assertIn("SynergyAllocated", self.event_reasons("p0"))
-        # Five more take the GPUs that are left; the CPU for the last ones has to come from the
+        # Five more pods take the remaining GPUs. The CPU for the last ones has to come from the
         # first.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3, 8)))
         given = self.check()
         self.assertEqual(sorted(given.values()), [3] * 8)
         self.assertTrue({"SynergyReclaimed"} & (self.event_reasons("p0") | self.event_reasons("p1")))
-        # Half of them leave: within a round the rest have all of it.
+        # Half of the pods leave: within a round the others have all the CPU.
         self.cluster.delete("pod", "p0", "p1", "p2", "p3")
         wait_for("what is spare to be given away", lambda: sum(self.cores().values()) > ALLOCATABLE - 1)
         self.check()
@@ -134,15 +135,16 @@ class TunerTest(FungibleTest):
         self.cluster.create(quota)
         wait_for("the quota to be known, and nothing to be used", lambda: set(
             self.cluster.get("resourcequota", "team").get("status", {}).get("used", {}).values()) == {"0"})
-        # A pod of 3 with a demand of 9 gets what leaves room for another one: at its bind, or a
-        # round later if the extender did not have the quota's count yet.
+        # A pod with a share of 3 and a demand of 9 gets what leaves room for a second one: when it
+        # is bound, or a round later if the extender did not yet have the quota's count.
         self.run_pods(pod("first", "sensitive"))
         self.wait_until_given("what the quota leaves", first=7)
-        # Sometimes the API server counts an update twice, until it recounts the quota
+        # The API server sometimes counts an update twice, until it recounts the quota
         # (scripts/lib/control-plane.sh).
         wait_for("the quota to be counted", lambda: self.quota_used() == 7)
         self.run_pods(pod("second", "sensitive"))
-        # The same again: its floor may be refused at first, and comes later.
+        # The same holds again. The quota may refuse the second pod's floor at first; it gets the
+        # floor later.
         self.wait_until_given("the room kept for the second", first=7, second=3)
         self.cluster.delete("pod", "second")
         self.let_rounds_pass(2, lambda: self.assertEqual(self.cores(), {"first": 7}))
@@ -165,7 +167,7 @@ class TunerTest(FungibleTest):
         def memory():
             containers = (self.cluster.pods()[name]["spec"]["containers"][0] for name in names)
             return sum(quantity(container["resources"]["requests"]["memory"]) for container in containers)
-        # Each alone waits for nothing.
+        # Neither pod alone waits for storage.
         before = memory()
         self.let_rounds_pass(ROUNDS, lambda: False)
         self.assertEqual(memory(), before)
@@ -173,7 +175,7 @@ class TunerTest(FungibleTest):
             self.agent.report(name, storage={"backend": "vda", "read": 20e6, "waited": 0.4, "all": 40e6,
                                              "bandwidth": 40e6})
         self.addCleanup(self.agent.reports.clear)
-        # With 26.7 GiB of it in memory they read 40 MB/s.
+        # With 26.7 GiB of the data set in memory, the pods read 40 MB/s.
         wait_for("the memory to grow", lambda: memory() >= before + 26 * GIB)
 
     def test_a_pod_that_may_go_anywhere_gets_its_demand(self):
@@ -182,8 +184,8 @@ class TunerTest(FungibleTest):
 
     def test_members_of_a_gang_are_given_the_same_on_unequal_nodes(self):
         on = {"a": NODE, "b": "v100-2"}
-        # Eight cores are left beside it for the member there; the other member has a node for
-        # itself.
+        # Beside this pod, eight cores are left for the gang's member on its node; the other member
+        # has a node to itself.
         self.run_pods(plain("web", 0, "16", "1G", nodeSelector={"kubernetes.io/hostname": NODE}))
         members = [pod(name, "sensitive", nodeSelector={"kubernetes.io/hostname": node}) for name, node in on.items()]
         for member in members:
@@ -197,12 +199,13 @@ class TunerTest(FungibleTest):
         wait_for("both to have their demand", lambda: self.of_gang() == (9, 9))
 
     def test_a_gang_gets_room_by_cuts_on_two_nodes_at_once(self):
-        nodes = ("v100-2", "v100-3")  # the kubelet of the other one has refused cuts
+        nodes = ("v100-2", "v100-3")  # the third node's kubelet has refused cuts
         self.run_pods(*(pod(f"p{i}-{node}", "sensitive", nodeSelector={"kubernetes.io/hostname": node})
                         for node in nodes for i in range(3)))
         either = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}
-        # It needs all five GPUs that each node has left, for which there are three cores, or none.
+        # The gang needs all five remaining GPUs of each node, for which there are three cores on a
+        # node, or none.
         members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either) for i in range(10)]
         for member in members:
             member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "10"})
@@ -226,7 +229,7 @@ class TunerTest(FungibleTest):
         wait_for("the first two to have what they had", lambda: self.cores()["p0"] == 9 and self.cores()["p1"] == 9)
 
     def test_a_resize_that_the_node_could_never_hold_is_refused_by_a_cause_of_its_own(self):
-        # The cause distinguishes it from missing rights, and from quotas.
+        # The cause distinguishes the refusal from missing rights and from quotas.
         if int(self.cluster.called("GET", "/version")["minor"]) < 36:
             self.skipTest("the kubelet refuses it there")
         self.run_pods(pod("large", "insensitive"))
@@ -240,7 +243,7 @@ class TunerTest(FungibleTest):
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         self.cluster.script("stop", "synergy-controller", "KILL")
         try:
-            # The webhook is away, so the pod states its own requests.
+            # The webhook is down, so the pod states its own requests.
             late = pod("late", "sensitive")
             late["spec"]["schedulerName"] = "synergy-scheduler"
             late["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "4", "memory": "4Gi"}
@@ -255,7 +258,7 @@ class TunerTest(FungibleTest):
     def test_a_pod_of_higher_priority_gets_cpu_from_pods_that_have_all_of_it(self):
         self.make_urgent()
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
-        # Only then does kube-scheduler try preemption.
+        # Only without free CPU does kube-scheduler try preemption.
         wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
         before = {name: item["metadata"]["uid"] for name, item in self.cluster.pods().items()}
         self.run_pods(pod("urgent", "sensitive", priorityClassName="urgent"))
@@ -281,7 +284,7 @@ class TunerTest(FungibleTest):
                              "metadata": {"name": "urgent"}, "value": 1000})
 
     def places_for(self, name):
-        """Returns how often existing peers were cut for the pod."""
+        """Returns how often pods that still exist were cut to make room for the pod."""
         there = {item["metadata"]["uid"] for item in self.cluster.pods().values()}
         cut = [event for event in self.cluster.get("events")["items"]
                if event["reason"] == "SynergyReclaimed" and event["message"].endswith(f"/{name}")
@@ -289,7 +292,7 @@ class TunerTest(FungibleTest):
         return sum(event.get("count") or 1 for event in cut)
 
     def test_a_pod_that_the_node_refuses_for_another_reason_costs_its_peers_one_cut(self):
-        # kube-scheduler checks CPU first, so it names the other reason only when the CPU is there.
+        # kube-scheduler checks CPU first, so it names the other reason only if there is enough CPU.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
         alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"synergy.io/profile": "sensitive"}},
@@ -302,7 +305,7 @@ class TunerTest(FungibleTest):
         cuts = self.places_for("alone")
         self.let_rounds_pass(ROUNDS, lambda: self.assertEqual(self.places_for("alone"), cuts))
         self.assertEqual(self.phase("alone"), "Pending")
-        # The reason of its refusal is gone.
+        # The reason for its refusal no longer exists.
         self.cluster.delete("pod", "p0", "p1", "p2")
         wait_for("it to run", lambda: self.phase("alone") == "Running")
 

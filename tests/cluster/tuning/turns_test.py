@@ -1,5 +1,5 @@
 """Turns on GPUs: what the controller plans, writes and renews, on a real API server. A stand-in of
-the node agent reports the pods' GPUs; it suspends nothing."""
+the node agent reports the pods' GPUs, and suspends nothing."""
 
 import copy
 import json
@@ -63,7 +63,7 @@ class TurnsTest(ClusterTest):
         return sorted(pods[name]["metadata"]["uid"] for name in names)
 
     def await_partners(self, **partners):
-        """Waits until each pod takes turns with those, and with no others."""
+        """Waits until each pod takes turns with exactly these pods."""
         for name, others in partners.items():
             wait_for(f"{name} to take turns with {others}",
                      lambda name=name, others=others: (self.turn(name) or {}).get("with", []) == self.uids(*others)

@@ -1,5 +1,5 @@
-// The chart's schema of the programs' configurations must be that of the programs' readers. With
-// SYNERGY_UPDATE=1 this writes it.
+// The chart's schema of the programs' configurations must match the programs' readers. With
+// SYNERGY_UPDATE=1 this test writes it.
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns the members of the object in `json`, one value a line, indented as in the chart's schema.
+// Returns the members of the object in `json`, one line each, indented as in the chart's schema.
 std::string Indented(std::string_view json) {
   std::string text;
   size_t depth = 2;

@@ -1,10 +1,9 @@
 #pragma once
 
-// synergy-controller as a process of its own, on free ports, with a certificate of a test
-// authority.
+// Runs synergy-controller as a process, on free ports, with a certificate of a test authority.
 //
-// Threading: one owner, but for Review(). The program's path comes from the environment
-// (SYNERGY_CONTROLLER). Waits give up after 30 seconds and fail the test.
+// Threading: one owner, except for Review(). The program's path comes from the environment
+// (SYNERGY_CONTROLLER). A wait fails the test after 30 seconds.
 
 #include <cstdint>
 #include <memory>
@@ -21,11 +20,11 @@ namespace synergy::testing {
 
 class ControllerProcess {
  public:
-  // Serves from `server`; returns when the program listens.
+  // Starts the program with `server` as its API server; returns when it listens.
   explicit ControllerProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t webhook_port() const { return webhook_port_; }
-  // Returns a client of the webhook with a connection of its own.
+  // Returns a client of the webhook, with a connection of its own.
   std::unique_ptr<http::Client> NewClient() const;
   http::ClientResponse Post(const std::string& path, const std::string& body,
                             const std::string& content_type = "application/json");
@@ -34,7 +33,7 @@ class ControllerProcess {
   // Returns the value of a line of /metrics, "name{labels}"; -1 if there is none.
   double Metric(const std::string& line);
   void AwaitMetric(const std::string& line, double value);
-  // Replaces the certificate by another one of the same authority.
+  // Replaces the certificate with another one of the same authority.
   void RenewCertificate();
   ChildProcess& process() { return *process_; }
 

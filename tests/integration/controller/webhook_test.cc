@@ -1,4 +1,4 @@
-// Tests the whole program between an API server's watches and its admission reviews.
+// Tests the whole program, from an API server's watches to its admission reviews.
 
 #include <atomic>
 #include <csignal>
@@ -113,7 +113,7 @@ TEST_F(ControllerTest, RefusesATooLargeReviewInWords) {
                                      .path = "/mutate-pod",
                                      .content_type = "application/json",
                                      .body = Review("{\"metadata\":{\"name\":\"" + text + "\"}}")});
-  // A client that is still writing may see the end of the connection instead.
+  // A client that is still writing may see the connection end instead.
   EXPECT_EQ(answer ? answer->status : 413, 413);
   controller->AwaitMetric(R"(synergy_controller_bad_input_total{kind="too_large"})", 1);
   ExpectServes();

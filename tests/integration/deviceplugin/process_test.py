@@ -1,4 +1,5 @@
-"""synergy-device-plugin as a process: its output, its end, the effect of SIGHUP, and its files."""
+"""Tests synergy-device-plugin as a process: its output, how it ends, the effect of SIGHUP, and its
+files."""
 
 import json
 import os
@@ -107,7 +108,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
             return answer.read().decode()
 
     def sockets(self):
-        """Returns their names without the random part."""
+        """Returns the sockets' names without the random part."""
         return sorted(re.sub(r"-[0-9a-f]{8}\.sock$", "", file.name) for file in (self.folder / "plugins").iterdir())
 
     def end(self):

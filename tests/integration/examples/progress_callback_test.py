@@ -1,5 +1,6 @@
-"""The callbacks of examples/synergy_progress.py, called as the frameworks document it: Lightning 2.6, Transformers
-5.24 and Accelerate 1.15. Their packages need a gigabyte of PyTorch, so stand-ins have their names here."""
+"""Tests the callbacks of examples/synergy_progress.py. Calls them as the frameworks document it:
+Lightning 2.6, Transformers 5.24 and Accelerate 1.15. The frameworks need a gigabyte of PyTorch, so
+stand-ins take their names here."""
 
 import math
 import os
@@ -28,7 +29,7 @@ class Callback:
 
 
 class GeneralTracker:
-    """Checks what Accelerate's own checks."""
+    """Checks what the constructor of Accelerate's class checks."""
 
     def __init__(self, _blank=False):
         if not _blank:
@@ -37,7 +38,7 @@ class GeneralTracker:
 
 
 def modules(**names):
-    """Returns modules by their full names, with these members."""
+    """Returns modules with these full names and members."""
     made = {}
     for name, members in names.items():
         parts = name.split("__")
@@ -124,7 +125,8 @@ class ProgressTest(unittest.TestCase):
         with modules(transformers={"TrainerCallback": Callback}):
             callback = synergy_progress.transformers_callback(self.file)
         state = types.SimpleNamespace(global_step=500, max_steps=510, is_local_process_zero=True)
-        callback.on_train_begin("args", state, "control", model=None)  # resumed at a checkpoint
+        # the training has resumed from a checkpoint
+        callback.on_train_begin("args", state, "control", model=None)
         self.assertEqual(self.read(), "500/510")
         for state.global_step in range(501, 511):
             self.clock.now += 0.125

@@ -1,9 +1,9 @@
 #pragma once
 
-// synergy-extender as a process of its own, on a free port.
+// Runs synergy-extender as a process, on a free port.
 //
-// Threading: one owner. The program's path comes from the environment (SYNERGY_EXTENDER). Waits
-// give up after 30 seconds and fail the test.
+// Threading: one owner. The program's path comes from the environment (SYNERGY_EXTENDER). A wait
+// fails the test after 30 seconds.
 
 #include <cstdint>
 #include <memory>
@@ -23,18 +23,18 @@ class ExtenderProcess {
     int code = -1;       // exit status; -1 after a signal
     std::string output;  // standard output and error
   };
-  // Runs the program to its end.
+  // Runs the program until it ends by itself.
   static Ended Run(const std::vector<std::string>& arguments);
 
-  // Serves from `server`; returns when the program listens.
+  // Starts the program with `server` as its API server; returns when it listens.
   explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
-  // Returns the port of --http-listen; 0 without it.
+  // Returns the port of --http-listen; 0 without that flag.
   uint16_t http_port() const;
   http::ClientResponse Get(const std::string& path);
   http::ClientResponse Post(const std::string& path, const std::string& body);
-  // Polls /readyz until it has this answer.
+  // Polls /readyz until its answer is `ready`.
   void AwaitReady(bool ready = true);
   // Returns the value of a line of /metrics, "name{labels}"; -1 if there is none.
   double Metric(const std::string& line);

@@ -1,4 +1,4 @@
-// Faults of the API server: no place is lost, and none is given away twice.
+// Faults of the API server: no place is lost, and none is given to two pods.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

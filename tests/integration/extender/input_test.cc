@@ -1,4 +1,4 @@
-// Invalid input and many clients: clear answers, and other clients are still served.
+// Invalid input and many clients: the answers are clear, and other clients are still served.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

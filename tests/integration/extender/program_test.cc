@@ -1,4 +1,4 @@
-// The program's interface to its user: flags, errors, health, signals.
+// The program's user interface: flags, errors, health, signals.
 
 #include <csignal>
 #include <cstdio>

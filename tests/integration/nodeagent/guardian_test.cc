@@ -1,5 +1,5 @@
-// The guardian as a process. Its child, the agent, requests a quota on a control group; then one of
-// them is killed, stopped, or asked to end.
+// Tests the guardian as a process. Its child, the agent, requests a quota on a control group; then
+// one of the two is killed, stopped, or asked to end.
 
 #include "nodeagent/guarded/guardian.h"
 
@@ -39,7 +39,8 @@ using testing::Eventually;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Equally long texts: on a machine without control groups v1 a file stands in for one.
+// All of these texts have the same length: on a machine without control groups v1 a file takes the
+// place of one.
 constexpr const char* kFormer = "90000";
 constexpr const char* kProbe = "75000";
 
@@ -74,7 +75,7 @@ class TestGroup {
     return text;
   }
   void Write(const std::string& text) const { ASSERT_TRUE(WriteCgroupFile(file(), text)->done); }
-  // A control group's files disappear with it, and cannot be removed.
+  // The files of a control group cannot be removed; they disappear with it.
   void Remove() const {
     if (::rmdir(folder_.c_str()) != 0) fs::remove_all(folder_);
   }
@@ -84,13 +85,13 @@ class TestGroup {
   std::string folder_;
 };
 
-// The agent's part: requests the quota, reports the answer, waits for SIGTERM.
+// Acts as the agent: requests the quota, reports the answer, waits for SIGTERM.
 struct AgentRole {
   std::string file;
   std::string answer_file;  // file for its process id and the answer
   std::optional<Duration> longest;
-  bool ends = false;    // it ends at once
-  bool stalls = false;  // it stops the guardian during the request
+  bool ends = false;    // the agent ends at once
+  bool stalls = false;  // the agent stops the guardian during the request
 
   int Play(TemporaryWriter& writer) const {
     sigset_t term;
@@ -206,7 +207,7 @@ TEST_F(GuardianTest, AnAgentThatIsStoppedDoesNotMakeItLast) {
   ASSERT_EQ(guardian.answer(), "begun");
   ::kill(guardian.agent(), SIGSTOP);
   EXPECT_TRUE(Eventually([&] { return group.Quota() == kFormer; }));
-  // The stopped guardian does not receive SIGTERM either.
+  // The stopped guardian does not act on SIGTERM either.
   ::kill(guardian.pid(), SIGTERM);
   EXPECT_EQ(guardian.Wait(), 128 + SIGKILL);
 }
@@ -216,7 +217,7 @@ TEST_F(GuardianTest, TheNextOneRestoresWhatAKilledOneHasLeft) {
   ASSERT_EQ(group.Quota(), kProbe);
   ::kill(guardian.pid(), SIGKILL);
   EXPECT_EQ(guardian.Wait(), -SIGKILL);
-  // The agent ends with it.
+  // The agent ends with the guardian.
   int status = 0;
   ASSERT_EQ(::waitpid(guardian.agent(), &status, 0), guardian.agent());
   EXPECT_EQ(WTERMSIG(status), SIGKILL);

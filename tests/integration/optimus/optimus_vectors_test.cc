@@ -1,4 +1,5 @@
-// Tests the inputs of tests/data/optimus: the same curves within 1 %, and exactly the same workers.
+// Tests the inputs in tests/data/optimus: curves have to agree within 1 %, and numbers of workers
+// exactly.
 
 #include <charconv>
 #include <cmath>
@@ -36,7 +37,7 @@ std::vector<double> Figures(Value list) {
   return figures;
 }
 
-// In the order of the comparisons in the authors' program.
+// Returns the amounts in the order in which the authors' program compares them.
 std::vector<double> Amounts(Value task) {
   std::vector<double> amounts;
   for (const char* resource : {"cpu", "mem", "bw", "gpu"}) {

@@ -44,7 +44,7 @@ Amounts ReadAmounts(json::Value object) {
   return amounts;
 }
 
-// Amounts in the oracle's format: the first three always, others if they are not zero.
+// Returns amounts in the oracle's format: the first three always, others only if they are not zero.
 Amounts ToAmounts(const ResourceVector& main, const ScalarResources& other) {
   Amounts amounts = {
       {"cpu", main.cpu.count()}, {"memory", main.memory.count()}, {"ephemeral-storage", 0}};
@@ -97,7 +97,7 @@ class Comparison {
   Differences& differences_;
 };
 
-// Sorts reasons alphabetically: ours has GPUs first.
+// Sorts reasons alphabetically, because ours begin with GPUs.
 std::string SortReasons(const std::set<std::string>& reasons) {
   std::string text;
   for (const std::string& reason : reasons) text += reason + "; ";
@@ -121,9 +121,10 @@ std::string OurReasons(const std::string& description) {
   return SortReasons(reasons);
 }
 
-// kube-scheduler adds a pod's overhead to a copy of its pod-level request that shares its digits
-// with the original if they do not fit into its short form: every evaluation of such a pod (memory
-// from 100Ti on, say) makes it larger. There is no right answer to compare with.
+// Returns whether kube-scheduler's figure for the pod grows each time. kube-scheduler adds a pod's
+// overhead to a copy of its pod-level request. If the request does not fit into a quantity's short
+// form (memory from 100Ti on, for example), the copy shares its digits with the original, so every
+// evaluation makes the request larger. There is no right answer to compare with.
 bool GrowsWithEveryLook(json::Value pod) {
   const json::Value spec = pod["spec"];
   bool grows = false;
@@ -144,7 +145,7 @@ bool HasNoRightAnswer(const OracleCase& line) {
 
 class AccountingOracle : public testing::Test {
  protected:
-  // Compares all of the oracle's answers on one node, the pods on it and a pod to be placed.
+  // Compares all of the oracle's answers about one node, the pods on it and a pod to be placed.
   void Compare(const OracleCase& line) {
     const Result<json::Document> answers = json::Document::Parse(line.answer);
     ASSERT_TRUE(answers) << line.answer;
@@ -177,7 +178,8 @@ class AccountingOracle : public testing::Test {
     comparison.Equal("podCount", fmt::to_string(state.pods),
                      std::string(answer["podCount"].text()));
 
-    if (requested != ReadAmounts(answer["requested"])) return;  // by an older version's formula
+    // older versions' formulas count otherwise
+    if (requested != ReadAmounts(answer["requested"])) return;
     ++compared_;
     const FitFailures failures = CheckFit(*incoming, state);
     comparison.Equal(

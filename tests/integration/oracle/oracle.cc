@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// Returns the path in single quotes for a shell.
+// Returns the path quoted for a shell.
 std::string ShellQuoted(const std::string& text) {
   SYNERGY_CHECK(text.find('\'') == std::string::npos, "paths are without quotes");
   return "'" + text + "'";
@@ -26,7 +26,7 @@ std::string ProgramOf(const char* variable) {
   return ShellQuoted(program);
 }
 
-// A folder of this process, removed at the end.
+// A folder of this process, which the destructor removes.
 class Folder {
  public:
   Folder() { std::filesystem::create_directory(path_); }
@@ -116,7 +116,7 @@ std::vector<std::string> RequestsBefore137(const std::vector<std::string_view>& 
 }
 
 std::string_view RawMember(std::string_view object, std::string_view key) {
-  // The oracle writes compact JSON with plain keys at the outermost level.
+  // At the outermost level the oracle writes compact JSON with plain keys.
   size_t i = 1;
   while (i < object.size() && object[i] == '"') {
     const size_t key_end = EndOfString(object, i);

@@ -18,19 +18,19 @@ struct OracleCase {
 };
 
 // Returns `count` random inputs of the given kind ("mixes", "pods" or "quantities") with
-// kube-scheduler's answers. Ends the process if the oracle cannot be run.
+// kube-scheduler's answers. Ends the process if the oracle cannot run.
 std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, uint64_t seed);
 
-// Counts these pods (JSON, one line each) by the formulas before Kubernetes 1.37. Returns a line
-// for each, an object of two resource lists, "container" (1.35) and "pod" (1.36). Ends the process
-// if the program cannot be run.
+// Counts these pods (JSON, one line each) by the formulas from before Kubernetes 1.37. Returns a
+// line for each pod: an object with two resource lists, "container" (1.35) and "pod" (1.36). Ends
+// the process if the program cannot run.
 std::vector<std::string> RequestsBefore137(const std::vector<std::string_view>& pods);
 
 // Returns the raw text of a member of a JSON object; empty if there is none. REQUIRES: the text is
 // valid.
 std::string_view RawMember(std::string_view object, std::string_view key);
 
-// Stores the first few differences, each with its input, and counts all of them.
+// Counts differences, and stores the first few with their inputs.
 class Differences {
  public:
   void Add(const OracleCase& of, std::string what);

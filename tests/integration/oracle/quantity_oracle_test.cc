@@ -1,5 +1,5 @@
-// Compares all spellings of a quantity with apimachinery's own code: whether they are valid, and
-// their Value() and MilliValue().
+// Compares spellings of quantities with apimachinery's own code: whether they are valid, and their
+// Value() and MilliValue().
 
 #include <algorithm>
 #include <cstdint>
@@ -57,14 +57,14 @@ std::string QuantityText(json::Value quantity) {
   return quantity.absent() ? "0" : std::string(text);
 }
 
-// apimachinery truncates a negative decimal towards zero and then adds one as if it had rounded
-// down: -307.2 becomes -306. Validation rejects negative quantities, so nothing depends on it.
+// apimachinery truncates a negative decimal towards zero and then adds one, as if it had rounded
+// down: -307.2 becomes -306. Validation rejects negative quantities, so this has no effect.
 bool IsNegativeAccident(const ParsedQuantity& parsed) {
   return parsed.arbitrary_decimal && parsed.exact < ExactQuantity();
 }
 
-// Describes how one reading differs from `expected`; empty if it does not. Beyond an int64
-// Kubernetes wraps; we saturate.
+// Describes how one reading differs from `expected`; empty if it does not. Beyond the range of
+// int64 Kubernetes wraps; our code saturates.
 std::string CompareReading(std::string_view reading, int64_t ours, int64_t expected,
                            bool in_range) {
   if (!in_range && (ours == kLeast || ours == kMost)) return {};
@@ -118,7 +118,7 @@ TEST(QuantityOracle, FieldsOfObjectsAreReadAsTheApiMachineryReadsThem) {
         differences.Add(line, expected.error ? "accepted" : "refused");
       continue;
     }
-    // Negative amounts are rounded differently, which does not matter: none is ever stored.
+    // Negative amounts are rounded differently. That does not matter, because none is ever stored.
     const Result<json::Document> input = json::Document::Parse(line.input);
     const std::optional<ParsedQuantity> exact =
         ParseExactQuantity(QuantityText(input->root()["quantity"]));

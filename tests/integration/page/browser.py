@@ -1,4 +1,4 @@
-"""A browser without a window (Debian's Chromium), driven by WebDriver over HTTP."""
+"""Drives a browser without a window (Debian's Chromium) by WebDriver over HTTP."""
 
 import base64
 import json
@@ -11,11 +11,12 @@ import urllib.error
 import urllib.request
 
 DRIVER = shutil.which("chromedriver")
-# Only the page: no calls home, no questions, no state from an earlier run.
+# The browser shows only the page: it sends nothing to its vendor, asks no questions, and has no
+# state from earlier runs.
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1500,1000",
          "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=127.0.0.1")
-# WebDriver's codes for keys without a letter.
+# WebDriver's codes for keys that have no letter.
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Home": "\ue011", "End": "\ue010",
         "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Shift": "\ue008"}
 
@@ -53,7 +54,7 @@ class Browser:
         self.call("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
-        """Returns the result of a function with this body for the arguments."""
+        """Runs a function with this body in the page; returns its result."""
         return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
 
     def settle(self):
@@ -63,7 +64,8 @@ class Browser:
                                              "setTimeout(done)))", "args": []})
 
     def press(self, *keys):
-        """Presses one key after the other, where the focus is; Shift+KEY with it held."""
+        """Presses one key after the other at the current focus. Shift+KEY presses KEY while Shift
+        is held."""
         actions = []
         for key in keys:
             chord = [KEYS.get(part, part) for part in key.split("+")]
@@ -73,8 +75,8 @@ class Browser:
         self.settle()
 
     def log(self):
-        """Returns the browser's messages since the last call: errors of scripts, violated
-        policies."""
+        """Returns the browser's messages since the last call, such as errors of scripts and
+        violations of policies."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def picture(self, file):

@@ -1,5 +1,5 @@
-"""The page of `--html` of simulations in a real browser: its contents, by mouse, keyboard and
-screen reader."""
+"""Tests the page that simulations write with `--html`, in a real browser: its contents, by mouse,
+keyboard and screen reader."""
 
 import contextlib
 import csv
@@ -19,7 +19,7 @@ HOSTILE = ("<img src=x onerror=window.hurt=1>", "</script><script>window.hurt=1<
 
 
 def page(file, *arguments, profiles=DATA / "profiles.json"):
-    """Writes the page; returns the data in it."""
+    """Writes the page, and returns the data in it."""
     command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab"), "rounds", "--quiet", "--html", file,
                "--profiles", profiles, *arguments]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
@@ -52,7 +52,7 @@ def state_at(run, time):
 
 
 def expected(run, time):
-    """Returns the expected page: pods by node with their amounts, and the pods that wait."""
+    """Returns what the page should show: pods by node with their amounts, and waiting pods."""
     state = state_at(run, time)
     nodes = {name: {"gpus": 0, "cpu": node["others"]["cpu"], "pods": {}} for name, node in state["nodes"].items()}
     waiting = set()
@@ -67,7 +67,7 @@ def expected(run, time):
     return {"nodes": nodes, "waiting": waiting}
 
 
-# Reads only visible and spoken text.
+# Returns only text that is visible and text that is spoken.
 SHOWN = r"""
 return [...document.querySelectorAll(".run")].map((run) => ({
   nodes: Object.fromEntries([...run.querySelectorAll(".node")].map((node) => {
@@ -84,7 +84,7 @@ return [...document.querySelectorAll(".run")].map((run) => ({
 
 READ = ["h1", ".figures", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
         "#find-form label"]
-# The contrast of the text of the first match of each selector, and the lightness of the page.
+# Returns the contrast of the text of each selector's first match, and the page's lightness.
 CONTRAST = r"""
 const channel = (value) => (value /= 255, value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 const luminance = (color) => {
@@ -150,7 +150,7 @@ class PageTest(unittest.TestCase):
         end = max(run["changes"][-1][0] for run in runs)
         crowded = max(range(20), key=lambda part: len(expected(runs[0], end * part / 20)["waiting"]))
         self.assertGreater(len(expected(runs[0], end * crowded / 20)["waiting"]), 3)
-        # Forwards, backwards, and to both ends.
+        # Moves in time forwards, backwards, and to both ends.
         for part in (0.02, 0.1, 0.3, 0.25, 0.7, crowded / 20, 1, 0, 0.5):
             self.assert_shows(runs, self.go_to(end * part))
 
@@ -206,7 +206,7 @@ class PageTest(unittest.TestCase):
                     || control.tagName + [...document.querySelectorAll(control.tagName)].indexOf(control))""")
         self.assertGreater(len(controls), 10)
         self.assertEqual(set(controls) - set(reached), set())
-        # One pod of each run is reached, too, from which the arrow keys go on.
+        # The focus also reaches one pod of each run; the arrow keys move it from there.
         self.assertEqual(self.browser.run(
             "return [...document.querySelectorAll('button.pod')].filter((pod) => pod.tabIndex === 0).length"), 2)
 
@@ -283,7 +283,7 @@ class PageTest(unittest.TestCase):
                 background, contrasts = browser.run(CONTRAST, READ)
                 backgrounds.append(background)
                 for selector, contrast in contrasts:
-                    self.assertGreater(contrast, 4.5, selector)  # WCAG 2.2, level AA
+                    self.assertGreater(contrast, 4.5, selector)  # required by WCAG 2.2, level AA
             self.assertEqual(dark.log(), [])
         self.assertGreater(backgrounds[0], 0.8)
         self.assertLess(backgrounds[1], 0.05)
@@ -333,7 +333,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(len(data["runs"][0]["state"]["nodes"]), 5000)
         self.open(file)
         groups = self.browser.run("return document.querySelectorAll('.run:first-child .map > details').length")
-        self.assertEqual(groups, 79)  # of 64 nodes
+        self.assertEqual(groups, 79)  # groups of 64 nodes
         drawn = self.browser.run("return document.querySelectorAll('.run:first-child .node').length")
         self.assertEqual(drawn, 64)
         self.browser.run("document.querySelectorAll('.run:first-child .map > details > summary')[78].focus()")

@@ -1,4 +1,4 @@
-"""`kubectl synergy ui` in a real browser, with an API server of our own: the page follows the
+"""Tests `kubectl synergy ui` in a real browser, with an API server of our own: the page follows the
 cluster, and changes nothing."""
 
 import contextlib
@@ -65,8 +65,8 @@ def reserved(one):
 
 
 def progress(name, done, silent=0, **more):
-    """Returns the controller's answer for a training of a thousand iterations, which an agent has
-    just reported."""
+    """Returns the controller's answer about a training of a thousand iterations, on which an agent
+    has just reported."""
     now = time.time_ns()
     second = 10**9
     return {"uid": f"uid-{name}", "namespace": "research", "name": name, "format": "tqdm", "iteration": done,
@@ -97,14 +97,14 @@ def queues(problem=None):
 
 
 class Api:
-    """Lists the objects in it, and nothing else."""
+    """An API server that only lists and watches the objects in it."""
 
     def __init__(self):
         self.nodes, self.pods, self.asked = [], [], []
-        self.lists = {}  # objects of other kinds, by their paths
+        self.lists = {}  # path -> objects of another kind
         self.progress = None
         self.down = False
-        self.rights = None  # by token: the namespace that it may read; None: no token is needed
+        self.rights = None  # token -> the namespace that it may read; None: no token is needed
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -184,7 +184,7 @@ class Ui:
         self.url = self.process.stdout.readline().strip()
 
     def command_output(self, *command):
-        """Returns the output of another command about the same cluster."""
+        """Returns the output of another command for the same cluster."""
         return subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", *command,
                                "--kubeconfig", self.config],
                               capture_output=True, text=True, check=True).stdout
@@ -207,14 +207,14 @@ class UiTest(unittest.TestCase):
         self.api.pods = [pod("train-0", on="n1"), pod("waits", message=f"0/2 nodes: {HOSTILE}")]
         self.ui = self.enterContext(contextlib.closing(Ui(self.api, self.enterContext(tempfile.TemporaryDirectory()))))
         self.browser.open(self.ui.url)
-        # Registered to run before its server ends.
+        # Registered so that it runs before the page's server ends.
         self.addCleanup(self.browser.open, "about:blank")
 
     def tearDown(self):
         self.assertEqual(self.browser.log(), [])
 
     def wait_for(self, script, wanted):
-        """Waits until the page says so; its next refresh is at most three seconds away."""
+        """Waits until the page shows this. Its next refresh is at most three seconds away."""
         deadline = time.monotonic() + 30
         while (there := self.browser.run(script)) != wanted:
             self.assertLess(time.monotonic(), deadline, f"{there} is not {wanted}")
@@ -270,7 +270,7 @@ class UiTest(unittest.TestCase):
         self.browser.press("Escape")
 
     def label(self, selector):
-        """Returns the text of a screen reader."""
+        """Returns the text that a screen reader reads."""
         element = self.browser.call("POST", "/element", {"using": "css selector", "value": selector})
         return self.browser.call("GET", f"/element/{next(iter(element.values()))}/computedlabel")
 
@@ -349,7 +349,7 @@ class UiTest(unittest.TestCase):
         self.assertEqual(self.browser.run(pressed), ["research/bert"])
         self.assertEqual(self.browser.run("return document.querySelector('.group-chosen').textContent"),
                          "1 of gang research/bert")
-        # A member that comes later is marked, too; and a click on one selects its gang.
+        # The page also marks a member that comes later, and a click on a member selects its gang.
         self.api.pods.append(member("gpt-1", "gpt", 4, on="n2"))
         self.wait_for("return document.querySelectorAll('[data-pod=uid-gpt-1]').length", 1)
         self.browser.run(
@@ -415,7 +415,7 @@ class UiTest(unittest.TestCase):
                     ".queue td:last-child", ".queue tbody button", ".group-chosen", "#legend .now"])
                 backgrounds.append(background)
                 for selector, contrast in contrasts:
-                    self.assertGreater(contrast, 4.5, selector)  # WCAG 2.2, level AA
+                    self.assertGreater(contrast, 4.5, selector)  # required by WCAG 2.2, level AA
             dark.open("about:blank")
             self.assertEqual(dark.log(), [])
         self.assertGreater(backgrounds[0], 0.8)
@@ -428,8 +428,8 @@ class UiTest(unittest.TestCase):
         self.api.progress = [progress(name, 370) for name in names]
         there = ("return document.querySelector('.totals').textContent.slice(0, 19) + document.querySelectorAll('.pod "
                  ".progress:not([hidden])').length")
-        # A page that was opened before Synergy answered does not ask again; and the first state
-        # must be that of a large cluster.
+        # A page that was opened before Synergy answered does not ask again, and the first state has
+        # to be that of a large cluster.
         self.browser.open(self.ui.url)
         self.wait_for(there, "10000 of 20000 GPUs128")
         self.browser.open(self.ui.url)
@@ -438,7 +438,7 @@ class UiTest(unittest.TestCase):
             new PerformanceObserver((list) => {
                 for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
             }).observe({ type: "longtask" })""")
-        # Each training is a hundredth further, and every tenth pod is another one.
+        # Each training has done a hundredth more, and every tenth pod is replaced.
         self.api.progress = [progress(name, 380) for name in names]
         self.api.pods = [one if at % 10 else member(f"new-{at:05}", f"gang-{at // 8}", 8, on=f"node-{at // 2:04}")
                          for at, one in enumerate(self.api.pods)]
@@ -500,7 +500,7 @@ class UiTest(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)
         self.api.down = False
         self.wait_for("return document.querySelector('.figures').textContent.startsWith('As of ')", True)
-        # The browser itself logs an answer with an error status.
+        # The browser itself logs answers with an error status.
         self.assertTrue(all("status of 502" in line for line in self.browser.log()))
 
     def test_only_the_secret_path_is_served(self):
@@ -547,11 +547,11 @@ class UiTest(unittest.TestCase):
         self.browser.run("document.querySelector('.running button').click()")
         self.wait_for("return document.getElementById('details-text').hidden", False)
         self.browser.run("document.getElementById('details').close()")
-        # Data that the user may no longer see do not stay.
+        # The page drops data that the user may no longer read.
         self.api.rights = {}
         self.wait_for("return [document.getElementById('enter').hidden, "
                       "document.querySelectorAll('button[data-pod]').length]", [False, 0])
-        # The browser itself logs an answer with an error status.
+        # The browser itself logs answers with an error status.
         self.assertTrue(all("status of 40" in line for line in self.browser.log()))
 
 

@@ -1,5 +1,5 @@
-// The RoundPolicy's fields in the CRD and in docs/queues.md must be those of the table of policies.
-// With SYNERGY_UPDATE=1 this writes them; scripts/chart.sh then renders the CRD.
+// The RoundPolicy's fields in the CRD and in docs/queues.md must match the table of policies. With
+// SYNERGY_UPDATE=1 this test writes them; scripts/chart.sh then renders the CRD.
 
 #include "queues/planner/policy_forms.h"
 

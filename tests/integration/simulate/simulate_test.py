@@ -1,4 +1,4 @@
-"""`synergy simulate` from its users' view: figures, files, errors and exit codes."""
+"""Tests `synergy simulate` from its users' view: figures, files, errors and exit codes."""
 
 import csv
 import io
@@ -99,7 +99,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(figures(*run)["mean_jct_hours"], fifo["mean_jct_hours"])
 
     def test_faults_cost_time_and_the_same_seed_gives_the_same_run(self):
-        # No job waits here: in a queue, restarts also let others pass.
+        # No job waits here: in a queue, restarts would also let other jobs pass.
         run = ["--generate", "rate=2/h,jobs=100,seed=5", "--servers", "16"]
         faults = [*run,
                   "--with", "faults=resize-deferred:0.2,resize-refused:0.1,call-fails:0.2,call-late:2s,node-lost:1"]
@@ -116,7 +116,7 @@ class SimulateTest(unittest.TestCase):
         fixed, elastic = figures(*run)
         self.assertLess(elastic["mean_jct_hours"], fixed["mean_jct_hours"])
         self.assertGreater(elastic["restarts"], fixed["restarts"])
-        # The other policy of the run has the jobs as the trace has them.
+        # The run's other policy has the jobs exactly as in the trace.
         self.assertEqual(fixed["mean_jct_hours"], figures(*run[:6], "--policy", "fifo")["mean_jct_hours"])
 
     def test_failures_have_their_figures_where_jobs_fail_and_nowhere_else(self):

@@ -1,5 +1,5 @@
-"""The trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its cache allow:
-ratios only, no times."""
+"""Tests that the trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its
+cache allow. Compares ratios, never times."""
 
 import os
 import pathlib
@@ -63,7 +63,7 @@ class TrainerProgramTest(unittest.TestCase):
                 saved = self.await_line(process, r"^saving checkpoint at iteration (\d+) to /")
                 self.assertEqual(process.wait(timeout=10), 143, "its work is not done")
             self.assertIn(saved, range(1, 500))
-            # A torn line, which was not written to its end.
+            # This line is torn: it was not written to its end.
             with open(file, "a", encoding="utf-8") as torn:
                 torn.write("time=1.000 saved=7")
             with self.begin(file, "--iterations", "500") as process:
@@ -109,7 +109,8 @@ class TrainerSpeedTest(unittest.TestCase):
         self.assertGreater(ratio, 0.7)
 
     def test_a_quota_of_more_than_it_uses_stalls_one_that_launches_each_step(self):
-        # It uses a sixth of a core, in pieces that are longer than a fifth's share of each 100 ms.
+        # The trainer uses a sixth of a core, in pieces that are longer than a fifth's share of each
+        # 100 ms.
         flags = ["--cpu-per-iteration", "0", "--serial", "40", "--gpu-step", "200", "--synchronous"]
         throttled = {}
         for cpu in (800, 200):
@@ -117,8 +118,8 @@ class TrainerSpeedTest(unittest.TestCase):
                 group.start([TRAINER, *flags, "--seconds", "4", "--warm-up", "0"],
                             stdout=subprocess.DEVNULL).wait(timeout=60)
                 throttled[cpu] = group.throttled()
-        # The kernel counts, so that other load does not matter: each step of the latter is
-        # throttled.
+        # The kernel counts throttled periods, so other load does not matter. With the smaller quota
+        # each step is throttled.
         self.assertLessEqual(throttled[800], 1)
         self.assertGreaterEqual(throttled[200], 8)
 

@@ -26,10 +26,10 @@ class FakeSurroundings final : public AdmissionSurroundings {
  public:
   bool complete = true;
   std::map<std::string, std::string> namespace_labels;
-  std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
+  std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // namespace/name -> profile
   Gpus most_gpus{int64_t{1} << 50};                               // the most GPUs of a node
   std::map<std::string, ResourceVector> shares_per_gpu{
-      {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
+      {"", {Gpus(1), Cores(3), GB(60)}}};  // GPU product -> fair share
   Gpus slices_per_gpu{4};
   std::shared_ptr<KnownProfile> measured;
   std::shared_ptr<NamespaceLimits> limits = std::make_shared<NamespaceLimits>();
@@ -113,7 +113,8 @@ class AdmissionTest : public testing::Test {
     settings.max_speed_up = 20;  // the profiles below claim ten times the speed
   }
 
-  // Adds a profile whose job is at its best with `cpu` and `memory`. All of its memory is fungible.
+  // Adds a profile whose job reaches its best speed with `cpu` and `memory`. All of its memory is
+  // fungible.
   KnownProfile& AddProfile(const std::string& name, MilliCpu cpu, Bytes memory,
                            Gpus gpus = Gpus(1)) {
     auto known = std::make_shared<KnownProfile>();
@@ -130,8 +131,8 @@ class AdmissionTest : public testing::Test {
     return *known;
   }
 
-  // Adds a measured profile of the pod's workload on A100s: at its best with 1 CPU, where 3 are
-  // fair.
+  // Adds a measured profile of the pod's workload on A100s: its best speed takes 1 CPU, and the
+  // fair share is 3.
   MeasuredProfile& Measure() {
     auto known = std::make_shared<KnownProfile>();
     known->object.profile_namespace = "team";
@@ -600,7 +601,7 @@ TEST_F(AdmissionTest, RequestsOnlyWrittenAmountsUnderAQuotaUntilThePodExists) {
   ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
   quota.requests.hard.cpu = Cores(100);
   surroundings.limits->Put(quota);
-  pod.gpu_containers.front().asks.cpu_request = MilliCpu(50);  // a LimitRange's default
+  pod.gpu_containers.front().asks.cpu_request = MilliCpu(50);  // the default of a LimitRange
   AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.floor, Amounts(1, MilliCpu(50), GB(60)));
   EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// At its best with 9 cores and 80 GB; half as fast with 5 cores.
+// Returns a profile that is fastest with 9 cores and 80 GB, and half as fast with 5 cores.
 JobProfile Profile(std::optional<Bytes> process_memory = std::nullopt) {
   const auto profile =
       JobProfile::Create(Gpus(1), {{Cores(5), GB(40), 1}, {MilliCpu(8500), GB(80), 2}});
@@ -143,7 +143,7 @@ TEST_F(SizingTest, ALimitKeepsTheRequestBelowItWhereItWillBeResized) {
   sizing.written = {.cpu_request = Cores(2), .cpu_limit = Cores(2)};
   EXPECT_EQ(Sized().floor.cpu, Cores(2)) << "what is written stays";
   EXPECT_EQ(Sized(Profile()).floor.cpu, MilliCpu(1999));
-  sizing.written.cpu_request.reset();  // a LimitRange's default
+  sizing.written.cpu_request.reset();  // the default of a LimitRange
   EXPECT_EQ(Sized().floor.cpu, MilliCpu(1999));
 }
 

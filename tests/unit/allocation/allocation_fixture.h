@@ -20,7 +20,7 @@ class AllocationFixture : public ::testing::Test {
   void HaveNode(const std::string& name, const ResourceVector& allocatable = kServer) {
     state.UpsertNode(MakeNode(name, allocatable));
   }
-  // Adds a running pod to the node that takes this much of it.
+  // Adds a running pod to the node that takes this share of it.
   void Taken(const std::string& node, const ResourceVector& share) {
     state.UpsertPod(OnNode(MakePod("taken " + std::to_string(++taken_), share), node));
   }

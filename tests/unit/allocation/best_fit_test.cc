@@ -1,4 +1,4 @@
-// The ranks of single nodes by BestFit.
+// Tests how BestFit ranks single nodes.
 
 #include "allocation/best_fit.h"
 
@@ -12,7 +12,7 @@ namespace {
 const ReserveRule kReserve{.per_gpu = ResourceVector{Gpus(1), Cores(1), GiB(20)}};
 const ReserveRule kNoReserve{.per_gpu = ResourceVector{}};
 
-// A pod with one GPU, small requests, and a demand for half a server's CPU.
+// Returns a pod with one GPU, small requests, and a demand for half a server's CPU.
 Pod HungryPod() {
   return Demanding(MakePod("hungry", {Gpus(1), Cores(1), GiB(20)}), Cores(12), GiB(60));
 }
@@ -82,7 +82,8 @@ TEST_F(BestFitTest, TheReserveIsLearnedFromThePodsWhereItIsNotGiven) {
 TEST_F(BestFitTest, LackCountsOnceForThePodAndOnceForTheReserve) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(14), GiB(380)});
-  // 12 cores wanted and 6 reserved, 10 free; 60 GiB wanted and 120 reserved, 120 free.
+  // The pod wants 12 cores, of which 6 are reserved and 10 are free, and 60 GiB, of which 120 are
+  // reserved and free.
   const FitRank rank = RankOf(HungryPod(), "n1");
   EXPECT_EQ(rank.tier, FitTier::kShort);
   EXPECT_DOUBLE_EQ(rank.cost, 8.0 / 24 + 60.0 / 500);
@@ -99,7 +100,7 @@ TEST_F(BestFitTest, SmallerLackIsBetter) {
 
 TEST_F(BestFitTest, CountsTheRestPerFreeGpuInPartsOfTheLargestNode) {
   HaveNode("n1");
-  // 24 - 12 - 7 cores and 500 - 60 - 140 GiB beside 7 free GPUs and the one that is taken.
+  // 24 - 12 - 7 cores and 500 - 60 - 140 GiB, beside 7 free GPUs and the one that the pod takes.
   EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").cost, (5.0 / 24 + 300.0 / 500) / 8 + 0.25 * 7.0 / 8);
   HaveNode("larger", {Gpus(16), Cores(96), GiB(1000)});
   EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").cost, (5.0 / 96 + 300.0 / 1000) / 8 + 0.25 * 7.0 / 16);
@@ -151,8 +152,8 @@ TEST_F(BestFitTest, FreeGpusBesideOvercommittedMemoryHaveNoReserve) {
 }
 
 TEST_F(BestFitTest, APodWithSlicesGoesWhereFewestUseAGpu) {
-  // Two pods on two GPUs of four slices; one on one GPU of two; three on three of four, of which
-  // one is free of users.
+  // On one node, two pods have slices of two GPUs, each in four slices; on the next, one pod has
+  // one GPU in two slices; on the last, three pods have slices of three of four GPUs.
   state.UpsertNode(MakeSharedNode("quarters", 2, 4, kServer));
   state.UpsertPod(OnNode(MakeSlicePod("a", 1), "quarters"));
   state.UpsertPod(OnNode(MakeSlicePod("b", 1), "quarters"));

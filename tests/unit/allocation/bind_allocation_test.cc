@@ -12,7 +12,7 @@ namespace {
 
 class BindAllocationTest : public AllocationFixture {
  protected:
-  // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 24 cores.
+  // Returns a pod with one GPU, 3 cores and 60 GiB at its floor. Its demand is 24 cores.
   static Pod Hungry(const WrittenAmounts& written = {}) {
     ManagedContainer fungible;
     fungible.container = "train";
@@ -24,7 +24,7 @@ class BindAllocationTest : public AllocationFixture {
     pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
-  // The same pod with init containers that request 8 cores beside its sidecar's.
+  // Returns the same pod with init containers that request 8 cores in addition to its sidecar's.
   static Pod WithInitContainers() {
     Pod pod = Hungry();
     auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
@@ -45,7 +45,7 @@ TEST_F(BindAllocationTest, TheHeadroomStaysFree) {
   EXPECT_EQ(Given(Hungry(), rule), MilliCpu(23500));
 }
 
-// With volumes to bind, a pod's Binding comes a while after kube-scheduler's choice.
+// If a pod has volumes to bind, its Binding comes some time after kube-scheduler's choice.
 TEST_F(BindAllocationTest, PromisesToPodsWithoutGpusCountAsTaken) {
   HaveNode("n1");
   Pod web = MakePod("web", {Gpus(0), Cores(10), GiB(1)});
@@ -56,7 +56,7 @@ TEST_F(BindAllocationTest, PromisesToPodsWithoutGpusCountAsTaken) {
   EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}}), Cores(14));
 }
 
-// Without volumes only kube-scheduler knows of the promise: no watch reports it until the Binding.
+// Without volumes only kube-scheduler knows of the promise: no watch reports it before the Binding.
 // The headroom is reserved for such pods.
 TEST_F(BindAllocationTest, UnconfirmedPromisesFitIntoTheHeadroomOnly) {
   HaveNode("n1");

@@ -1,4 +1,4 @@
-// The share of a GPU: the fair share, the reserve, and GPUs that are stranded without it.
+// Tests a GPU's share: the fair share, the reserve, and GPUs that would be stranded without it.
 
 #include "allocation/fair_share.h"
 

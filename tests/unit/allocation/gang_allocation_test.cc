@@ -13,7 +13,7 @@ namespace {
 
 class GangAllocationTest : public AllocationFixture {
  protected:
-  // A pod with one GPU, 3 cores and 60 GiB at its floor; its demand is 20 cores.
+  // Returns a pod with one GPU, 3 cores and 60 GiB at its floor. Its demand is 20 cores.
   static Pod Member(const std::string& name, int64_t cores = 3) {
     ManagedContainer fungible;
     fungible.container = "train";
@@ -90,7 +90,7 @@ TEST_F(GangAllocationTest, AQuotaIsSharedByAll) {
   HaveNode("n2");
   ResourceQuota quota{.uid = "q", .pod_namespace = Member("a").pod_namespace};
   quota.requests.hard.cpu = Cores(40);
-  quota.requests.used.cpu = Cores(20);  // a quarter of it stays
+  quota.requests.used.cpu = Cores(20);  // a quarter of what is left stays
   state.UpsertResourceQuota(quota);
   Hold("n1", "n2");
   EXPECT_EQ(Common(), Cores(8));

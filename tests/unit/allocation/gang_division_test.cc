@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// Twice as fast with twice the cores, up to 12.
+// Returns a profile that is twice as fast with twice the cores, up to 12.
 const JobProfile& Linear() {
   static const JobProfile profile =
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(1), 1}, {Cores(12), GiB(1), 12}});
@@ -68,8 +68,8 @@ TEST(RegrowTogether, GivesTheExcessOfAMemberToPodsThatGainFromIt) {
   EXPECT_EQ(amounts[1][1].cpu, Cores(7));
 }
 
-// Alone, each node would give its spare cores to its first tenant; together they help twice as
-// much.
+// If each node were divided alone, it would give its spare cores to its first share. Together these
+// cores help twice as much.
 TEST(RegrowTogether, AGangOfTwoGoesBeforeAPodThatWouldGainAsMuchAsOneMember) {
   const std::vector<PodShare> full = {ShareWith(3), MemberWith(3)};
   const std::vector<PodShare> empty = {MemberWith(3)};

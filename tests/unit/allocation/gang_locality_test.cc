@@ -35,7 +35,7 @@ class GangLocalityTest : public AllocationFixture {
     return members;
   }
 
-  // Returns the nodes' names, by member.
+  // Returns the name of each member's node.
   std::vector<std::string> Plan(const Members& members, seconds waited = seconds(0),
                                 const SpreadCost& cost = {},
                                 const std::vector<std::string>& beside = {}) {

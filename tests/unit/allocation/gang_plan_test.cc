@@ -29,7 +29,7 @@ class GangPlanTest : public AllocationFixture {
     return members;
   }
 
-  // Returns the nodes' names, by member.
+  // Returns the name of each member's node.
   std::vector<std::string> Plan(
       const Members& members, const MayGo& may_go = [](size_t, NodeIndex) { return true; }) {
     snapshot = state.Snapshot();
@@ -135,7 +135,7 @@ TEST_F(GangPlanTest, PlacesTheMostConstrainedMembersFirst) {
   EXPECT_THAT(Plan(Alike(2, 1), the_second_on_a_alone), ElementsAre("b", "a"));
 }
 
-// The small ones would fill the node that has room for the large one.
+// Otherwise the small ones would fill the only node that has room for the large one.
 TEST_F(GangPlanTest, MovesMembersThatAreInTheWayOfOthers) {
   HaveNode("a", {Gpus(3), Cores(24), GiB(500)});
   HaveNode("b", {Gpus(4), Cores(24), GiB(500)});
@@ -148,7 +148,7 @@ TEST_F(GangPlanTest, MovesMembersThatAreInTheWayOfOthers) {
 
 TEST_F(GangPlanTest, MovesOneAfterTheOther) {
   for (const char* name : {"a", "b", "c"}) HaveNode(name, {Gpus(1), Cores(24), GiB(500)});
-  // The first member takes "a", although two others may go nowhere else in the end.
+  // The first member takes "a", although in the end two others can go nowhere else.
   const std::vector<std::string> open = {"ab", "ab", "ac"};
   const auto may_go = [&](size_t member, NodeIndex node) {
     return open[member].find(snapshot->node(node).detail->name) != std::string::npos;

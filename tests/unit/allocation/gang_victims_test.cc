@@ -46,7 +46,7 @@ class GangVictimsTest : public AllocationFixture {
     state.UpsertDisruptionBudget(budget);
   }
 
-  // Returns the victims for a gang of this many members of one GPU each and priority 10.
+  // Returns the victims for a gang of priority 10 with this many members, of one GPU each.
   std::vector<std::string> VictimsFor(size_t count, int64_t gpus = 1) {
     std::vector<std::shared_ptr<const Pod>> members;
     for (size_t i = 0; i < count; ++i) {

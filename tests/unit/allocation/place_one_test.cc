@@ -1,4 +1,4 @@
-// The node that PlaceOne chooses in a cluster.
+// Tests which node of a cluster PlaceOne chooses.
 
 #include "support/place_one.h"
 
@@ -73,8 +73,8 @@ TEST_F(PlaceOneTest, AHungryPodGoesWhereItsDemandFitsThoughAFullerNodeWouldHoldI
 }
 
 TEST_F(PlaceOneTest, TwoHungryPodsSpreadSoThatNoGpuIsStranded) {
-  // The reserve matters here: together they would take all of one server's CPU and strand its other
-  // six GPUs.
+  // The reserve matters here: together the pods would take all of one server's CPU and strand its
+  // other six GPUs.
   HaveNode("a");
   HaveNode("b");
   const ReserveRule reserve{.per_gpu = ResourceVector{Gpus(1), Cores(1), GiB(20)}};

@@ -40,7 +40,7 @@ class PreemptionTest : public AllocationFixture {
     state.UpsertDisruptionBudget(budget);
   }
 
-  // Returns the victims for a pod of this many GPUs, among all pods there.
+  // Returns the victims, among all pods of the node, for a pod with this many GPUs.
   std::vector<std::string> VictimsFor(int64_t gpus) {
     return VictimsFor(MakeGpuPod("important", gpus), proposed_);
   }

@@ -36,7 +36,7 @@ TEST(DivideTest, MemoryBindsAsCpuDoes) {
 }
 
 TEST(DivideTest, TheBestIsFoundWhereTakingTheSteepestStepFirstMissesIt) {
-  // One core too few for both steep steps of the first; the two others together gain more.
+  // One core is lacking for both steep steps of the first; the other two together gain more.
   const Choices steep = {{Cores(1), GB(1), 1}, {Cores(6), GB(1), 2.6}};
   const Choices shallow = {{Cores(1), GB(1), 1}, {Cores(4), GB(1), 1.9}};
   const Division division = DivideAmong({steep, shallow, shallow}, Cores(9), GB(10));

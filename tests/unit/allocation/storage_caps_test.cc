@@ -29,15 +29,16 @@ constexpr double kGreedy = std::numeric_limits<double>::infinity();
 
 // A training on the disk "vdb".
 struct DiskTrainer {
-  double need = 0;       // bytes per second at full speed
-  double in_flight = 1;  // requests: the disk's queue serves more of whom has more there
-  bool pauses = false;   // reads nothing for a while
-  double latency = 0;    // part of the time in which it waits though the disk is not short
+  double need = 0;  // bytes per second at full speed
+  // requests: the disk's queue serves a pod more if it has more of them there
+  double in_flight = 1;
+  bool pauses = false;  // reads nothing for a while
+  double latency = 0;   // fraction of time in which it waits although the disk is not overloaded
   bool managed = true;
 };
 
-// A node with one disk. It serves requests in turn, so a pod gets bandwidth by how many it has in
-// flight, up to what it needs and to its cap.
+// A node with one disk. The disk serves requests in turn, so pods share its bandwidth in proportion
+// to their requests in flight. A pod gets no more than it needs, and no more than its cap.
 class CappedDisk {
  public:
   void Look() {
@@ -80,9 +81,9 @@ class CappedDisk {
 
   std::map<std::string, DiskTrainer> trainers;
   double bandwidth = 40 * kDiskMB;
-  bool known = true;  // the bandwidth
+  bool known = true;  // whether the bandwidth is known
   StorageCaps caps;
-  std::map<std::string, double> read;  // in the last look, by uid
+  std::map<std::string, double> read;  // uid -> bytes read in the last look
   double total = 0;
 
  private:
@@ -157,7 +158,7 @@ TEST_F(StorageCapsTest, PodsThatReadTheirPartsAreNotCapped) {
 }
 
 TEST_F(StorageCapsTest, APodThatDoesNotWaitIsNotCapped) {
-  disk.trainers.at("hog").need = 33 * kDiskMB;  // it gets that, and its CPU limits it
+  disk.trainers.at("hog").need = 33 * kDiskMB;  // the hog gets that, and its CPU limits it
   disk.Look(seconds(300));
   EXPECT_LT(disk.read.at("modest"), 0.6 * kModest.need);
   EXPECT_THAT(disk.caps.caps(), IsEmpty());
@@ -175,7 +176,7 @@ TEST_F(StorageCapsTest, UnknownReadsAreNotDivided) {
   StorageUse modest = use("vdb", 0.5);
   modest.read = 6e6;
   for (int look = 0; look < 30; ++look) {
-    // Its waits are unknown; it does not read from a disk.
+    // The waits of one are unknown; the other does not read from a disk.
     caps.Observe({{"a", modest}, {"b", use("vdb", {})}, {"c", use("network", 1)}}, {"a", "b", "c"},
                  Instant(seconds(10 * look)));
     ASSERT_THAT(caps.caps(), IsEmpty());
@@ -189,7 +190,7 @@ TEST_F(StorageCapsTest, PodsOfOthersAreNotCappedAndKeepTheirPart) {
 }
 
 TEST_F(StorageCapsTest, CapsWithoutUseAreRemovedUntilTheReadersChange) {
-  // It waits for each of its small reads, whatever the others do.
+  // The pod waits for each of its small reads, whatever the others do.
   disk.trainers["modest"] = {.need = 5 * kDiskMB, .in_flight = 10, .latency = 0.9};
   disk.Look(seconds(80));
   ASSERT_THAT(disk.caps.caps(), SizeIs(1));
@@ -212,7 +213,7 @@ TEST_F(StorageCapsTest, CapsChangeAtMostEveryTenSeconds) {
   int changes = 0;
   for (int look = 0; look < 100; ++look) {
     const Instant now(seconds(5 * look));
-    // Its need goes up and down.
+    // The pod's need alternates.
     uses.at("modest").waited = look % 2 == 0 ? 0.3 : 0.5;
     caps.Observe(uses, {"hog", "modest"}, now);
     const auto cap = caps.caps().find("hog");
@@ -227,7 +228,7 @@ TEST_F(StorageCapsTest, CapsChangeAtMostEveryTenSeconds) {
   EXPECT_GT(changes, 1);
 }
 
-// Random trainings come, go and pause.
+// Generates trainings that come, go and pause.
 class RandomCappedDisk {
  public:
   explicit RandomCappedDisk(uint64_t seed) : random(seed) {
@@ -275,7 +276,7 @@ TEST(StorageCapsPropertyTest, NoPodIsCappedBelowAnEqualPartAndAllCapsFitTheDisk)
         ASSERT_TRUE(disk.trainers.contains(uid));
         ASSERT_TRUE(disk.trainers.at(uid).managed);
         ASSERT_LE(cap.rate, kMost * disk.bandwidth);
-        if (disk.read.at(uid) < kDiskMB) continue;  // it pauses
+        if (disk.read.at(uid) < kDiskMB) continue;  // the training pauses
         sum += cap.rate;
         ASSERT_GE(cap.rate, kRounding * disk.bandwidth / readers);
       }

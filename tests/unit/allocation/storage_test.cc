@@ -1,4 +1,5 @@
-// Storage that pods of one node share: what is left to each, where pods go, and which get memory.
+// Tests storage that the pods of a node share: what is left for each, where pods go, and which get
+// memory.
 
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 
-// Ten iterations per second, which need 100 MB/s with no cache.
+// Ten iterations per second, which need 100 MB/s without a cache.
 const DataReads kReads{.process = GB(10), .data_set = GB(100), .per_iteration = 1e7};
 std::shared_ptr<const JobProfile> TenASecond() {
   return std::make_shared<const JobProfile>(
@@ -75,7 +76,7 @@ TEST_F(StorageSharesTest, ThroughputsAreThoseOfTheAmountsAndNotOfThePresentOnes)
 }
 
 TEST_F(StorageSharesTest, MemoryGoesWhereItSavesTheReadsThatOthersWaitFor) {
-  // Neither is faster with more memory by its own profile.
+  // By its own profile, neither is faster with more memory.
   const std::vector<PodShare> shares = {Share(GB(10)), Share(GB(10)), Share(GB(10))};
   const auto amounts = Regrow(WithStorageLeft(shares, CurrentOf(shares)), {Gpus(0), {}, GB(200)});
   double total = 0;

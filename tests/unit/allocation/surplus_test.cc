@@ -14,21 +14,22 @@
 namespace synergy {
 namespace {
 
-// Twice as fast with twice the cores, up to 8; memory does not matter beyond 1 GiB.
+// Returns a profile that is twice as fast with twice the cores, up to 8. Memory beyond 1 GiB does
+// not matter.
 const JobProfile& Sensitive() {
   static const JobProfile profile = *JobProfile::Create(
       Gpus(1), {{Cores(1), GiB(1), 1}, {Cores(4), GiB(1), 4}, {Cores(8), GiB(1), 8}});
   return profile;
 }
 
-// One core is enough.
+// Returns a profile for which one core suffices.
 const JobProfile& Insensitive() {
   static const JobProfile profile =
       *JobProfile::Create(Gpus(1), {{Cores(1), GiB(1), 5}, {Cores(8), GiB(1), 5.1}});
   return profile;
 }
 
-// Twice as fast with 8 GiB.
+// Returns a profile that is twice as fast with 8 GiB.
 const JobProfile& MemoryHungry() {
   static const JobProfile profile = *JobProfile::Create(
       Gpus(1), {{Cores(1), GiB(2), 1}, {Cores(1), GiB(4), 1.5}, {Cores(1), GiB(8), 2}});
@@ -188,7 +189,7 @@ TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
   EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
 }
 
-// Larger requests of init containers count as long as the pod exists.
+// If init containers request more, that counts as long as the pod exists.
 TEST(Surplus, IsWhatTheNodeGetsBack) {
   const auto with_peak = [](MilliCpu cpu, Bytes memory) {
     return Surplus(
@@ -213,7 +214,7 @@ TEST(Surplus, MemoryKeepsAMarginAboveWhatIsInUse) {
       fungible.memory_reading->in_use = amount;
     }));
   };
-  EXPECT_EQ(in_use(GiB(1)), GiB(2));  // the floor is more
+  EXPECT_EQ(in_use(GiB(1)), GiB(2));  // the floor is larger
   EXPECT_EQ(in_use(GiB(3)), GiB(4) - GiB(3) - MemoryMargin(GiB(3)));
   EXPECT_EQ(in_use(GiB(4)), Bytes(0));
   EXPECT_EQ(in_use(GiB(9)), Bytes(0));
@@ -263,7 +264,7 @@ TEST(Surplus, MemoryIsNothingIfThePodExcludesIt) {
       Bytes(0));
 }
 
-// The request could only decrease with the limit, which would take memory from the process.
+// The request could only be cut together with the limit, which would take memory from the process.
 TEST(Surplus, MemoryIsNothingUnderAStrictLimit) {
   const auto strict = [](std::optional<Bytes> limit) {
     return MemorySurplusOf(Changed(PodWithSurplus(), [limit](ManagedContainer& fungible) {
@@ -275,7 +276,8 @@ TEST(Surplus, MemoryIsNothingUnderAStrictLimit) {
   EXPECT_EQ(strict(std::nullopt), GiB(2));
 }
 
-// The surplus is taken when the present change has ended: no pod is to be evicted meanwhile.
+// The surplus can be taken when the pod's current change has ended, so no pod is to be evicted
+// meanwhile.
 TEST(Surplus, CountsWhileAChangeOfThePodIsUnderWay) {
   const Pod pod = Changed(PodWithSurplus(),
                           [](ManagedContainer& fungible) { fungible.in_force.cpu = Cores(5); });

@@ -26,7 +26,7 @@ using synergy::testing::ReadRequest;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Sets a variable of the environment until its end.
+// Sets an environment variable, and restores it in the destructor.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -45,7 +45,7 @@ class Environment {
 
 class ClusterConnectionTest : public ::testing::Test {
  protected:
-  // Writes a kubeconfig for this server, with further fields of the cluster.
+  // Writes a kubeconfig for this server. `cluster`: additional fields of the cluster.
   std::string Kubeconfig(const std::string& server, const std::string& cluster = "") {
     return folder_.Write("config",
                          "{current-context: a, contexts: [{name: a, context: {cluster: k}}], "
@@ -77,7 +77,7 @@ TEST_F(ClusterConnectionTest, OptionsChooseTheUser) {
   EXPECT_EQ(requests[0].headers.at("authorization"), "Bearer secret");
   EXPECT_EQ(requests[0].headers.at("impersonate-user"), "jane");
   EXPECT_EQ(requests[0].headers.at("impersonate-uid"), "7");
-  EXPECT_EQ(requests[0].headers.at("impersonate-group"), "ops");  // the last of both
+  EXPECT_EQ(requests[0].headers.at("impersonate-group"), "ops");  // the last of both groups
 }
 
 TEST_F(ClusterConnectionTest, OthersConnectWithTheirTokensAlone) {
@@ -130,10 +130,10 @@ TEST_F(ClusterConnectionTest, ASlowAnswerEndsWithTheRequestTimeout) {
   EXPECT_THAT(malformed.error().message, HasSubstr("--request-timeout: \"soon\" is not"));
 }
 
-// A proxy that notes the first request, and answers it itself.
+// A proxy that records the first request, and answers it itself.
 class ClusterProxyTest : public ClusterConnectionTest {
  protected:
-  // Returns what the proxy was asked for; nothing if it was not.
+  // Returns the request that the proxy got; empty if it got none.
   std::string AskedOf(const std::string& server, const std::string& cluster,
                       const std::optional<std::string>& exempt = {}) {
     FakeListener proxy;
@@ -169,7 +169,7 @@ TEST_F(ClusterProxyTest, TheKubeconfigsProxyIsUsedEvenForThisMachine) {
 }
 
 TEST_F(ClusterProxyTest, TheEnvironmentsProxyHasExceptions) {
-  // An address for documentation, where nothing answers.
+  // An address reserved for documentation, at which nothing answers.
   const std::string server = "http://192.0.2.1:8080";
   EXPECT_EQ(AskedOf(server, "", "192.0.2.2"), server + "/api/v1/nodes");
   EXPECT_EQ(AskedOf(server, "", "192.0.2.0/24"), "");

@@ -53,7 +53,7 @@ TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
   EXPECT_EQ(nodes[0].name, "n1");
   EXPECT_EQ(nodes[0].gpu_pods, 1u);
   EXPECT_EQ(nodes[0].allocated.gpus, Gpus(1));
-  EXPECT_EQ(nodes[0].allocated.cpu, Cores(3));  // the web server's too
+  EXPECT_EQ(nodes[0].allocated.cpu, Cores(3));  // includes the web server's
   EXPECT_THAT(ToText(ShowNodes(nodes)), HasSubstr("n1    1/4  3/8"));
   EXPECT_THAT(ToText(ShowPods(ViewPods(*facts, WallTime{}), true)), HasSubstr("other"));
 }
@@ -145,7 +145,7 @@ TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
 TEST_F(ClusterFactsTest, SelectedPodsShareWhatIsReadOfTheCluster) {
   const auto all = facts_.ReadSelectedPods("default", "app");
   ASSERT_TRUE(all) << all.error().message;
-  ASSERT_EQ(all->size(), 3u);  // the fake ignores selectors
+  ASSERT_EQ(all->size(), 3u);  // the fake server ignores selectors
   EXPECT_EQ(all->at(0).cluster, all->at(2).cluster);
   EXPECT_EQ(server_.requests("/api/v1/nodes").size(), 1u);
 }

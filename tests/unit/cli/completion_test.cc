@@ -47,7 +47,7 @@ TEST_F(CompletionTest, EachCommandHasItsOwnOptions) {
   EXPECT_THAT(WordsFor({"top", "--sel"}), ElementsAre("--selector"));
   EXPECT_THAT(WordsFor({"top", "--no-h"}), ElementsAre("--no-headers"));
   EXPECT_THAT(WordsFor({"explain", "--no-h"}), IsEmpty());
-  EXPECT_THAT(WordsFor({"profile", "--wa"}), ElementsAre("--watch"));  // by its alias
+  EXPECT_THAT(WordsFor({"profile", "--wa"}), ElementsAre("--watch"));  // the command's alias
   EXPECT_THAT(WordsFor({"top", "-"}), AllOf(Contains("--output"), Contains("--help")));
 }
 

@@ -151,7 +151,7 @@ TEST(ExplainJobTest, AJobIsFoundByItsNameOrItsWorkloads) {
   EXPECT_EQ((*FindJob(facts, "team", "a"))->name, "job-a-12ab");
   EXPECT_EQ((*FindJob(facts, "team", "job-a-12ab"))->owner.name, "a");
   EXPECT_EQ(FindJob(facts, "others", "a").error().code, ErrorCode::kNotFound);
-  // A job that has ended gives way to another one of the same name.
+  // A job that has ended is ignored in favour of another one with the same name.
   facts.workloads.push_back(MakeRunning("a"));
   facts.workloads.back().name = "job-a-34cd";
   facts.workloads[1].finished = true;

@@ -35,7 +35,7 @@ ResourceVector Amounts(int64_t gpus, int64_t cores, int64_t gib) {
   return {Gpus(gpus), Cores(cores), MiB(gib * 1024)};
 }
 
-// Twice as fast with three times the CPU of its fair share.
+// Returns a profile that is twice as fast with three times the CPU of its fair share.
 ProfileObject MakeProfile(int64_t generation = 1) {
   ProfileObject object;
   object.profile_namespace = "team";
@@ -189,8 +189,9 @@ TEST(ExplainTest, ListsTheReasonPerNodeForAWaitingPod) {
 
   const Explanation explanation = Explain(facts, kNow);
   ASSERT_TRUE(explanation.waits);
-  EXPECT_EQ(explanation.waits->nodes_with_room, 1u);   // n4
-  EXPECT_EQ(explanation.waits->nodes_by_reclaim, 1u);  // n1: the peer has 20 above its floor
+  EXPECT_EQ(explanation.waits->nodes_with_room, 1u);  // n4
+  // n1, where the peer has 20 cores above its floor
+  EXPECT_EQ(explanation.waits->nodes_by_reclaim, 1u);
   std::vector<std::string> reasons;
   for (const NodeObstacle& obstacle : explanation.waits->obstacles) {
     reasons.push_back(obstacle.reason);

@@ -22,7 +22,7 @@ class FailureCommandTest : public ::testing::Test {
 
   void Write(std::string_view text) { std::ofstream(file_, std::ios::binary) << text; }
 
-  // Returns the message of the error.
+  // Returns the error message for these arguments.
   std::string MistakeOf(FailureArguments arguments) {
     arguments.files = {file_};
     const Result<std::optional<JobFailure>> failure = ReadFailure(arguments);

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An object of a list. Times are minutes after ten o'clock.
+// An object in a list. Times are minutes after ten o'clock.
 struct ListItem {
   std::string kind;
   std::string uid;
@@ -128,7 +128,7 @@ TEST(KubernetesTraceTest, AWorkloadAJobAndPodsAreOneJob) {
   EXPECT_EQ(ReadTrace({PartOf("Job", "a", WorkloadItem("w", 2, 4, 10, 70)),
                        JobItem("a", 2, 4, 11, 69), PartOf("Job", "a", PodItem("p", 4, 12, 60))}),
             TraceLines{"0+60 x 8"});
-  // Kueue's Workload belongs to the TrainJob, whose JobSet made the Jobs.
+  // Kueue's Workload belongs to the TrainJob, and the TrainJob's JobSet created the Jobs.
   EXPECT_EQ(ReadTrace({PartOf("TrainJob", "t", WorkloadItem("w", 2, 4, 10, 70)),
                        PartOf("TrainJob", "t", {.kind = "JobSet", .uid = "s"}),
                        PartOf("JobSet", "s", JobItem("j1", 1, 4, 12, 60)),
@@ -220,7 +220,7 @@ TEST(KubernetesTraceTest, OddInputIsAnErrorOrLeftOut) {
   EXPECT_THAT(trace.Add("{}").error().message, HasSubstr("kubectl get jobs,workloads,pods"));
   EXPECT_FALSE(trace.Add("{"));
   EXPECT_EQ(trace.Finish("file", {}).error().code, ErrorCode::kNotFound);
-  // Owners in a ring.
+  // The objects own each other in a cycle.
   EXPECT_EQ(ReadTrace({PartOf("Job", "b", JobItem("a", 1, 1, 0, 60)),
                        PartOf("Job", "a", JobItem("b", 1, 1, 0, 60))}),
             (TraceLines{"0+60 x 1", "0+60 x 1"}));

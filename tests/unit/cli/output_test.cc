@@ -15,7 +15,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A clock whose sleepers wake at once, and that notes how long they meant to sleep.
+// A clock whose sleepers wake at once. It records how long they asked to sleep.
 class SkippingClock final : public Clock {
  public:
   Instant Now() const override { return now_; }
@@ -39,7 +39,7 @@ Shown RowOf(const std::string& cell) {
 
 class ShowTest : public ::testing::Test {
  protected:
-  // Shows what the reads return one after the other, and stops with the last.
+  // Shows the results of `reads` one after the other, and stops after the last.
   Result<> ShowAll(const OutputArguments& output, const std::vector<Result<Shown>>& reads) {
     std::stop_source stop;
     const ReadShown read = [&] {
@@ -57,7 +57,7 @@ class ShowTest : public ::testing::Test {
 
   SkippingClock clock_;
   size_t reads_ = 0;
-  bool closed_ = false;  // standard output
+  bool closed_ = false;  // whether standard output is closed
   std::vector<std::string> printed_;
   std::vector<std::string> notes_;
 };

@@ -40,7 +40,7 @@ TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
   const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs[1].duration, Seconds(600 + 7205));
-  EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // on two machines
+  EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // GPUs on two machines
 }
 
 TEST(PhillyTraceTest, AnAttemptMayCrossMidnight) {

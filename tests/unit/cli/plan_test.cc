@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Waits and completion times fall with servers and with CPUs; Synergy needs fewer of both.
+// A model in which waits and completion times decrease with servers and with CPUs. Synergy needs
+// fewer of both.
 Result<> Formula(PlanPoint& point) {
   const double speed = point.mechanism == "synergy" ? 2 : 1;
   point.jobs = 10;

@@ -39,7 +39,7 @@ KnownProgress SampleProgress() {
   return known;
 }
 
-// An API server that passes requests to a controller, whose answers the test sets.
+// An API server that forwards requests to a controller, whose answers the test sets.
 class ProgressTest : public ::testing::Test {
  protected:
   static constexpr const char* kPath =
@@ -99,7 +99,7 @@ TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
   clock_.Advance(std::chrono::minutes(5));
   EXPECT_EQ(reader.Read("").note, "");
   EXPECT_EQ(token_requests_.size(), 2U);
-  // The answer after a change of the API server's keys.
+  // This is the controller's answer after the API server's keys have changed.
   answer_.status = 401;
   EXPECT_NE(reader.Read("").note, "");
   answer_.status = 200;
@@ -159,16 +159,16 @@ TEST(ProgressTextTest, BusyGpusAreCalledAnEstimate) {
 
 TEST(ProgressTextTest, ProgressOlderThanTwoMinutesShowsItsAge) {
   KnownProgress known = SampleProgress();
-  known.age = seconds(119);  // and a second between the line and the answer
+  known.age = seconds(119);  // the answer comes a second after the line
   EXPECT_EQ(RateText(known), "12.3/s");
   known.age = seconds(120);
   EXPECT_EQ(RateText(known), "12.3/s 2m ago");
   EXPECT_THAT(ProgressText(known), HasSubstr("2m ago"));
-  // The agent answers, but the training prints nothing.
+  // The agent answers, but the training prints no lines.
   known.age = seconds(1);
   known.pod.last = known.at - std::chrono::minutes(5);
   EXPECT_EQ(RateText(known), "12.3/s 5m ago");
-  // The clocks of node and controller differ.
+  // The node's clock differs from the controller's.
   known.pod.last = known.at + std::chrono::minutes(5);
   EXPECT_EQ(RateText(known), "12.3/s");
 }

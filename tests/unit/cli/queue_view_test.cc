@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Returns "place job state band" of each job, in order.
+// Returns "place job state band" for each job, in order.
 std::vector<std::string> Shown(const QueueFacts& facts) {
   std::vector<std::string> shown;
   for (const QueuedView& one : ViewQueue(facts, "train", kQueueNow).workloads) {

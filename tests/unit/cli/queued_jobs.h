@@ -9,7 +9,7 @@
 
 namespace synergy::cli::testing {
 
-// In the middle of a round.
+// A time in the middle of a round.
 inline const WallTime kQueueNow = WallTime() + std::chrono::hours(1000) + std::chrono::seconds(100);
 
 inline Workload MakeWorkload(const std::string& job) {
@@ -36,7 +36,7 @@ inline QueuedPod MakePodOf(const Workload& workload) {
   return pod;
 }
 
-// Returns a running job that had 300 GPU-seconds until half a minute ago.
+// Returns a running job with 300 GPU-seconds of service until half a minute ago.
 inline Workload MakeRunning(const std::string& job) {
   Workload workload = MakeWorkload(job);
   workload.has_quota = true;

@@ -31,8 +31,8 @@ using ::testing::StartsWith;
 
 constexpr const char* kEverywhere = "";
 
-// An API server with one pod in each of two namespaces, on a node that only users with rights for
-// all namespaces see.
+// An API server with one pod in each of two namespaces. Only users with rights for all namespaces
+// see the pods' node.
 class TwoTeams {
  public:
   // Answers a request with this token.
@@ -160,7 +160,7 @@ class SharedUiTest : public ::testing::Test {
     EXPECT_THAT(answer, StartsWith(kBegin));
     return answer.substr(kBegin.size(), answer.find(',') - kBegin.size());
   }
-  // Without a token there is no header.
+  // Sends a request; without a token it has no header for one.
   http::ClientResponse Get(const std::string& path, const std::string& token = "") {
     http::ClientRequest request{.method = "GET", .path = path};
     if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -189,7 +189,7 @@ TEST_F(SharedUiTest, NothingIsReadWithoutAValidToken) {
     EXPECT_EQ(none.status, 401) << path;
     EXPECT_THAT(none.body, AllOf(HasSubstr("service proxy"), HasSubstr("port-forward"),
                                  Not(HasSubstr("train"))));
-    // The API server would take these for anonymous requests.
+    // The API server would treat these as anonymous requests.
     for (const char* empty : {" ", "two words", "\xc3\xa4"})
       EXPECT_EQ(Get(path, empty).status, 401) << path;
   }

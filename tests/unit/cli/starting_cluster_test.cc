@@ -45,8 +45,8 @@ Result<PresentCluster> Parse(const std::vector<std::string>& items,
 
 enum class Manager { kSynergy, kOthers };
 
-// Runs a job of four GPUs that takes a minute, and one of a single GPU, on four GPUs of which a pod
-// has three.
+// Runs two jobs, one of four GPUs that takes a minute and one of a single GPU, on four GPUs of
+// which a pod has three.
 Result<SimulationRun> RunBeside(std::optional<Seconds> remaining, Manager manager) {
   auto cluster =
       Parse({kNode, kProfile, PodText("a", R"("nodeName":"n1",)", R"("phase":"Running")", 3)});

@@ -1,6 +1,6 @@
 #pragma once
 
-// Helpers for the ClusterState tests: nodes like V100 servers, pods by name, and short queries.
+// Helpers for the ClusterState tests: nodes like the V100 servers, pods by name, and short queries.
 
 #include <algorithm>
 #include <chrono>

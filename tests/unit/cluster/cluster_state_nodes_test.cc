@@ -1,4 +1,4 @@
-// Nodes that are added, changed and removed while they have pods.
+// Tests nodes that are added, changed and removed while they have pods.
 
 #include <string>
 

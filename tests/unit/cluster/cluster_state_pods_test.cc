@@ -1,4 +1,4 @@
-// The life of a pod's record: waiting, expected, assumed, bound, gone (see the diagram in
+// Tests the life of a pod's record: waiting, expected, assumed, bound, gone (see the diagram in
 // cluster_state.h).
 
 #include <string>
@@ -24,7 +24,8 @@ class PodLifeTest : public ClusterStateFixture {
   }
 };
 
-// The kubelet's topology manager refused it; the job's next pod would come back at once.
+// The kubelet's topology manager has refused the pod. Otherwise the job's next pod would come to
+// the same node.
 TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
   HaveNode("n1");
   state.DropStaleExpectations(At(0), {});
@@ -44,10 +45,10 @@ TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
   EXPECT_FALSE(fits(4));
   EXPECT_TRUE(fits(2)) << "of another size";
 
-  // Devices have become free, and may be better aligned.
+  // Devices are free again, and may be better aligned.
   state.RemovePod("small");
   EXPECT_TRUE(fits(4));
-  // Another report of the failed pod changes nothing.
+  // A later report of the same failed pod changes nothing.
   Pod old = OnNode(MakeGpuPod("four", 4), "n1");
   old.misaligned = true;
   state.UpsertPod(Finished(old));
@@ -197,7 +198,7 @@ TEST_F(PodLifeTest, NoPodIsAssumedOnAnUnknownNode) {
 }
 
 TEST_F(PodLifeTest, AMoveThatDoesNotFitLeavesThePodAssumedWhereItWas) {
-  // A Binding to n1 may be under way: its place must not be given away.
+  // A Binding to n1 may be under way, so no other pod may get the place.
   ASSERT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("full", 8), "n2"));
   EXPECT_FALSE(Assume(MakeGpuPod("a", 8), "n2"));
@@ -213,7 +214,7 @@ TEST_F(PodLifeTest, ABindElsewhereThatDoesNotFitEndsAnExpectation) {
 }
 
 TEST_F(PodLifeTest, AnExpectationGivesWayToABind) {
-  // kube-scheduler would not bind here if it still held the place for the other pod.
+  // If kube-scheduler still held the place for the other pod, it would not bind this one here.
   state.UpsertPod(MakeGpuPod("promised", 8));
   Expect(MakeGpuPod("promised", 8), "n1");
   EXPECT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));

@@ -1,4 +1,4 @@
-// Many threads use one ClusterState. Most useful under the thread sanitizer.
+// Many threads use the same ClusterState. This is most useful under the thread sanitizer.
 
 #include <atomic>
 #include <latch>
@@ -17,7 +17,7 @@ constexpr int kThreads = 8;
 
 class RaceTest : public ClusterStateFixture {
  protected:
-  // Runs `work(thread)` on all threads at once, and returns when all are done.
+  // Runs `work(thread)` in all threads at the same time, and returns when all are done.
   template <class Work>
   static void AtOnce(Work work) {
     std::latch start(kThreads);
@@ -67,7 +67,7 @@ TEST_F(RaceTest, OneGpuPassedAroundIsNeverHeldTwice) {
 }
 
 TEST_F(RaceTest, ReadersSeeWholeStatesWhileWritersWrite) {
-  // Each pod takes as many cores as GPUs, so that a torn read shows.
+  // Each pod takes as many cores as GPUs, so that a torn read is noticed.
   for (int i = 0; i < 4; ++i) HaveNode("n" + std::to_string(i));
   std::atomic<bool> torn = false;
   AtOnce([&](int thread) {

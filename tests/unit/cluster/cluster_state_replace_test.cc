@@ -1,4 +1,4 @@
-// A list that replaces everything that the watch has reported before.
+// Tests a list that replaces everything that the watch has reported before it.
 
 #include <set>
 #include <string>
@@ -149,7 +149,7 @@ TEST_F(ReplaceTest, PodWatchedWhileTheListIsTakenSurvivesIt) {
 }
 
 TEST_F(ReplaceTest, ANodeThatAPodMovesToIsTakenAfterTheOneThatItLeaves) {
-  // "a" is expected on n2, and bound to n1; the new pod on n2 uses the room that it leaves there.
+  // "a" is expected on n2 and bound to n1. The new pod on n2 uses the room that "a" thereby leaves.
   Expect(MakeGpuPod("a", 4), "n2");
   PodList list(state, {OnNode(MakeGpuPod("a", 4), "n1"), OnNode(MakeGpuPod("b", 5), "n2")}, 1);
   ASSERT_TRUE(list.Step());

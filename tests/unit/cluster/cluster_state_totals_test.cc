@@ -1,4 +1,4 @@
-// A snapshot's cluster totals: the largest node, the least per GPU, the waiting pods.
+// Tests a snapshot's totals of the cluster: the largest node, the least per GPU, the waiting pods.
 
 #include <gtest/gtest.h>
 

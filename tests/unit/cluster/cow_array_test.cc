@@ -43,7 +43,7 @@ TEST(CowArrayTest, ACopyDoesNotSeeLaterWrites) {
 TEST(CowArrayTest, ACopyDoesNotGrowWithTheOriginal) {
   CowArray<int> numbers = Numbers(1);
   const CowArray<int> before = numbers.Share();
-  // The second element lies in the chunk that both share.
+  // The second element is in the chunk that both share.
   numbers.Append() = 7;
   EXPECT_EQ(before.size(), 1U);
   EXPECT_EQ(numbers.size(), 2U);

@@ -1,4 +1,4 @@
-// GPUs by ResourceClaims and ResourceSlices, as ClusterState counts them.
+// Tests how ClusterState counts GPUs by ResourceClaims and ResourceSlices.
 
 #include <limits>
 #include <memory>
@@ -32,7 +32,7 @@ ResourceSlice MakeSlice(const std::string& node, int devices, int64_t generation
   return slice;
 }
 
-// The name is also the UID. Named `claim` by the pods of namespace "team".
+// Returns a claim whose name is also its UID. Pods of the namespace "team" name it `claim`.
 ResourceClaim MakeClaim(std::string name, int64_t count) {
   return {.uid = name,
           .pod_namespace = "team",
@@ -58,7 +58,7 @@ Pod MakeClaimPod(std::string name, std::vector<std::string> claims) {
   return WithClaims(MakePod(std::move(name), {Gpus(0), Cores(1), GiB(1)}), std::move(claims));
 }
 
-// A pod that the webhook has sized.
+// Returns the pod as if the webhook had sized it.
 Pod Sized(Pod pod) {
   auto fungible = std::make_shared<ManagedContainer>();
   fungible->requested = pod.requests.main;
@@ -74,7 +74,7 @@ class DevicesTest : public ClusterStateFixture {
     state.CountDevices({"nvidia.com/gpu", {kDriver}});
     state.UpsertDeviceClass({kDriver, "nvidia.com/gpu"});
   }
-  // A node whose GPUs are offered by slices alone.
+  // Adds a node that offers its GPUs only by slices.
   void HaveNode(const std::string& name) {
     state.UpsertNode(MakeNode(name, {Gpus(0), Cores(24), GiB(500)}));
   }
@@ -100,7 +100,7 @@ TEST_F(DevicesTest, SlicesAreTheGpusOfANodeWithoutADevicePlugin) {
   EXPECT_EQ(CapacityOf("plugin"), Gpus(8)) << "as kube-scheduler has it";
   EXPECT_EQ(NodeOf(*state.Snapshot(), "n1").detail->gpu_kinds.products,
             std::vector<std::string>{"A100"});
-  // In the other order, and again.
+  // Now in the other order, and twice.
   state.UpsertResourceSlice(MakeSlice("n2", 3));
   HaveNode("n2");
   HaveNode("n2");
@@ -108,7 +108,7 @@ TEST_F(DevicesTest, SlicesAreTheGpusOfANodeWithoutADevicePlugin) {
   state.RemoveResourceSlice("n2-slice");
   EXPECT_EQ(CapacityOf("n2"), Gpus(0));
   EXPECT_TRUE(NodeOf(*state.Snapshot(), "n2").detail->gpu_kinds.products.empty());
-  // The device plugin goes, and comes back.
+  // The device plugin disappears, and comes back.
   state.UpsertNode(MakeNode("plugin", {Gpus(0), Cores(24), GiB(500)}));
   EXPECT_EQ(CapacityOf("plugin"), Gpus(4));
   state.UpsertNode(MakeNode("plugin", kServer));
@@ -222,7 +222,7 @@ TEST_F(DevicesTest, ASharedClaimCountsOnce) {
   state.RemovePod("a");
   EXPECT_EQ(GpusOf("b"), Gpus(2));
   EXPECT_TRUE(state.FindPod("b")->fungible);
-  // A pod that waits is not the first of those that share.
+  // A waiting pod is not the first of the pods that share.
   state.UpsertPod(MakeClaimPod("a", {"claim"}));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
 }
@@ -237,7 +237,7 @@ TEST_F(DevicesTest, CountsOnlyDevicesOfItsOwnOnItsNode) {
   state.UpsertResourceClaim(claim);
   state.UpsertPod(OnNode(MakeClaimPod("p", {"claim", "claim"}), "n1"));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2)) << "gpu-1 once, and one that is no longer listed";
-  // A pod that named its node itself, other than that of its devices, or without any.
+  // These pods name a node themselves: another one than that of their devices, or without devices.
   HaveNode("n2");
   state.UpsertPod(OnNode(MakeClaimPod("other", {"claim"}), "n2"));
   EXPECT_LE(GpusTakenOn("n2"), Gpus(1));

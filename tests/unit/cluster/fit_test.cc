@@ -33,7 +33,7 @@ struct FitCase {
   std::string what;
   NodeState node;
   Pod pod;
-  std::string description;  // empty: it fits
+  std::string description;  // empty if the pod fits
   bool unresolvable = false;
 };
 
@@ -138,8 +138,8 @@ TEST(FitTest, ANodeWithAnAbsurdPodIsJudgedWithoutUndefinedArithmetic) {
     node = WithPod(
         node, std::make_shared<const Pod>(WithOther(MakePod(name, {}), "example.com/nic", kMost)));
   }
-  // Twice the maximum wraps around, as in kube-scheduler; it only matters that the answer is the
-  // same each time.
+  // Twice the maximum wraps around, as in kube-scheduler. It matters only that the answer is always
+  // the same.
   const Pod pod = WithOther(MakeGpuPod("p", 1), "example.com/nic", 1);
   EXPECT_EQ(CheckFit(pod, node), CheckFit(pod, node));
 }

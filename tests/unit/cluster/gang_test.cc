@@ -92,7 +92,7 @@ TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
             "team/jobset/set/workers");
 }
 
-// They would wait for each other for ever.
+// As a gang they would wait for each other for ever.
 TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
   const Words exclusive = {{"alpha.jobset.sigs.k8s.io/exclusive-topology", "rack"}};
   const Words of_set = {{"jobset.sigs.k8s.io/jobset-name", "set"}, {"synergy.io/gang-size", "8"}};
@@ -157,7 +157,7 @@ TEST(GangTest, WordsWithoutSenseAreAProblemThatNamesTheCure) {
                 "...\", but must be a number from 1 to 256");
 }
 
-// Places held for members.
+// Tests places that are held for members.
 class GangReservationTest : public ::testing::Test {
  protected:
   GangReservationTest() {

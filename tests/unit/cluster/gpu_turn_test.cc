@@ -9,7 +9,7 @@ using std::chrono::seconds;
 
 WallTime At(int64_t second) { return WallTime(seconds(second)); }
 
-// Runs for 55 s of 110 s, twice in a cycle.
+// Returns a turn that runs for 55 of 110 s, in two parts of each cycle.
 GpuTurn TwoParts() {
   return {At(1000), seconds(220), {{seconds(55), seconds(110)}, {seconds(165), seconds(220)}}, {}};
 }
@@ -30,7 +30,7 @@ TEST(GpuTurnTest, RepeatsFromItsEpochAndBefore) {
   }
 }
 
-// Walks second by second: the next switch is where RunsAt() changes.
+// Compares second by second: the next switch is where RunsAt() changes.
 TEST(GpuTurnTest, TheNextSwitchIsWhereRunningChanges) {
   for (const GpuTurn& turn :
        {TwoParts(), GpuTurn{At(0), seconds(120), {{seconds(0), seconds(60)}}, {}},

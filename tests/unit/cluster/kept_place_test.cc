@@ -23,7 +23,7 @@ Pod Waits(Pod pod, std::string kept_node = {}) {
   return pod;
 }
 
-// A place that the tuner keeps for a waiting pod.
+// Tests a place that the tuner keeps for a waiting pod.
 class KeptPlaceTest : public ::testing::Test {
  protected:
   KeptPlaceTest() {
@@ -103,7 +103,7 @@ TEST_F(KeptPlaceTest, NothingChangesWhileNothingElseDoes) {
   EXPECT_EQ(state.version(), version);
 }
 
-// Returns a pod that runs on "b" with 3 cores and is to get 2 more.
+// Returns a pod on "b" that has 3 cores and is going to get 2 more.
 Pod Growing(MilliCpu to = Cores(5)) {
   Pod pod = ManagedPod("g", "b", 3);
   ManagedContainer fungible = *pod.fungible;
@@ -135,7 +135,7 @@ TEST_F(AnnouncedGrowthTest, DoesNotCountBeyondTheNode) {
   EXPECT_EQ(NodeOf(*state.Snapshot(), "b").requested.cpu, Cores(9));
 }
 
-// Returns a pod on "b" that requests as much and whose last change is this one.
+// Returns a pod on "b" that requests `cores` and whose last change is `change`.
 Pod InLoan(const std::string& name, int64_t cores, ChangeRecord change) {
   Pod pod = ManagedPod(name, "b", cores);
   ManagedContainer fungible = *pod.fungible;

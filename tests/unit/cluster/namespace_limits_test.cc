@@ -74,7 +74,7 @@ TEST_F(NamespaceLimitsTest, GrowthLeavesRoomForAnotherPodLikeIt) {
   EXPECT_EQ(MostCpu(), kFloor.cpu) << "not less than it has";
 }
 
-// A quota may refuse a floor although it has room (docs/internals/sizing.md).
+// A quota may refuse a pod's floor although it has room for it (docs/internals/sizing.md).
 TEST_F(NamespaceLimitsTest, RefusedPodTakesItsShareFromTheReservedAmounts) {
   Pod pod = Training();
   auto refused = std::make_shared<ManagedContainer>(*pod.fungible);

@@ -21,7 +21,7 @@ Pod Nominated(Pod pod, std::string node, std::string kept_node = {}) {
   return pod;
 }
 
-// A pod for which kube-scheduler has evicted others.
+// Tests a pod for which kube-scheduler has evicted others.
 class NominatedTest : public ::testing::Test {
  protected:
   NominatedTest() {

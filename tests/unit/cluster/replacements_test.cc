@@ -1,4 +1,4 @@
-// Places that members of a running gang have left, and the pods that get them.
+// Tests places that members of a running gang have left, and the pods that get them.
 
 #include <chrono>
 #include <memory>
@@ -117,7 +117,7 @@ TEST_F(ReplacementsTest, ReplacementBoundElsewhereReleasesThePlace) {
   EXPECT_EQ(FreeOn("a"), Gpus(1));
 }
 
-// A program's first look at the time comes a second after its start.
+// A program first looks at the time a second after its start.
 TEST_F(ReplacementsTest, APlaceThatIsLeftBeforeTheFirstLookIsHeldAsLong) {
   state.RemovePod("p");
   state.DropStaleExpectations(start + std::chrono::seconds(1), {});

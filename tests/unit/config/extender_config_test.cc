@@ -169,7 +169,7 @@ TEST(ExtenderConfigTest, SizesAreReadWithDecimalAndBinaryUnits) {
 struct ExtenderErrorCase {
   std::string what;
   std::string yaml;
-  std::string message;  // without the file's name; its beginning
+  std::string message;  // the beginning of the message, without the file's name
 };
 
 TEST(ExtenderConfigTest, ErrorsNameLineAndField) {

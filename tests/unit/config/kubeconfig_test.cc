@@ -24,7 +24,7 @@ class KubeconfigTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// Returns a kubeconfig with `cluster` and `user` as the content of its only entries, in flow style.
+// Returns a kubeconfig whose only entries contain `cluster` and `user`, in flow style.
 std::string WithEntries(const std::string& cluster, const std::string& user) {
   return "current-context: c\n"
          "contexts: [{name: c, context: {cluster: k, user: u}}]\n"

@@ -33,7 +33,7 @@ std::string ProfileFileError(const std::string& text) {
   return file.error().message;
 }
 
-// Returns one profile that is valid except for these points.
+// Returns a profile that is valid except, possibly, for these points.
 std::string WithPoints(const std::string& points) {
   return "profiles:\n- model: m\n  points:\n" + points;
 }
@@ -126,7 +126,7 @@ TEST(ProfileFileTest, PointsThatAreSlowerWithMoreAreAWarning) {
 struct ProfileErrorCase {
   std::string what;
   std::string text;
-  std::string message;  // without the file's name; its beginning
+  std::string message;  // the beginning of the message, without the file's name
 };
 
 TEST(ProfileFileTest, ErrorsNameLineColumnAndField) {

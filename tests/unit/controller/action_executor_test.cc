@@ -43,7 +43,7 @@ TEST(PatchRate, AQuietTimeAllowsNoMoreThanABurst) {
   EXPECT_GT(rate.Next(), later);
 }
 
-// With an API server that answers when the test says so.
+// Uses an API server that answers when the test says so.
 class ActionExecutorTest : public ::testing::Test {
  protected:
   ActionExecutorTest() {

@@ -59,7 +59,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsAskedLessOften) {
     ++agent->failures;
     clock_.Advance(milliseconds(1));
     agents_.Done(*agent);
-    // The pause counts from the time at which the poll was due.
+    // The pause starts at the time at which the poll was due.
     clock_.Advance(seconds(pause) - seconds(11));
     EXPECT_FALSE(agents_.TakeDue()) << pause;
     clock_.Advance(seconds(11));

@@ -34,7 +34,7 @@ using ::testing::IsEmpty;
 const std::vector<std::string> kNames = {"c.ns.svc", "c.ns.svc.cluster.local"};
 constexpr Duration kYear = hours(24 * 365);
 
-// An API server with Secrets and webhook configurations that count their versions.
+// An API server with Secrets and webhook configurations that have versions.
 class FakeCertificateApi final : public kube::CertificateApi {
  public:
   Result<wire::Secret> ReadSecret(const std::string& name, std::stop_token) override {
@@ -83,7 +83,7 @@ class FakeCertificateApi final : public kube::CertificateApi {
       {kube::WebhookKind::kValidating, {"1", {""}}}};
   int version = 1;
   std::map<std::string, int> writes;
-  std::function<void()> before_write;  // once
+  std::function<void()> before_write;  // called once
   bool down = false;
   bool denied = false;
 };
@@ -95,7 +95,7 @@ std::string ContentsOf(const std::string& file) {
 
 class CertificateKeeperTest : public ::testing::Test {
  protected:
-  // One replica with files of its own.
+  // A replica with its own files.
   struct Replica {
     std::unique_ptr<testing::TemporaryFolder> folder = std::make_unique<testing::TemporaryFolder>();
     CertificateSettings settings;
@@ -134,7 +134,7 @@ class CertificateKeeperTest : public ::testing::Test {
     return all;
   }
 
-  // Whether every webhook trusts what the replica serves, now.
+  // Returns whether every webhook now trusts the certificate that the replica serves.
   bool IsTrusted(const Replica& replica) const {
     for (const std::string& bundle : Bundles()) {
       const auto validity =
@@ -150,7 +150,7 @@ class CertificateKeeperTest : public ::testing::Test {
     return {data.at("tls.crt"), data.at("tls.key")};
   }
 
-  // Holds after every test.
+  // No log line may contain a private key, in any test.
   void TearDown() override { EXPECT_EQ(lines.Count("PRIVATE KEY"), 0); }
 
   void ExpectSettled(const Replica& replica) const {
@@ -196,7 +196,7 @@ TEST_F(CertificateKeeperTest, AReplicaTakesTheCertificateThatIsThere) {
   ExpectSettled(first);
   ExpectSettled(second);
   EXPECT_EQ(api.writes["own"], 1);
-  // A container that starts again takes it at once.
+  // A restarted container uses it at once.
   Restart(second);
   EXPECT_TRUE(IsTrusted(second));
 }
@@ -401,9 +401,9 @@ TEST_F(CertificateKeeperTest, ANameThatChangesIsCertified) {
   EXPECT_TRUE(IsTrusted(old));
 }
 
-// Replicas step in any order while the API server fails, others change its objects, and time
-// passes. What a ready replica serves is trusted at every moment in which nothing was tampered
-// with, and everything settles afterwards.
+// Replicas step in any order while the API server fails, other clients change its objects, and time
+// passes. While no client has tampered with the objects, every certificate that a ready replica
+// serves is trusted. In the end everything settles.
 TEST_F(CertificateKeeperTest, ReplicasAgreeWhateverHappens) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -444,7 +444,7 @@ TEST_F(CertificateKeeperTest, ReplicasAgreeWhateverHappens) {
         for (const Replica& each : replicas) EXPECT_TRUE(!each.IsReady() || IsTrusted(each));
       }
       api.down = false;
-      // Twice, as a rotation that has begun ends after some time.
+      // This happens twice, because a rotation that has begun takes some time to end.
       for (int time = 0; time < 2; ++time) {
         for (int again = 0; again < 3; ++again) {
           for (const Replica& replica : replicas) replica.keeper->Step({});

@@ -14,7 +14,7 @@ namespace {
 
 class ClusterViewTest : public ProfilingFixture {
  protected:
-  // Returns the product of the profile that is found, or "none".
+  // Returns the GPU product of the profile that is found, or "none".
   std::string Found(const std::string& wanted, const NodeSelection& selection = {}) {
     const auto known =
         view.FindMeasured("team", {"bert", {}}, Gpus(1), 1, wanted, selection).profile;

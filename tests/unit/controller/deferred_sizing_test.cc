@@ -33,7 +33,7 @@ using ::testing::SizeIs;
 
 class DeferredSizingTest : public ::testing::Test {
  protected:
-  // Adds a waiting pod of one GPU, with placeholders or without a profile.
+  // Adds a waiting pod with one GPU, with placeholders or without a profile.
   void HaveWaiting(bool placeholder, WrittenAmounts written = {},
                    ResourceVector requested = {Gpus(1), MilliCpu(100), MiB(128)}) {
     ManagedContainer fungible;
@@ -118,7 +118,7 @@ TEST_F(DeferredSizingTest, WrittenAmountsStayWhenThePlaceholderGoes) {
   EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 100G");
 }
 
-// As after a creation under a quota, or by an older version.
+// A creation under a quota, or an older version, leaves such a pod.
 TEST_F(DeferredSizingTest, APlaceholderByWhichAnAutoscalerWouldChooseWrongIsReplaced) {
   HaveWaiting(true);
   Size();

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A queue of four GPUs whose jobs are elastic.
+// Tests a queue of four GPUs with elastic jobs.
 class ElasticJobsTest : public RoundsFixture {
  protected:
   ElasticJobsTest() {
@@ -51,7 +51,7 @@ class ElasticJobsTest : public RoundsFixture {
                          .least = 1,
                          .most = 4});
   }
-  // Starts the job with all of its workers, of which the first reports for all.
+  // Starts the job with all of its workers; the first one reports for all.
   void StartAll(const std::string& name, double rate) {
     Start(name);
     for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
@@ -64,7 +64,7 @@ class ElasticJobsTest : public RoundsFixture {
     progress_of.total = 100'000;
     progress_of.rate = rate;
   }
-  // Steps once a second; leaves notes of service out of the result.
+  // Steps once a second. Leaves notes of service out of the result.
   std::vector<std::string> StepFor(Duration duration) {
     auto written = RoundsFixture::StepFor(duration);
     std::erase_if(written,
@@ -84,13 +84,13 @@ TEST_F(ElasticJobsTest, MakesRoomForAnArrivalAsARoundBegins) {
   EXPECT_THAT(StepFor(seconds(200)), ElementsAre("b 0 -> -1"));
   // b has no data, so it gets its least; a gains most from the rest.
   EXPECT_THAT(StepFor(seconds(98)), ElementsAre("job-b 2 -> 1 workers"));
-  // Once Kueue has seen that.
+  // This happens when Kueue has seen the change.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
   EXPECT_EQ(Now("a").priority, 0) << "it is another one";
   EXPECT_EQ(kueue.replaced, 1);
   EXPECT_THAT(events.lines(), ElementsAre(AllOf(StartsWith("SynergyWorkersChanged job-a: "),
                                                 HasSubstr("from 4 to 3 workers: "))));
-  // The job's past service still counts, and it comes before the waiting job.
+  // The job's earlier service still counts, and the job comes before the waiting one.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 0 -> 1"));
   EXPECT_GT(Now("a").note->served, 4 * 290);
   EXPECT_EQ(Now("a").note->left_at, 100);
@@ -205,7 +205,7 @@ TEST_F(ElasticJobsTest, ASizeBeyondItsBoundsIsItsUsers) {
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
 }
 
-// Two nodes of 8 GPUs and a quota of all of them, for jobs whose pods have 3.
+// Tests jobs whose pods have 3 GPUs, on two nodes of 8 GPUs and with quota for all of them.
 class ElasticRoomTest : public ElasticJobsTest {
  protected:
   ElasticRoomTest() {

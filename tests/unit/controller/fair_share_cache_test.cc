@@ -27,7 +27,7 @@ class FairSharesTest : public ::testing::Test {
     return node;
   }
 
-  // Returns the share in the present cluster.
+  // Returns the share in the current cluster.
   std::optional<ResourceVector> Find(int64_t gpus, const std::string& product = {}) {
     shares.Refresh();
     return Remembered(gpus, product);
@@ -47,7 +47,7 @@ TEST_F(FairSharesTest, IsTheLeastOfEachDimensionAcrossNodes) {
   EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(4), GB(25)}));
 }
 
-// Nodes that an autoscaler could create are not visible.
+// The controller cannot see nodes that an autoscaler could create.
 TEST_F(FairSharesTest, IsNoMoreThanTheLeastPoolHas) {
   const auto find = [this](const ResourceVector& least_pool) {
     FairShareCache bounded{state, clock, {}, least_pool};

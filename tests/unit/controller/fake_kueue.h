@@ -1,17 +1,17 @@
 #pragma once
 
-// Kueue, kube-scheduler and the kubelet in one, behind kube::RoundApi: an in-memory cluster that
+// Acts as Kueue, kube-scheduler and the kubelet behind kube::RoundApi: an in-memory cluster that
 // carries out every write at once.
 //
 //   FakeKueue kueue{objects, state, clock};
 //   driver.Step({});
 //   EXPECT_THAT(kueue.written, ElementsAre("a 0 -> 1"));
 //
-// A workload whose check is Ready runs on the product that the answer names, on the node of that
-// name. A workload whose check says Retry is evicted, and has its quota back a moment later. A job
-// whose workers change gets another workload.
+// If a workload's check is Ready, the workload runs on the product that the answer names, on the
+// node of the same name. If the check says Retry, the workload is evicted, and gets its quota back
+// a moment later. When a job's number of workers changes, the job gets another workload.
 //
-// Threading: one thread. References outlive it.
+// Threading: one thread. REQUIRES: the references outlive it.
 
 #include <cstdint>
 #include <map>
@@ -32,21 +32,21 @@ class FakeKueue final : public kube::RoundApi {
   FakeKueue(QueueStores& objects, ClusterState& state, const Clock& clock)
       : objects_(objects), state_(state), clock_(clock) {}
 
-  // Every requested write, whether or not it failed.
+  // Every requested write, even if it failed.
   std::vector<std::string> written;    // "a 0 -> 1", "a served 300", "job-a 4 -> 3 workers"
   std::vector<std::string> answers;    // "a Ready V100"
-  std::vector<std::string> activated;  // checks
+  std::vector<std::string> activated;  // names of checks
   std::map<std::string, RoundPolicyStatus> statuses;
-  int replaced = 0;  // workloads
+  int replaced = 0;  // number of replaced workloads
 
-  std::optional<Error> failure;  // of all writes but those of checks
-  std::string refused;           // a job whose workers cannot be changed
-  bool conflicts = false;        // fails answers with a conflict
+  std::optional<Error> failure;  // fails all writes except those of checks
+  std::string refused;           // name of a job whose workers cannot be changed
+  bool conflicts = false;        // makes answers fail with a conflict
   bool shows = true;             // whether the watch reports bands, notes and statuses
 
   // Changes the workload as another client would.
   void Put(Workload workload);
-  // Starts its first pod.
+  // Starts the workload's first pod.
   void Run(const Workload& workload, const std::string& node);
   void Stop(const Workload& workload);
 

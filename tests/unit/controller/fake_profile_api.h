@@ -1,7 +1,7 @@
 #pragma once
 
-// In-memory TrainingProfiles behind kube::ProfileApi: measured ones go into a store, as through the
-// watch; statuses are recorded separately.
+// In-memory TrainingProfiles behind kube::ProfileApi: measured profiles go into a store, as the
+// watch would bring them; statuses are recorded separately.
 //
 // Threading: one thread.
 
@@ -21,12 +21,12 @@ class FakeProfileApi final : public kube::ProfileApi {
  public:
   explicit FakeProfileApi(ProfileStore& store) : store_(store) {}
 
-  // Every call, whether or not it failed.
+  // Every call, even if it failed.
   std::vector<std::string> calls;  // "create team/bert-a100", "write ...", "delete ..."
-  std::vector<std::pair<std::string, ProfileStatus>> statuses;  // by key, in order
+  std::vector<std::pair<std::string, ProfileStatus>> statuses;  // key and status, in order
 
-  std::optional<Error> failure;        // of all calls
-  std::optional<Error> write_failure;  // of the next WriteMeasured()
+  std::optional<Error> failure;        // fails all calls
+  std::optional<Error> write_failure;  // fails the next WriteMeasured()
 
   Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
                        std::stop_token) override {

@@ -136,7 +136,7 @@ TEST_F(GangOwnersTest, AWorkerOfRayDoesNotWaitForMembersThatTheAutoscalerTookAwa
                 {"ray.io/worker-group-replica-index", "0"}};
   put(0);
   EXPECT_EQ(owners.SizeFor(pod).size, 2);
-  put(2);  // workers of higher indices
+  put(2);  // workers with higher indices
   clock.Advance(GangOwners::kGood);
   EXPECT_EQ(owners.SizeFor(pod).size, 1);
   PutMember(2, "team/ray/tune/gpu");
@@ -291,7 +291,7 @@ TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
 
 TEST_F(JobSetTest, GangOfPodsThatComeTogetherKeepsItsLabels) {
   for (const char* order : {"AnyOrder", "InOrder"}) {
-    // The driver precedes the gang, and is not part of it.
+    // The driver starts before the gang, and is not a member.
     const bool in_order = std::string(order) == "InOrder";
     PutSet(Job("driver", "") + "," +
                Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +

@@ -24,7 +24,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// Records evicted pods; they end when the test says so.
+// Records evicted pods, which end when the test says so.
 class FakeEvictions final : public kube::EvictionApi {
  public:
   Result<> TryEvict(const kube::PodIdentity& pod, std::stop_token) override {
@@ -51,7 +51,7 @@ class FakeEvictions final : public kube::EvictionApi {
 
 const Error kBudget{ErrorCode::kOverloaded, "it would violate the pod's disruption budget"};
 
-// Two pods of one gang run on the four GPUs of n1, and two that train alone; a gang of three with a
+// Four GPUs of n1 run two pods of a gang and two pods that train alone. A gang of three with a
 // higher priority waits.
 class GangPreemptionDriverTest : public ::testing::Test {
  protected:
@@ -82,7 +82,7 @@ class GangPreemptionDriverTest : public ::testing::Test {
       api.Remove(name);
     }
   }
-  // Adds the victims' replacements in the room that was made.
+  // Adds the victims' replacements to the room that was made.
   void VictimsAreBack() {
     for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
     AddPod("alone", "n1", 2);
@@ -136,7 +136,7 @@ TEST_F(GangPreemptionDriverTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGang
   EXPECT_EQ(evictions.evicted.size(), asked) << "they are about to go";
   Leave({"v-0", "v-1", "alone"});
   After(1s);
-  // No other pod gets the room: three of the three free GPUs are the members'.
+  // No other pod gets the room: all three free GPUs belong to the members.
   const auto snapshot = state.Snapshot();
   EXPECT_EQ(synergy::testing::NodeOf(*snapshot, "n1").Free().gpus, Gpus(0));
   for (const char* name : {"m-0", "m-1", "m-2"}) Bind(name);
@@ -202,7 +202,7 @@ TEST_F(GangPreemptionDriverTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEac
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-// A gang that is created again under another name would have no pause of its own.
+// Otherwise a gang that is created again under another name would avoid the pause.
 TEST_F(GangPreemptionDriverTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});
@@ -244,7 +244,7 @@ TEST_F(GangPreemptionDriverTest, VictimsThatNeverGoEndTheAttempt) {
   EXPECT_FALSE(HasPlace("m-0"));
 }
 
-// Otherwise a victim whose checkpoint takes longer would be evicted for nothing.
+// Otherwise the gang would lose its place before a victim with a longer grace period has ended.
 TEST_F(GangPreemptionDriverTest, VictimsHaveTheirOwnGracePeriods) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 20min; });
@@ -283,7 +283,7 @@ TEST_F(GangPreemptionDriverTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
-// Four GPUs are freed for three members, so one is left.
+// Four GPUs are freed for three members, so one is left over.
 TEST_F(GangPreemptionDriverTest,
        AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
   Leave({"m-0", "m-1", "m-2", "v-0", "v-1", "alone", "other"});

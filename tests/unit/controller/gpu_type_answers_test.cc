@@ -196,7 +196,7 @@ TEST_F(GpuTypeAnswersTest, ReportsADeadlineThatCannotBeMet) {
   AddJob("far", "steep");
   AddJob("near", "steep");
   AddJob("lost", "steep");
-  // Each needs an hour on a V100, because it has no progress.
+  // Each job counts as needing an hour on a V100, because it reports no progress.
   for (const auto& [name, left] : std::map<std::string, int>{{"far", 900}, {"near", 65}}) {
     Change(name, [&](Workload& workload) {
       workload.deadline = clock.WallNow() + std::chrono::minutes(left);

@@ -55,7 +55,7 @@ class GpuTypePlannerTest : public RoundsFixture {
     return turns.Decide(*policy, *Rounds::Make(policy->settings), workloads, {}, begins,
                         {clock.Now(), clock.WallNow()});
   }
-  // Returns "a V100", "a nowhere", or "a" alone without a decision.
+  // Returns "a V100" or "a nowhere" for each job, or "a" if there is no decision.
   std::vector<std::string> Turns() const {
     std::vector<std::string> texts;
     for (const TypedWorkload& workload : workloads) {

@@ -57,7 +57,7 @@ class GpuTypeSpeedsTest : public ::testing::Test {
     job.pod_gpus = gpus;
     return job;
   }
-  // Returns "V100 4, P100 2?"; a question mark means an estimate.
+  // Returns "V100 4, P100 2?", in which a question mark means an estimate.
   std::string Speeds(const Workload& job,
                      const std::vector<std::string>& products = {"V100", "P100", "K80"}) const {
     std::vector<std::string> texts;
@@ -75,7 +75,7 @@ class GpuTypeSpeedsTest : public ::testing::Test {
 
   ClusterState state;
   ProfileStore profiles{0.1};
-  // There is no node with that product.
+  // No node has that product.
   GpuTypeSpeeds facts{state, profiles, [](Gpus gpus, const std::string& product) {
                         return product == "H100"
                                    ? std::nullopt
@@ -109,7 +109,7 @@ TEST_F(GpuTypeSpeedsTest, JoinsProgressAndProfilesByCommonProducts) {
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 1");
   facts.Learn(Job("a"), "P100", 100);
   EXPECT_EQ(Speeds(Job("a")), "V100 200, P100 100, K80 50");
-  // 75 and 50 iterations per unit of the profiles.
+  // The speeds 75 and 50 are iterations per unit of the profiles.
   facts.Learn(Job("a"), "V100", 300);
   EXPECT_EQ(Speeds(Job("a")), "V100 300, P100 100, K80 62.5");
 }
@@ -177,7 +177,7 @@ TEST_F(GpuTypeSpeedsTest, ForbidsProductsWithoutAnEligibleNode) {
     Node node = MakeNode(name, {Gpus(4), Cores(16), GB(160)});
     node.gpu_kinds.products = {product};
     node.labels = {{"nvidia.com/gpu.product", product}, {"pool", pool}};
-    // A flavor may have a toleration for it.
+    // A flavor may have a toleration for this taint.
     node.taints = {{"dedicated", "training", "NoSchedule"}};
     state.UpsertNode(std::move(node));
   };
@@ -224,7 +224,7 @@ TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOu
   add(MakeNode("c", size), {"K80"});
   add(Cordoned(MakeNode("cordoned", size)), {"K80"});
   add(MakeNode("mixed", size), {"K80", "V100"});
-  // By a cloud's label: a job's node selector could not name it.
+  // A cloud's label names the product, so a job's node selector cannot name it.
   Node unselectable = MakeNode("unselectable", size);
   unselectable.gpu_kinds.products = {"V100"};
   unselectable.labels = {{"cloud.google.com/gke-accelerator", "nvidia-tesla-v100"}};

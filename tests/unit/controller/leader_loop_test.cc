@@ -41,7 +41,7 @@ class LeaderLoopTest : public ::testing::Test {
   }
 
   synergy::testing::FakeClock clock;
-  // Written by the test while the loop sleeps, and the other way round.
+  // The test writes this while the loop sleeps, and the loop reads it while the test waits.
   bool may_act = false;
   std::vector<std::string> did;
 };

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Nodes whose guards are Synergy's once it has written them.
+// Nodes whose guards belong to Synergy once it has written them.
 class GuardedNodes final : public kube::NodeGuardApi {
  public:
   Result<> Write(const NodeGuardChange& change, std::stop_token) override {
@@ -29,7 +29,7 @@ class GuardedNodes final : public kube::NodeGuardApi {
     return {};
   }
 
-  std::vector<std::string> written;  // names
+  std::vector<std::string> written;  // names of nodes
   std::optional<Error> refusal;
   KeyedStore<GuardedNode>* nodes = nullptr;
 };

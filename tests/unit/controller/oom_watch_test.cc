@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A pod whose memory was cut a minute ago.
+// Tests a pod whose memory was cut a minute ago.
 class OomWatchTest : public ::testing::Test {
  protected:
   OomWatchTest() {
@@ -69,7 +69,7 @@ TEST_F(OomWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory) {
   EXPECT_EQ(Kills("oom_killed"), "1");
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
   EXPECT_EQ(events.all[0].type, "Warning");
-  // All reports are of the same end.
+  // All of these reports are about the same end.
   Observe();
   watch.Act();
   EXPECT_EQ(Kills("oom_killed"), "1");
@@ -108,7 +108,7 @@ TEST_F(OomWatchTest, AChangeOfCpuDoesNotHideOneOfMemory) {
   EXPECT_TRUE(watch.pending());
 }
 
-// A pod that has failed is last reported by the watch as it was before.
+// The watch last reports a failed pod as it was before.
 TEST_F(OomWatchTest, AsksHowAPodEndedThatWentByItself) {
   Observe(true);
   api.ChangeManaged("a", [](ManagedContainer& pod) { pod.evicted_for_memory = true; });

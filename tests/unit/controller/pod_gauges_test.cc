@@ -85,7 +85,7 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   EXPECT_DOUBLE_EQ(gauges[0].speed_up.value(), 1.5);
   EXPECT_FALSE(gauges[1].speed_up.has_value());
 
-  // No more than decisions use.
+  // The gauges show no more than decisions use.
   for (const auto& gauge : ReadPodGauges(*state.Snapshot(), "nvidia.com/gpu", profiles, 1.2)) {
     EXPECT_EQ(gauge.speed_up, gauge.pod == "linear" ? std::optional(1.2) : std::nullopt);
   }

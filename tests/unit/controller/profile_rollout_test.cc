@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 class ProfileRolloutTest : public ProfilingFixture {
  protected:
-  // Adopts until nothing is left to do; the watch reports each write.
+  // Adopts until nothing is left to do. The watch reports each write.
   void RollOut() {
     rollout.RollOut();
     for (const auto& pod : state.Snapshot()->node(*state.Snapshot()->Find("n1")).detail->pods)

@@ -121,7 +121,7 @@ TEST(ProfileStoreTest, FindsMeasuredProfilesByWorkload) {
   EXPECT_TRUE(store.Measured("team", "bert", Gpus(1), 2).empty()) << "of pods that train alone";
   store.Remove(MeasuredOn("V100"));
   EXPECT_EQ(store.Measured("team", "bert", Gpus(1), 1).size(), 1U);
-  // Another author has written points into it.
+  // A user has written points into it.
   ProfileObject given = MakeProfile("bert-A100");
   store.Upsert(given);
   EXPECT_FALSE(store.AnyMeasured());

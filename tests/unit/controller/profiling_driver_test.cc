@@ -32,8 +32,8 @@ class ProfilingDriverTest : public ProfilingFixture {
     store.Observe(node, {}, {progress}, clock.Present());
   }
   void Step() { driver.Step({}); }
-  // 10 iterations per second take half a core; with less CPU the training is slower in proportion.
-  // Its agent reports every 2 s, and carries out probes.
+  // Ten iterations per second take half a core; with less CPU the training is proportionally
+  // slower. Its agent reports every 2 s, and carries out probes.
   void Train(const std::string& name, Duration time) {
     constexpr Duration kReport = seconds(2);
     for (Duration passed{}; passed < time; passed += kReport) {
@@ -186,7 +186,7 @@ TEST_F(ProfilingDriverTest, RemovesALeftoverProbe) {
   EXPECT_EQ(pods.calls().size(), 1U);
 }
 
-// The author of the profile claims that three cores are three times as good as one.
+// The profile's author claims that the pod is three times as fast with three cores as with one.
 TEST_F(ProfilingDriverTest, ReportsAContradictedProfileUntilPodsFit) {
   ProfileObject given;
   given.profile_namespace = "team";

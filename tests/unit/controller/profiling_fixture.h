@@ -39,7 +39,7 @@ class ProfilingFixture : public ::testing::Test {
   }
   void See(const std::string& name) { state.UpsertPod(pods.pod(name)); }
 
-  // Returns a profile at its best with 1 core.
+  // Returns a profile that is fastest with 1 core.
   MeasuredProfile MeasuredBert(int64_t revision = 1, const std::string& product = "A100") const {
     MeasuredProfile measured;
     measured.workload = "bert";

@@ -32,7 +32,7 @@ using ::testing::Not;
 using testing::TestAuthority;
 using testing::TestCertificate;
 
-// Node agents at 127.0.0.1, 127.0.0.2 ..., all on one port.
+// Tests node agents at 127.0.0.1, 127.0.0.2 and so on, all on the same port.
 class ProgressPullerTest : public ::testing::Test {
  protected:
   ProgressPullerTest() {
@@ -117,7 +117,8 @@ class ProgressPullerTest : public ::testing::Test {
 
 TEST_F(ProgressPullerTest, AcceptsReportsOfEachAgentForItsOwnNodeOnly) {
   StartAgent("127.0.0.1", Serves("n1", "first"));
-  StartAgent("127.0.0.2", Serves("n1", "first"));  // reports a pod that is not on its node
+  // this agent reports a pod that is not on its node
+  StartAgent("127.0.0.2", Serves("n1", "first"));
   Know("a1", "n1", "127.0.0.1");
   Know("a2", "n2", "127.0.0.2");
   PullAll(*MakePuller());

@@ -53,7 +53,7 @@ class ProgressServerTest : public ::testing::Test {
     store_.Observe("n1", {}, {AtIteration("a", 7)}, clock_.Present());
   }
 
-  // Sets the API server's answer for every token.
+  // Sets the API server's answer about every token.
   void TheTokenIsOf(const std::string& user) {
     api_.PutText(kTokenReviews,
                  fmt::format(R"({{"status":{{"authenticated":true,"user":{{"username":"{}"}},)"

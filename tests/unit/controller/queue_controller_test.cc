@@ -39,7 +39,7 @@ TEST_F(QueueControllerTest, TheLeastServedTakeTurns) {
   Start("a");
   EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
   // A round begins, and a has run for long enough. Kueue considers b when its priority is raised,
-  // and has to find that a gives way.
+  // and must then find that a is lower.
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
   EXPECT_EQ(Now("a").note->served, 300);
   // The pods of a have a grace period.
@@ -64,7 +64,7 @@ TEST_F(QueueControllerTest, RaisesAnOverlookedTurnOnceMore) {
   EXPECT_EQ(Now("b").priority, 2);
   EXPECT_EQ(Now("b").OwnPriority(), 0);
   EXPECT_THAT(StepFor(minutes(1)), Not(Contains(StartsWith("b "))));
-  // Room is made at last.
+  // Finally there is room.
   Workload leaves = Now("a");
   leaves.evicted = true;
   Add(leaves);
@@ -97,7 +97,7 @@ TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   Add(two);
   Step();
   Start("a");
-  // One of two pods: nothing trains.
+  // Only one of two pods runs, so nothing trains.
   EXPECT_THAT(StepFor(minutes(4)), IsEmpty());
   objects.pods.Upsert({.uid = "a-1",
                        .pod_namespace = "team",
@@ -108,13 +108,13 @@ TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
                        .since = clock.WallNow()});
   EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 1200"));
-  // Another replica takes over after a while without a leader.
+  // After some time without a leader, another replica takes over.
   clock.Advance(seconds(100));
   driver.StartOver();
   EXPECT_THAT(StepFor(seconds(200)), ElementsAre("a served 2400"));
 }
 
-// An annotation says which pods belong to a workload, and the owner of a pod may remove it.
+// An annotation says which pods belong to a workload, and a pod's owner may remove it.
 TEST_F(QueueControllerTest, CountsQuotaAsServiceIfPodsCannotBeSeen) {
   Add(MakeWorkload("a"));
   Step();
@@ -145,7 +145,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   Add(MakeWorkload("a"));
   Step();
   StepFor(seconds(100));
-  // The job has its quota, and its pod no node.
+  // The job has its quota, but its pod has no node.
   Start("a");
   QueuedPod pod = *objects.pods.Find("a-0");
   pod.has_node = pod.running = false;
@@ -173,7 +173,7 @@ TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   EXPECT_EQ(Now("a").note->served, 301);
   EXPECT_EQ(Now("a").note->fair_share_delay, 150);
   EXPECT_EQ(Now("a").note->fragmentation_delay, 40);
-  // Only the time with a leader counts.
+  // Only time with a leader counts.
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_rounds_delay_seconds_total{cluster_queue=\"train\","
                         "delay=\"fragmentation\"} 39\n"));
@@ -336,7 +336,7 @@ TEST_F(QueueControllerTest, PrioritiesComeBackWhenThePolicyGoes) {
   EXPECT_EQ(Now("a").priority, 8);
   EXPECT_EQ(Now("c").priority, 6);
   objects.policies.Remove(*objects.policies.Find("policy"));
-  // Waiting jobs are written before running ones, so that none is evicted meanwhile.
+  // Waiting jobs are written before running ones, so that no running one is evicted meanwhile.
   EXPECT_THAT(Step(), ElementsAre("c 6 -> 7", "a 8 -> 7"));
   EXPECT_FALSE(Now("a").note);
   EXPECT_THAT(Step(), IsEmpty());
@@ -470,7 +470,7 @@ TEST_F(QueueControllerTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   EXPECT_EQ(Now("a").note->remaining, 3600);
 }
 
-// Under srtf: no log shows how long a job needs, but its TrainJob does.
+// Tests srtf with jobs whose logs do not show how long they need, but whose TrainJobs do.
 class TrainJobDriverTest : public RoundsFixture {
  protected:
   TrainJobDriverTest() {
@@ -488,7 +488,7 @@ class TrainJobDriverTest : public RoundsFixture {
                                .name = "job-a",
                                .trainer_status = TrainerStatus{remaining, std::nullopt, at}});
   }
-  // Adds a waiting job that needs this many seconds.
+  // Adds a waiting job that needs this many more seconds.
   void AddOther(double remaining) {
     Workload other = MakeWorkload("b");
     other.note = RoundNote{.remaining = remaining, .at = clock.WallNow()};
@@ -563,7 +563,7 @@ TEST_F(TrainJobDriverTest, JobThatStopsReportingLosesItsTurn) {
 TEST_F(TrainJobDriverTest, SilenceCountsWhileTheJobRunsAndIsWatched) {
   Report(minutes(60), clock.WallNow());
   StepFor(minutes(20));
-  // Its turn ends, and another one begins much later.
+  // The job's turn ends, and its next one begins much later.
   End("a");
   StepFor(minutes(60));
   Start("a");

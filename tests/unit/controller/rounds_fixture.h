@@ -60,8 +60,8 @@ class RoundsFixture : public ::testing::Test {
     objects.policies.Upsert(policy);
   }
 
-  // Adds a node of one GPU for each product, with profiles of the workloads "steep" and "flat": the
-  // speed of the first one halves from each product to the next.
+  // Adds a node with one GPU for each product, and profiles of the workloads "steep" and "flat".
+  // The speed of "steep" halves from each product to the next.
   void HaveThreeTypes() {
     for (const char* product : {"V100", "P100", "K80"}) {
       Node node = synergy::testing::MakeNode(product, {Gpus(1), Cores(4), GB(40)});
@@ -111,7 +111,7 @@ class RoundsFixture : public ::testing::Test {
     kueue.Stop(Now(name));
   }
 
-  // Returns the writes of the step.
+  // Makes a step; returns its writes.
   std::vector<std::string> Step() {
     kueue.written.clear();
     driver.Step({});
@@ -120,7 +120,7 @@ class RoundsFixture : public ::testing::Test {
   std::vector<std::string> StepFor(Duration duration) {
     return EachSecond(duration, [this] { return Step(); });
   }
-  // Returns all results of the calls of `step`.
+  // Calls `step` every second; returns all results.
   std::vector<std::string> EachSecond(Duration duration,
                                       const std::function<std::vector<std::string>()>& step) {
     std::vector<std::string> all;
@@ -139,8 +139,8 @@ class RoundsFixture : public ::testing::Test {
   FakeKueue kueue{objects, state, clock};
   synergy::testing::RecordedEvents events;
   metrics::RoundMetrics metrics;
-  std::map<std::string, PodProgress> progress;  // by the pod's UID
-  std::set<std::string> checkpointing;          // profiles
+  std::map<std::string, PodProgress> progress;  // UID of the pod -> progress
+  std::set<std::string> checkpointing;          // names of profiles
   GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
                          return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
                        }};

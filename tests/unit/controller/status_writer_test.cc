@@ -86,7 +86,7 @@ TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
   profiles.Upsert(object);
   Write();
   ASSERT_EQ(api.statuses.size(), 1U);
-  // The time since which it is valid does not change.
+  // The time from which it has been valid does not change.
   EXPECT_EQ(api.statuses[0].second.since, "2026-11-21T07:05:03Z");
 }
 

@@ -1,4 +1,4 @@
-// CPU and memory are reallocated separately.
+// Tests that CPU and memory are reallocated separately.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,7 @@ using synergy::testing::OneGpu;
 
 class TunerDimensionsTest : public TunerTest {
  protected:
-  // Adds a pod that has everything, where another one waits for some of both.
+  // Adds a pod that has everything, on a node where another one waits for some of both.
   void LackBoth() {
     AddPod("fat", "n1", 12, "insensitive");
     Change("fat", [this](ManagedContainer& pod) {
@@ -39,7 +39,7 @@ class TunerDimensionsTest : public TunerTest {
     });
     driver.Step();
   }
-  // Sets the node as it is after a restart, or with other labels.
+  // Makes the node appear as after a restart, or with other labels.
   void NodeIs(const std::string& boot_id) {
     Node node = N1();
     node.boot_id = boot_id;
@@ -71,7 +71,7 @@ TEST_F(TunerDimensionsTest, ThePlaceIsKeptUntilBothAreCut) {
   EXPECT_TRUE(api.annotation("new", annotations::kRoomSeen));
 }
 
-// The first part has been made, and stays.
+// The cut of the CPU has been made, and stays.
 TEST_F(TunerDimensionsTest, MemoryThatCannotBeCutIsPutBackAlone) {
   LackBoth();
   KubeletCatchesUp();
@@ -101,8 +101,8 @@ TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
   EXPECT_THAT(api.calls(), Contains("resize grows memory 32Gi"));
 }
 
-// Our resize of the CPU does not undo a user's resize of the memory that the watch has not
-// reported.
+// Our resize of the CPU does not undo a user's resize of the memory, even before the watch has
+// reported that.
 TEST_F(TunerDimensionsTest, KeepsForeignChangesOfTheOtherDimension) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
@@ -111,7 +111,7 @@ TEST_F(TunerDimensionsTest, KeepsForeignChangesOfTheOtherDimension) {
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(9, 8));
 }
 
-// Nor does it undo one of the CPU, whether our copy contains it or not.
+// Our resize does not undo a user's resize of the CPU either, whether our copy contains it or not.
 TEST_F(TunerDimensionsTest, KeepsForeignChangesOfTheSameDimension) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
@@ -133,7 +133,7 @@ TEST_F(TunerDimensionsTest, KeepsForeignChangesOfAGrowingPod) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize grows cpu 9: ")));
 }
 
-// A write that leaves the amounts of a pod alone does not stop their change.
+// A write that does not change a pod's amounts does not stop a change of these.
 TEST_F(TunerDimensionsTest, OtherNewsOfAPodKeepsNoResizeBack) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);

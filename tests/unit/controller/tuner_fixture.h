@@ -1,6 +1,6 @@
 #pragma once
 
-// The driver, the decisions and the actions of the tuner together, on an in-memory cluster.
+// Helpers for tests of the tuner's driver, decisions and actions together, on an in-memory cluster.
 
 #include <chrono>
 #include <functional>
@@ -37,7 +37,7 @@ class TunerTest : public ::testing::Test {
 
   static Node N1() { return synergy::testing::NodeOfFour("n1"); }
 
-  // Adds a pod on the node, or, if `node` is empty, a waiting one that is Unschedulable.
+  // Adds a pod on the node or, if `node` is empty, a waiting pod that is Unschedulable.
   void AddPod(const std::string& name, const std::string& node, int64_t cores,
               const std::string& profile = "sensitive") {
     api.Put(synergy::testing::ManagedPod(name, node, cores, profile));
@@ -45,7 +45,7 @@ class TunerTest : public ::testing::Test {
     Report(name);
   }
 
-  // The watch reports the pod as it is.
+  // Reports the pod's current state, as the watch does.
   void Report(const std::string& name) { state.UpsertPod(api.pod(name)); }
   void Change(const std::string& name, const std::function<void(ManagedContainer&)>& change) {
     api.ChangeManaged(name, change);
@@ -70,11 +70,11 @@ class TunerTest : public ::testing::Test {
     });
     Report(name);
   }
-  // kube-scheduler has tried the pod, and says why it has no node.
+  // Makes the pod appear as if kube-scheduler had tried it and said why it has no node.
   void SetMessage(const std::string& name, const std::string& message) {
     ChangeWaiting(name, [&message](Waiting& waiting) { waiting.message = message; });
   }
-  // The kubelet carries out the specs, and the watch reports it.
+  // Carries out the specs, as the kubelet does, and reports it, as the watch does.
   void KubeletCatchesUp() {
     for (const std::string& name : names) {
       if (!api.pod(name).node.empty()) api.SettleOnNode(name);

@@ -1,4 +1,4 @@
-// Pods that wait for something other than CPU or memory.
+// Tests pods that wait for something other than CPU or memory.
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ constexpr const char* kAffinity =
 
 class TunerRefusalsTest : public TunerTest {
  protected:
-  // The kubelets carry out the specs, and kube-scheduler binds no pod.
+  // Lets time pass: the kubelets carry out the specs, and kube-scheduler binds no pod.
   void For(Duration duration) {
     for (Duration passed{}; passed < duration; passed += seconds(1)) {
       KubeSchedulerLooks();
@@ -38,7 +38,7 @@ class TunerRefusalsTest : public TunerTest {
       After(seconds(1));
     }
   }
-  // kube-scheduler tries the waiting pods once more, and finds no node.
+  // Makes kube-scheduler try the waiting pods once more, and find no node.
   void KubeSchedulerLooks() {
     for (const std::string& name : names) {
       if (!api.pod(name).waiting) continue;
@@ -49,18 +49,18 @@ class TunerRefusalsTest : public TunerTest {
     AddPod("idle", "n1", 12, "insensitive");
     AddPod("new", "", 3);
   }
-  // The cut resources that the pod does not use go to a third pod.
+  // Makes the resources that were cut for the pod, which it does not use, go to a third pod.
   void NewLacksWhatIdleHasAndBusyWants() {
     AddPod("idle", "n1", 9, "insensitive");
     AddPod("busy", "n1", 3);
     AddPod("new", "", 3);
   }
-  // Returns how often peers were cut for it.
+  // Returns how many times peers were cut for the pod.
   long PlacesOf(const std::string& name) {
     const auto calls = api.calls();
     return std::count(calls.begin(), calls.end(), "annotate " + name + " synergy.io/hold");
   }
-  // Takes the resources that were cut, so that there is no room any more.
+  // Takes the resources that were cut, so that no room is left.
   void FillUp() { AddPod("filler", "n1", 3); }
   void HaveNode(const std::string& name) { state.UpsertNode(synergy::testing::NodeOfFour(name)); }
 };
@@ -98,7 +98,7 @@ TEST_F(TunerRefusalsTest, WhileItIsAwayAnotherNodeIsTriedAllTheSame) {
 TEST_F(TunerRefusalsTest, AfterALongTimeItIsTriedOnceMore) {
   NewLacksWhatIdleHasAndBusyWants();
   For(minutes(60));
-  // At once, after 11 and after 32 minutes.
+  // It was cut at once, and after 11 and 32 minutes.
   EXPECT_EQ(PlacesOf("new"), 3);
 }
 
@@ -127,7 +127,7 @@ TEST_F(TunerRefusalsTest, APodThatHasLeftMayHaveBeenTheReason) {
   NewLacksWhatIdleHas();
   For(seconds(120));
   ASSERT_EQ(PlacesOf("new"), 1);
-  // A pod that arrived later was not.
+  // A pod that arrived later was not refused.
   AddPod("passes", "n1", 0, "insensitive");
   Leaves("passes");
   FillUp();
@@ -174,7 +174,7 @@ TEST_F(TunerRefusalsTest, CutsNoPodForOneThatLacksSomethingElse) {
   SetMessage("new", kAffinity);
   For(minutes(4));
   EXPECT_THAT(api.calls(), IsEmpty());
-  // The message is a hint, not a contract.
+  // The message is only a hint: its wording may change.
   For(minutes(2));
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle")));
 }

@@ -48,7 +48,7 @@ TEST_F(TunerTest, CutsThePodItselfFirst) {
   EXPECT_THAT(api.calls(), ElementsAre("annotate new synergy.io/change", "resize new cpu 3"));
   Report("new");
   After(std::chrono::seconds(2));
-  EXPECT_EQ(Cpu("busy"), Cores(9));  // now it fits
+  EXPECT_EQ(Cpu("busy"), Cores(9));  // the pod fits now
 }
 
 TEST_F(TunerTest, CutsNoPodBelowItsFloor) {
@@ -59,7 +59,7 @@ TEST_F(TunerTest, CutsNoPodBelowItsFloor) {
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
-// With init containers that request 8 cores a pod counts 8 cores, however far it is cut.
+// If init containers request 8 cores, the pod counts 8 cores, however far it is cut.
 TEST_F(TunerTest, CutsNoPodForAmountsKeptByInitContainers) {
   AddPod("first", "n1", 9);
   Change("first", [](ManagedContainer& pod) { pod.init_peak.cpu = Cores(8); });
@@ -103,7 +103,7 @@ TEST_F(TunerTest, RemindsKubeSchedulerOfRoomThatItDoesNotUse) {
   AddPod("new", "", 3);
   driver.Step();
   After(std::chrono::seconds(3));
-  EXPECT_FALSE(api.annotation("new", annotations::kRoomSeen));  // not in force yet
+  EXPECT_FALSE(api.annotation("new", annotations::kRoomSeen));  // the cut is not in force yet
   KubeletCatchesUp();
   driver.Step();
   const size_t calls = api.calls().size();
@@ -168,7 +168,7 @@ TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
   Report("idle");
   const size_t calls = api.calls().size();
   After(std::chrono::seconds(60));
-  EXPECT_EQ(api.calls().size(), calls);  // it cannot be shrunk for a while
+  EXPECT_EQ(api.calls().size(), calls);  // the pod cannot be shrunk for a while
 }
 
 TEST_F(TunerTest, RemindsTheKubeletOfMemoryThatIsStillInForce) {
@@ -325,7 +325,7 @@ TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   KubeletCatchesUp();
   After(std::chrono::seconds(1));
   Leaves("comes");
-  // The rounds after 5 and 10 minutes are too soon and too late.
+  // The rounds after 5 and 10 minutes would be too early and too late.
   After(std::chrono::seconds(4 * 60 + 57));
   EXPECT_EQ(Cpu("stays"), Cores(8));
   After(std::chrono::seconds(3));
@@ -333,7 +333,7 @@ TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   EXPECT_EQ(Cpu("stays"), Cores(9));
 }
 
-// The pod may start with the amounts of its binding when the room has gone to another pod already.
+// The pod may start with the amounts of its binding after the room has gone to another pod.
 TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   AddPod("fat", "n1", 12, "insensitive");
   Change("fat", [](ManagedContainer& pod) { pod.reported = false; });
@@ -345,7 +345,7 @@ TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize fat")));
 }
 
-// The kubelet may start the pod with the amounts of its binding; they are unknown until it reports
+// The kubelet may start the pod with the amounts of its binding. They are unknown until it reports
 // them.
 TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
   AddPod("busy", "n1", 9);
@@ -365,7 +365,7 @@ TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
 TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   AddPod("busy", "n1", 9);
   AddPod("new", "", 6);
-  // The watch has not reported this yet.
+  // The watch has not reported the binding yet.
   IsBound("new");
   api.ChangeManaged("new", [](ManagedContainer& pod) {
     pod.change = Changed(ChangeKind::kAllocated, OneGpu(6), OneGpu(6));
@@ -375,7 +375,7 @@ TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   EXPECT_EQ(api.pod("new").fungible->change->kind, ChangeKind::kAllocated);
 }
 
-// The pod has been changed before, so that its amounts match none in its record.
+// The pod was changed before, so its amounts match none in its record.
 TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
   AddPod("idle", "n1", 4, "insensitive");
   Change("idle", [](ManagedContainer& pod) {
@@ -439,7 +439,7 @@ TEST_F(TunerTest, DoesNotBringBackAPodThatEndedWhileItWasChanged) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
   Leaves("leaves");
-  // The watch is faster than the answer to the announcement.
+  // The watch reports the announcement before the answer to it arrives.
   const Pod stays = api.pod("stays");
   state.RemovePod(stays.uid);
   state.RefreshPod(stays);

@@ -117,7 +117,7 @@ std::string MemberPod(std::string_view more, std::string_view scheduler) {
 TEST_F(WebhookTest, ReadsTheOwnerOfAMemberWithoutAGangSize) {
   const auto reads = [&] { return server.requests("/jobs/bert").size(); };
   Pod(Review(MemberPod(R"(,"synergy.io/gang-size":"1")", "synergy-scheduler")));
-  // Another scheduler places it, and it has not opted in.
+  // Another scheduler places the pod, and it has not opted in.
   Pod(Review(MemberPod("", "volcano")));
   Pod(Review(kGpuPod));
   EXPECT_EQ(reads(), 0U);
@@ -158,7 +158,7 @@ TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
   complete = false;
   const http::Response response = Pod(Review(kGpuPod));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  // The pod also says so, and nothing else is written there.
+  // The pod says so itself, and nothing else is written there.
   const std::string patch = json::ToBase64(
       R"([{"op":"add","path":"/metadata/annotations","value":{"synergy.io/warnings":)"
       R"("synergy: CPU and memory stay as written, because the controller is still starting"}}])");

@@ -22,7 +22,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Has no lock: the sanitizer for threads finds a Logger that writes two lines at the same time.
+// This sink has no lock, so the thread sanitizer notices if a Logger writes two lines at the same
+// time.
 class Lines final : public LogSink {
  public:
   void Write(std::string_view line) override { lines.emplace_back(line); }
@@ -48,7 +49,7 @@ class LogTest : public ::testing::Test {
   Lines sink_;
 };
 
-// Parsed by an independent parser, which also requires UTF-8.
+// Parses the line with an independent parser, which also checks UTF-8.
 rapidjson::Document Parsed(std::string_view line) {
   rapidjson::Document document;
   document.Parse<rapidjson::kParseValidateEncodingFlag>(line.data(), line.size());

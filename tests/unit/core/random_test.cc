@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
-// From an independent implementation, which was checked against the published vectors of both
-// parts: splitmix64 from 1234567 gives 6457827717110365317, and xoshiro256** from {1, 2, 3, 4}
-// gives 11520, 0, 1509978240.
+// The answers come from an independent implementation, which was checked against the published
+// vectors of both parts: splitmix64 from 1234567 gives 6457827717110365317, and xoshiro256** from
+// {1, 2, 3, 4} gives 11520, 0, 1509978240.
 struct KnownAnswer {
   uint64_t seed;
   std::array<uint64_t, 4> values;
@@ -49,13 +49,14 @@ TEST(RandomTest, BelowGivesEveryValueEquallyOften) {
   Random random(11);
   std::array<int, 6> counts{};
   for (int i = 0; i < kDraws; ++i) ++counts[random.Below(counts.size())];
-  // Six standard deviations of a binomial count; the seed is fixed, so this never flickers.
+  // The tolerance is six standard deviations of a binomial count. The seed is fixed, so the result
+  // never varies.
   for (const int count : counts) EXPECT_NEAR(count, 10000, 550);
 }
 
 TEST(RandomTest, BelowHasNoBiasWhereTheBoundIsLarge) {
-  // With the plain remainder, the lower half of this range would come twice as often as the upper
-  // one.
+  // With a plain remainder, numbers in the lower half of this range would be twice as frequent as
+  // those in the upper half.
   constexpr uint64_t kBound = kMost / 4 * 3;
   constexpr int kDraws = 30000;
   Random random(13);

@@ -68,7 +68,7 @@ TEST_F(CheckHealthTest, FailsIfNothingListens) {
 
 class ServeProbesTest : public CheckHealthTest {
  protected:
-  // Another run of this test has another name.
+  // The name differs from that of another run of this test.
   const std::string name = fmt::format("synergy-test-{}", ::getpid());
   std::string not_ready = "nothing is listed yet";
   const Probes probes{.not_ready = [this] { return not_ready; }, .metrics = nullptr};

@@ -31,7 +31,7 @@ using ::testing::IsEmpty;
 constexpr char kGpus[] = "nvidia.com/gpu";
 constexpr char kOurSocket[] = "synergy-nvidia.com_gpu-0123abcd.sock";
 
-// A socket that is served until this ends.
+// Serves a socket until its destructor runs.
 class Listener {
  public:
   explicit Listener(std::string path)
@@ -79,7 +79,7 @@ class AdvertiserGuardTest : public ::testing::Test {
     const Result<> asked = Ask();
     return asked ? "" : asked.error().message;
   }
-  // As the daemon goes on.
+  // Waits as the daemon does before it continues.
   bool AwaitAdmission() {
     for (int look = 0; look < 10; ++look) {
       guard->Step({});
@@ -151,7 +151,7 @@ TEST_F(AdvertiserGuardTest, DevicesThatTheKubeletHasNotDroppedYetAreNoSign) {
   EXPECT_EQ(Ask().error().code, ErrorCode::kUnavailable);
   offered = std::vector<KubeletDevice>();
   EXPECT_TRUE(Ask());
-  // The next time counts by itself.
+  // The next time counts independently of this one.
   offered = std::vector<KubeletDevice>{{kGpus, "GPU-0"}};
   clock.Advance(minutes(1));
   EXPECT_EQ(Ask().error().code, ErrorCode::kUnavailable);
@@ -167,7 +167,7 @@ TEST_F(AdvertiserGuardTest, AStreamThatEndedWhileTheKubeletKeepsTheDevicesWasTak
 }
 
 TEST_F(AdvertiserGuardTest, DevicesOfAKubeletThatThisPluginNeverRegisteredWithAreAnothers) {
-  // NVIDIA's plugin names GPUs as ours does.
+  // NVIDIA's plugin gives GPUs the same names as ours.
   offered = std::vector<KubeletDevice>{{kGpus, "GPU-0"}, {kGpus, "GPU-1"}};
   EXPECT_EQ(Ask().error().code, ErrorCode::kDenied);
   EXPECT_THAT(guard->stopped(), HasSubstr("another device plugin registered"));
@@ -267,7 +267,7 @@ TEST_F(AdvertiserGuardTest, ABrokenRecordIsNone) {
 
 TEST_F(AdvertiserGuardTest, AGpuThatHasFallenOffIsStillOurs) {
   Register();
-  // The new container finds one GPU only, and a pod still has the other one.
+  // The new container finds only one GPU, and a pod still has the other one.
   given = std::vector<DeviceOwner>{{kGpus, "GPU-1", "team", "train", "main"}};
   offered = std::vector<KubeletDevice>();
   guard = std::make_unique<AdvertiserGuard>(

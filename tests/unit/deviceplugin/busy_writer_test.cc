@@ -62,7 +62,7 @@ TEST_F(BusyWriterTest, WritesTheMeanOfTheGpusOfAContainer) {
   Run(8);
   const NodeBusy busy = Read();
   EXPECT_EQ(busy.at, clock.WallNow());
-  // Some value is unknown for the others.
+  // For the others, some value is unknown.
   ASSERT_EQ(busy.containers.size(), 2U);
   EXPECT_EQ(busy.containers[0].pod_namespace, "team");
   EXPECT_EQ(busy.containers[0].pod, "pair");
@@ -99,7 +99,7 @@ TEST_F(BusyWriterTest, LeavesNothingHalfDoneAndTriesAgain) {
   Run(1);
   EXPECT_FALSE(std::filesystem::exists(file + ".unfinished"));
   std::filesystem::remove_all(folder.Path("run"));
-  std::filesystem::create_directories(file);  // a folder is in its place
+  std::filesystem::create_directories(file);  // a folder has the file's name
   Run(4);
   std::filesystem::remove_all(file);
   Run(2);

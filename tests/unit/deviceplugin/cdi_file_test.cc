@@ -19,7 +19,7 @@ constexpr char kPlain[] =
     R"({"cdiVersion":"0.5.0","kind":"synergy.io/gpu","devices":[)"
     R"({"name":"GPU-0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"},{"path":"/dev/nvidiactl"}]}},)"
     R"({"name":"GPU-1","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia1"},{"path":"/dev/nvidiactl"}]}}]})";
-// As nvidia-ctk writes it, except for the content of the edits.
+// Written by nvidia-ctk, except for the contents of the edits.
 constexpr char kComplete[] =
     R"({"cdiVersion": "0.5.0", "kind": "synergy.io/gpu", "devices": [{"name": "GPU-1", "containerEdits": {}},)"
     R"( {"name": "GPU-0", "containerEdits": {}}], "containerEdits": {"mounts": []}})";

@@ -39,7 +39,7 @@ void FakeKubelet::Start() {
 
 void FakeKubelet::Stop(bool killed) {
   if (!server_) return;
-  // gRPC removes its socket; a killed process leaves it.
+  // gRPC removes its socket. A killed process leaves it behind.
   const std::string socket = folder_ + "/kubelet.sock";
   if (killed) std::filesystem::rename(socket, socket + ".kept");
   server_->Shutdown(std::chrono::system_clock::now());
@@ -68,7 +68,7 @@ void FakeKubelet::Refuse(bool refuse) {
 grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
   {
     const std::lock_guard lock(mutex_);
-    // As kubelets from 1.37 on may do until they are restarted.
+    // Kubelets from 1.37 on may behave so until they are restarted.
     const bool known = !endpoints_.insert(request.endpoint()).second;
     if (refusing_ || known) {
       ++refusals_;
@@ -77,7 +77,8 @@ grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
     }
   }
   if (request.version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "another version"};
-  // Before the answer, like the real one: a plugin that registers before it serves fails here.
+  // This happens before the answer, as in the real kubelet: it fails for a plugin that registers
+  // before it serves.
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateCustomChannel(

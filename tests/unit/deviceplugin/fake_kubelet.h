@@ -1,11 +1,10 @@
 #pragma once
 
-// The kubelet's side of the device plugin API, on real sockets in a folder: accepts registrations,
-// dials the plugin during them, keeps a ListAndWatch stream per registration, and empties the
-// folder when it starts, like the real one. It accepts each socket name once.
+// The kubelet's side of the device plugin API, on real sockets in a folder. Like the real one it
+// accepts registrations, connects to the plugin during each, keeps a ListAndWatch stream for each,
+// and empties the folder when it starts. It accepts each socket name only once.
 //
-// Threading: every method from any thread. Await... methods give up after two minutes and return
-// false.
+// Threading: every method from any thread. Await... methods return false after two minutes.
 
 #include <condition_variable>
 #include <functional>
@@ -26,7 +25,7 @@
 
 namespace synergy::testing {
 
-// Returns a gate that lets an endpoint register everything.
+// Returns a gate that lets an endpoint register without conditions.
 inline deviceplugin::RegistrationGate OpenGate() {
   return {[](const std::string& /*resource*/, const std::string& /*socket*/) { return Result<>(); },
           [](const std::string& /*resource*/) {}};
@@ -42,11 +41,11 @@ class FakeKubelet {
   FakeKubelet(const FakeKubelet&) = delete;
   FakeKubelet& operator=(const FakeKubelet&) = delete;
 
-  // First removes every socket in the folder.
+  // Removes every socket in the folder, and starts.
   void Start();
-  // Streams and connections end; a killed one leaves its socket behind.
+  // Ends streams and connections. A killed kubelet leaves its socket behind.
   void Stop(bool killed = false);
-  // Ends the streams; the kubelet keeps running.
+  // Ends the streams, but keeps running.
   void BreakStreams();
   // Refuses registrations from now on, or accepts them again.
   void Refuse(bool refuse);
@@ -57,7 +56,7 @@ class FakeKubelet {
   // Returns the devices of the last list of `resource`.
   DeviceHealth devices(const std::string& resource = "nvidia.com/gpu") const;
   std::map<std::string, int64_t> numa_nodes() const;
-  // Healthy devices of plugins whose stream goes on.
+  // Returns the healthy devices of plugins whose streams are open.
   std::vector<KubeletDevice> Allocatable() const;
 
   bool AwaitRegistrations(size_t count) const;
@@ -66,7 +65,7 @@ class FakeKubelet {
   bool AwaitDevices(const DeviceHealth& devices,
                     const std::string& resource = "nvidia.com/gpu") const;
 
-  // Calls over the connection of the last registration.
+  // Makes the call over the connection of the last registration.
   grpc::Status Allocate(const std::vector<std::string>& ids, v1beta1::AllocateResponse* response,
                         const std::string& resource = "nvidia.com/gpu");
   grpc::Status Prefer(const std::vector<std::string>& available, int size,
@@ -94,13 +93,13 @@ class FakeKubelet {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool refusing_ = false;
-  std::set<std::string> endpoints_;  // names of sockets received since the start
+  std::set<std::string> endpoints_;  // names of sockets that have registered since the start
   size_t refusals_ = 0;
   size_t registrations_ = 0;
   size_t lists_ = 0;
   std::map<std::string, DeviceHealth> devices_;
   std::map<std::string, int64_t> numa_nodes_;
-  std::list<Plugin> plugins_;  // the last registered one last
+  std::list<Plugin> plugins_;  // in order of registration
 };
 
 }  // namespace synergy::testing

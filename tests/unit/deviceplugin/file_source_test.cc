@@ -13,7 +13,7 @@ namespace {
 
 using deviceplugin::FileSource;
 
-// Only bounds a failure.
+// Only limits how long a failing test waits.
 constexpr std::chrono::milliseconds kLong{10000};
 
 TEST(FileSourceTest, TheFileIsReadEachTime) {

@@ -20,7 +20,7 @@ using deviceplugin::Reading;
 using ::synergy::kubelet::PodResources;
 using Allocated = metrics::AllocatedGpu;
 
-// GPU-0, and GPU-1 in MIG mode with one part.
+// A source with GPU-0, and with GPU-1 in MIG mode with one part.
 class StillSource final : public deviceplugin::DeviceSource {
  public:
   Result<Reading> Read() override {
@@ -87,7 +87,7 @@ TEST(GaugesTest, ReportsGpuUseByPodWithUuid) {
   EXPECT_FALSE(part.utilization);
   EXPECT_EQ(part.memory_used, GiB(2));
   EXPECT_EQ((*gauges.allocated)[2].uuid, "GPU-gone");
-  // Two slices of one GPU in one container.
+  // A container has two slices of the same GPU.
   const Allocated& shared = (*gauges.allocated)[3];
   EXPECT_EQ(shared.uuid, "GPU-1");
   EXPECT_FALSE(shared.utilization);

@@ -25,7 +25,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A source that is driven step by step: each Look() of the monitor waits for the next one.
+// A source that the test drives step by step: each Look() of the monitor waits until the test
+// permits the next one.
 class FakeSource final : public deviceplugin::DeviceSource {
  public:
   Result<Reading> Read() override {
@@ -108,7 +109,7 @@ class InventoryMonitorTest : public ::testing::Test {
   FakeSource* source_ = nullptr;
   std::atomic<int> changes_ = 0;
   std::atomic<size_t> looks_reported_ = 0;
-  std::vector<std::string> news_;  // read while the monitor waits
+  std::vector<std::string> news_;  // the test reads it while the monitor waits
   size_t looks_ = 0;
   std::unique_ptr<InventoryMonitor> monitor_;
 };

@@ -1,5 +1,5 @@
-// Uses a kubelet on real sockets. The tests measure no time: a wait ends as soon as its condition
-// holds.
+// Uses a fake kubelet on real sockets. The tests measure no time: a wait ends as soon as its
+// condition holds.
 
 #include "deviceplugin/plugin/kubelet_endpoint.h"
 
@@ -210,8 +210,8 @@ TEST_F(KubeletEndpointTest, RegistersOnlyIfAdmitted) {
   EXPECT_EQ(recorded.get_future().get(), "nvidia.com/gpu");
 }
 
-// Two plugins that start at the same moment: whichever the kubelet takes first, ours is the one
-// that gives way, and it never comes back.
+// Tests two plugins that start at the same moment: whichever the kubelet accepts first, ours gives
+// way and never comes back.
 class TwoPluginsTest : public KubeletEndpointTest {
  protected:
   void SetUp() override { guard_.AddOwn({{"nvidia.com/gpu", DevicesOf(WithNvSwitch(2))}}); }
@@ -262,7 +262,7 @@ TEST_F(TwoPluginsTest, OurPluginYieldsToALaterOneAndDoesNotReturn) {
     ASSERT_TRUE(other.Register().ok());
     guard_.Step({});
     EXPECT_THAT(guard_.stopped(), HasSubstr("nvidia-gpu.sock"));
-    ours.reset();  // as the daemon does
+    ours.reset();  // the daemon does this
   }
   kubelet_.Stop();
   kubelet_.Start();

@@ -26,7 +26,7 @@ using ::testing::Pair;
 
 constexpr char kProduct[] = "nvidia.com/gpu.product";
 
-// One Node; each read returns the last write.
+// An API server with one Node; each read returns what was last written.
 class FakeNodeApi final : public kube::NodeApi {
  public:
   struct Write {
@@ -66,7 +66,7 @@ class FakeNodeApi final : public kube::NodeApi {
     const std::lock_guard lock(mutex_);
     node_.labels[name] = value;
   }
-  // Returns nullopt if the write does not come.
+  // Waits for a write. Returns nullopt if it does not come.
   std::optional<Write> AwaitWrite(size_t number) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::minutes(2), [&] { return writes_.size() > number; }))

@@ -1,4 +1,4 @@
-// Uses libfake-nvml.so in place of NVIDIA's library: the same code, from dlopen on.
+// Uses libfake-nvml.so in place of NVIDIA's library. From dlopen on, the code is the same.
 
 #include "deviceplugin/sources/nvml_source.h"
 
@@ -159,7 +159,7 @@ TEST_F(NvmlSourceTest, OneLostGpuDoesNotRestartNvmlAtEveryLook) {
     clock_.Advance(std::chrono::seconds(5));
     Read();
   }
-  // An hour, with pauses that finally are at least half of 5 minutes.
+  // This is an hour. The pauses grow to at least half of 5 minutes.
   EXPECT_LE(nvml_.sessions(), 35);
   nvml_.Set([](FakeNvml& nvml) {
     nvml.gpus[2].result = 0;
@@ -371,14 +371,14 @@ TEST_F(NvmlSourceTest, UtilizationIsTheMeanOfTheLastSecondsSamples) {
   EXPECT_THAT(use[Uuid(2)].utilization, Optional(DoubleEq(0.12))) << "a sample out of range";
 }
 
-// The whole loop: an event of the driver, the verdict, and its end.
+// Tests the complete sequence: an event of the driver, the verdict, and the end of the verdict.
 TEST_F(NvmlSourceTest, AnXidMakesAGpuUnhealthyAndQuietMakesItHealthyAgain) {
   SilentLog log;
   metrics::DeviceMetrics metrics;
   std::mutex mutex;
   std::condition_variable changed;
   std::string reason = "not looked at";
-  // The judge's clock is the test's; the source's waits are real, and end when it is woken.
+  // The judge's clock is the test's. The source's waits are real, and end when it is woken.
   auto source = std::make_unique<NvmlSource>(Options(), SystemClock());
   NvmlSource* driven = source.get();
   deviceplugin::InventoryMonitor monitor(

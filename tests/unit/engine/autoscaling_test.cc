@@ -59,8 +59,8 @@ TEST(AutoscalingTest, OtherNodesLoseOursOnly) {
   EXPECT_THAT(PlanNodeGuards(ReservedOn({"n1"}), nodes), IsEmpty());
 }
 
-// For every state of a node: a plan that is carried out leaves nothing to do, all guards on a
-// reserved node, none of Synergy's on others, and those of others where they were.
+// Tests every state of a node: after a plan is carried out, nothing is left to do. A reserved node
+// then has all guards, another node has none of Synergy's, and other clients' guards are unchanged.
 TEST(AutoscalingTest, APlanIsDoneOnceItIsCarriedOut) {
   for (const NodeGuard one : {kNone, kOurs, kOthers}) {
     for (const NodeGuard other : {kNone, kOurs, kOthers}) {

@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr WallTime kSince = WallTime{} + std::chrono::hours(1);
 
-// A pod with the given profile "sensitive" (in proportion to CPU from 1 to 9 cores, in units of
-// which an iteration is 5), and its true training.
+// Tests a pod with the given profile "sensitive" and its true training. The profile's speed is
+// proportional to CPU from 1 to 9 cores; an iteration counts 5 in its units.
 class ContradictionTest : public EngineTest {
  protected:
   ContradictionTest() {
@@ -29,7 +29,7 @@ class ContradictionTest : public EngineTest {
     given.curve = profiles.profiles.at("sensitive");
   }
 
-  // CPU seconds per iteration, and the most iterations per second.
+  // CPU seconds per iteration, and the highest iterations per second.
   double cost = 0.2;
   double best = 1000;
   std::optional<double> epoch = std::nullopt;
@@ -53,7 +53,7 @@ class ContradictionTest : public EngineTest {
     pod = std::make_shared<const Pod>(next);
   }
 
-  // Reports every ten seconds; new verdicts go into `verdict`.
+  // Reports every ten seconds. Stores new verdicts in `verdict`.
   void Train(Duration time) {
     for (Duration passed{}; passed < time; passed += seconds(10)) {
       at.now += seconds(10);
@@ -130,7 +130,7 @@ TEST_F(ContradictionTest, ProfileThatFitsAgainIsNoLongerContradicted) {
   Give(3);
   Train(minutes(12));
   ASSERT_TRUE(verdict);
-  best = 15;  // as with 3 cores: a cut costs it nothing any more
+  best = 15;  // as with 3 cores: a cut costs it nothing now
   Give(9);
   Train(minutes(12));
   EXPECT_EQ(verdict->verdict, Verdict::kFits);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Helpers for the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are fair,
-// with pods of one GPU that are sensitive to CPU or not.
+// Helpers for the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where the fair share is 3
+// cores, and pods with one GPU, some sensitive to CPU and some not.
 
 #include <chrono>
 #include <functional>
@@ -32,7 +32,7 @@ class EngineTest : public ::testing::Test {
 
   FakeProfileCatalog profiles = TwoProfiles();
   ClusterState state;
-  // Not zero, so that a missing initialisation shows.
+  // Not zero, so that a missing initialization shows.
   Moment at{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
 };
 

@@ -1,4 +1,4 @@
-// The tuner and gangs: members on several nodes get equal amounts.
+// Tests the tuner with gangs: members on several nodes get equal amounts.
 
 #include <chrono>
 #include <map>
@@ -30,7 +30,7 @@ class GangDividingTest : public TunerPlanTest {
     pod.gang = std::make_shared<const Gang>(Gang{"default/" + gang, 2, {}});
     return pod;
   }
-  // Returns the decisions, such as "announce a", with the cores that each pod is to have.
+  // Returns the decisions, such as "announce a", and the cores that each pod will have.
   std::vector<std::pair<std::string, MilliCpu>> Amounts() {
     const std::vector<std::string> planned = Plan();
     std::vector<std::pair<std::string, MilliCpu>> amounts;
@@ -108,7 +108,7 @@ TEST_F(GangDividingTest, AMembersNodeWaitsForTheDivisionOfAnothers) {
   Reports(ManagedPod("other", "n2", 3));
   ASSERT_THAT(AmountsInARound(), ElementsAre(Pair("resize idle", ::testing::Lt(Cores(9)))));
   for (const TunerAction& action : plan.actions) tuner.OnResult(memory, action, true, at);
-  // "other" may not grow into what the gang is about to need.
+  // "other" must not grow into what the gang is going to need.
   memory.touched.insert("n2");
   EXPECT_THAT(Amounts(), Each(Pair("record idle", ::testing::_)));
   EXPECT_THAT(memory.touched, ::testing::Contains("n2"));
@@ -121,7 +121,7 @@ TEST_F(GangDividingTest, AQuotaIsSharedByTheMembers) {
   state.UpsertResourceQuota(quota);
   Reports(Member("a", "n1", 3));
   Reports(Member("b", "n2", 3));
-  // A quarter of 16 stays, and each member gets half of the 6 cores that are left.
+  // A quarter of 16 stays free, and each member gets half of the remaining 6 cores.
   EXPECT_THAT(AmountsInARound(),
               UnorderedElementsAre(Pair("announce a", Cores(6)), Pair("announce b", Cores(6))));
 }

@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// Beside n1 there is the empty node n2: 8 GPUs of which 6 are free, and no CPU.
+// Beside n1 there is the empty node n2, with 8 GPUs of which 6 are free, and without free CPU.
 class GangRoomTest : public TunerPlanTest {
  protected:
   GangRoomTest() {
@@ -38,7 +38,7 @@ class GangRoomTest : public TunerPlanTest {
   void GangWaits(int size, int64_t cores = 3) {
     for (int i = 0; i < size; ++i) Reports(Member(i, size, cores));
   }
-  // Carries out the decisions; the watch reports the result.
+  // Carries out the decisions, which the watch reports.
   void CarryOut() {
     const std::vector<TunerAction> actions = plan.actions;
     for (const TunerAction& action : actions) {
@@ -65,7 +65,7 @@ class GangRoomTest : public TunerPlanTest {
       CarryOut();
     }
   }
-  // Returns the amounts that remain after the decided resizes.
+  // Returns the amounts that remain after the planned resizes.
   MilliCpu LeftByCuts() const {
     MilliCpu left;
     for (const TunerAction& action : plan.actions) {
@@ -81,7 +81,7 @@ TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
   const std::vector<std::string> kept = Plan();
   EXPECT_THAT(kept, SizeIs(8));
   EXPECT_THAT(kept, Each(StartsWith("keep_place m-")));
-  // Cuts begin when all places are written.
+  // Cuts begin only after all places are written.
   for (size_t i = 0; i + 1 < plan.actions.size(); ++i)
     tuner.OnResult(memory, plan.actions[i], true, at);
   const TunerAction last = plan.actions.back();
@@ -116,7 +116,7 @@ TEST_F(GangRoomTest, APeerThatHasChangedMeanwhileEndsAllPlaces) {
   EXPECT_THAT(plan.actions, SizeIs(8));
 }
 
-// A gang whose places were held, and whose room there others have taken since.
+// Tests a gang whose places were reserved, and whose room on that node other pods have taken since.
 TEST_F(GangRoomTest, PlacesThatTheGangHoldsAlreadyCountAsItsRoom) {
   Reports(ManagedPod("idle-a", "n2", 2, "insensitive"));
   Reports(ManagedPod("idle-b", "n2", 2, "insensitive"));
@@ -157,7 +157,7 @@ TEST_F(GangRoomTest, RemindsTheSchedulerIfRoomExistsAlready) {
   EXPECT_THAT(Plan(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
 }
 
-// Otherwise other pods would be cut again and again, and the gang would never get its room.
+// Otherwise other pods would be cut again and again, and the gang would never get room.
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
   PlanAndCarryOut(3);

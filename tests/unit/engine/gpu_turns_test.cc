@@ -95,7 +95,7 @@ TEST(GpuTurnsTest, NewcomerHasTheNextSlot) {
   const std::vector<GpuSharer> three = {SharerOn("a", {0}), SharerOn("b", {0}), Newcomer("c", {0})};
   turns.Plan(kTurnsStart + seconds(20), three);
   const TurnGroup group = turns.groups().at(0);
-  // The slot of a goes on, and is shorter now.
+  // The slot of a continues, and is shorter now.
   EXPECT_TRUE(turns.Runs("a", kTurnsStart + seconds(54)));
   EXPECT_TRUE(turns.Runs("c", kTurnsStart + seconds(55)));
   EXPECT_TRUE(turns.Runs("b", kTurnsStart + seconds(110)));
@@ -164,7 +164,7 @@ TEST(GpuTurnsTest, GangIsOneVertexAndIdleBlocksAreFilled) {
   ASSERT_EQ(group.slots.size(), 3U);
   for (const TurnSlot& slot : group.slots) {
     const bool gang = std::binary_search(slot.runs.begin(), slot.runs.end(), "gang");
-    EXPECT_EQ(slot.runs.size(), gang ? 1U : 2U);  // no block idles
+    EXPECT_EQ(slot.runs.size(), gang ? 1U : 2U);  // no block is idle
   }
 }
 
@@ -176,7 +176,7 @@ TEST(GpuTurnsTest, PackRunsInOneSlot) {
   turns.Plan(kTurnsStart, sharers, packs);
   EXPECT_TRUE(turns.Runs("a", kTurnsStart) && turns.Runs("c", kTurnsStart));
   EXPECT_FALSE(turns.Runs("b", kTurnsStart));
-  // Each brings its weight.
+  // Each of the two contributes its weight.
   EXPECT_EQ(LengthsOf(turns.groups().at(0)), (std::vector<Duration>{seconds(80), seconds(40)}));
   turns.Plan(kTurnsStart + seconds(10), sharers);
   EXPECT_EQ(turns.groups().at(0).slots.size(), 3U);

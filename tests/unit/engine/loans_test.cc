@@ -20,8 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A full node of 12 cores with "idle", which lends up to 2 of its 3 cores, and "busy", which trains
-// faster with up to 9 and has 3.
+// Tests a full node of 12 cores with two pods of 3 cores: "idle" lends up to 2 of them, and "busy"
+// trains faster with up to 9.
 class LoansTest : public TunerPlanTest {
  protected:
   explicit LoansTest(Duration idle_after = minutes(30))
@@ -36,8 +36,8 @@ class LoansTest : public TunerPlanTest {
     memory.idle[name] = {
         .node = "n1", .idle = duration, .most_cpu = MilliCpu(100), .reported = at.now};
   }
-  // Until nothing follows at this moment: announcements and resizes are accepted, and the kubelet
-  // carries them out.
+  // Carries out decisions until none follows at this moment: announcements and resizes are
+  // accepted, and the kubelet carries out the resizes.
   void CarryOut() {
     while (!Plan().empty()) {
       for (const TunerAction& action : plan.actions) {
@@ -67,7 +67,7 @@ class LoansTest : public TunerPlanTest {
   MilliCpu Cpu(const std::string& name) const {
     return state.FindPod(name)->fungible->requested.cpu;
   }
-  // The loan is made.
+  // Makes the loan.
   void Lend() {
     IsIdleFor("idle", hours(1));
     After(seconds(10));
@@ -196,7 +196,7 @@ TEST_F(LoansTest, ASuccessorKnowsTheLoans) {
   Lend();
   memory = Tuner::StartOver(at);
   state.KeepNews();
-  EXPECT_THAT(Plan(), IsEmpty());  // the agents have time to report
+  EXPECT_THAT(Plan(), IsEmpty());  // the agents need time to report
   After(seconds(16));
   CarryOut();
   EXPECT_EQ(Cpu("idle"), Cores(3));

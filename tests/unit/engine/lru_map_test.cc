@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Uses of random workloads, beside a list of them in the order of their last uses.
+// Compares uses of random workloads with a list of them in the order of their last uses.
 TEST(LruMapProperty, TheLastOnesUsedAreKept) {
   constexpr size_t kMost = 4;
   for (uint64_t seed = 0; seed < 100; ++seed) {

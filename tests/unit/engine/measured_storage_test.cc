@@ -44,7 +44,7 @@ class StorageFactsTest : public ::testing::Test {
 
   StorageFacts facts;
   std::set<std::string> gone;
-  std::set<std::string> elsewhere;  // not on n1
+  std::set<std::string> elsewhere;  // pods that are not on n1
 };
 
 TEST_F(StorageFactsTest, ANodesDiskIsTheOneFromWhichMostIsReadOfThoseWithAKnownBandwidth) {
@@ -91,7 +91,7 @@ TEST_F(StorageFactsTest, ADiskStaysTheNodesWhileAnyPodReadsFromIt) {
   Report({Reading("a", "n1", "vda", 1 * kMega, 20 * kMega),
           Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
   EXPECT_EQ(BandwidthOf("n1"), 20);
-  // None does any more.
+  // None reads from it any more.
   Report({Reading("b", "n1", "vdb", 9 * kMega, 90 * kMega)});
   EXPECT_EQ(BandwidthOf("n1"), 90);
   EXPECT_THAT(facts.readers, UnorderedElementsAre(Pair("b", "n1")));
@@ -109,8 +109,8 @@ TEST_F(StorageFactsTest, ReportsOfPodsThatAreGoneOrOnAnotherNodeDoNotCount) {
   EXPECT_EQ(BandwidthOf("n1"), 20);
 }
 
-// Trainings of 100 MB for an iteration, of a data set of 10 GiB, whose CPU allows one iteration a
-// second for three cores. They were measured when a neighbour left 50 MB/s to them.
+// Tests trainings that read 100 MB per iteration from a data set of 10 GiB. With three cores their
+// CPU allows one iteration per second. They were measured when a neighbour left them 50 MB/s.
 class MeasuredStorageTest : public EngineTest {
  protected:
   MeasuredStorageTest() {
@@ -173,13 +173,13 @@ TEST_F(MeasuredStorageTest, AProfileThatWasMeasuredBesideOthersHasTheWholeDisk) 
   const std::optional<PodReads> reads = storage.ReadsOf(*Find("a"));
   ASSERT_TRUE(reads);
   EXPECT_EQ(reads->reads.Enough(), GiB(11));
-  // 6 of 10 GiB are missed.
+  // The cache misses 6 of 10 GiB.
   const ResourceVector amounts{Gpus(1), Cores(3), GiB(5)};
   EXPECT_NEAR(held.Find("team", "reader", Gpus(1)).profile->ThroughputAt(Cores(3), GiB(5)),
               0.5 / 0.6, 0.01);
   EXPECT_NEAR(reads->profile->ThroughputAt(Cores(3), GiB(5)), 1, 0.01);
   EXPECT_NEAR(reads->reads.NeedOf(*reads->profile, amounts) / kMega, 60, 0.5);
-  // A new figure counts at once.
+  // A new figure is used at once.
   storage.Hold(Facts(30 * kMega));
   EXPECT_NEAR(storage.ReadsOf(*Find("a"))->profile->ThroughputAt(Cores(3), GiB(5)), 0.5, 0.01);
 }
@@ -191,7 +191,7 @@ TEST_F(MeasuredStorageTest, SharesReadFromOneStorageAndMayHoldTheirWholeDataSets
   for (const PodShare& share : node_shares.shares) {
     ASSERT_TRUE(share.storage);
     EXPECT_EQ(share.storage->bandwidth, 90 * kMega);
-    // Each needs 70 MB/s with 4 GiB.
+    // Each of them needs 70 MB/s with 4 GiB.
     EXPECT_NEAR(share.storage->left / kMega, 45, 0.5);
     EXPECT_GE(share.most.memory, GiB(11));
   }
@@ -205,7 +205,7 @@ TEST_F(MeasuredStorageTest, ANodeIsDividedAgainOnceItsStorageIsKnown) {
     at.wall += tuner.settings().round;
     return tuner.Plan(*state.Snapshot(), memory, at).actions.size();
   };
-  // A storage that is not short.
+  // This storage has bandwidth for all.
   storage.Hold(Facts(1e12));
   EXPECT_EQ(pass_a_round(), 0u);
   tuner.ObserveStorage(memory, storage.Hold(Facts(90 * kMega)));

@@ -27,7 +27,7 @@ MovableJob MovableJobOn(std::string name, std::vector<std::string> nodes, int64_
           .remaining = hours(1)};
 }
 
-// Two nodes of four GPUs with two free on each; a waiter for four.
+// Tests two nodes of four GPUs, two of them free on each node, and a job that waits for four.
 class MovesTest : public ::testing::Test {
  protected:
   std::optional<GpuMove> Plan() { return moves_.Plan(nodes_, jobs_, waiters_); }
@@ -61,7 +61,7 @@ TEST_F(MovesTest, OnlyJobsThatCheckpointAndWhoseRestartWasMeasuredMove) {
 }
 
 TEST_F(MovesTest, GainIsMoreThanTwiceTheCost) {
-  // 4 GPUs wait, 2 move: 60 GPU-seconds are lost, so that 30 s of waiting are not enough.
+  // 4 GPUs wait and 2 move: 60 GPU-seconds are lost, so 30 s of waiting are not enough.
   waiters_[0].waits = seconds(30);
   EXPECT_EQ(Plan(), std::nullopt);
   waiters_[0].waits = seconds(31);
@@ -89,7 +89,7 @@ TEST_F(MovesTest, PlacementThatWasWorseIsRemembered) {
 TEST_F(MovesTest, JobOnSeveralNodesComesTogetherWhereOneHasRoom) {
   waiters_.clear();
   jobs_ = {MovableJobOn("gang", {"m", "n"}, 2)};
-  EXPECT_EQ(Plan(), std::nullopt);  // it would be no faster
+  EXPECT_EQ(Plan(), std::nullopt);  // it would not be faster
   jobs_[0].faster_together = 1.2;
   EXPECT_EQ(Plan(), (GpuMove{"gang", {"m", "m"}, ""}));
   moves_ = {};

@@ -196,8 +196,8 @@ TEST_F(NodeSharesTest, NoticesUnsafeDevicesOnceTheAgentHadTimeToLook) {
 
 class NodeStorageTest : public NodeSharesTest {
  protected:
-  // At its present 4 GiB, a pod misses half of its data: with `cores`, so many iterations per
-  // second, of 100 bytes each.
+  // With its current 4 GiB, a pod misses half of its data. With `cores` it does as many iterations
+  // per second, of 100 bytes each.
   NodeStorageTest() {
     const auto profile = std::make_shared<const JobProfile>(
         JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(4), 9}})

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 const Instant kPackStart{hours(1)};
 
-// Each does 10 iterations a second alone.
+// Returns a pair of which each does 10 iterations per second alone.
 PackCandidate PackedPair(const std::string& first, const std::string& second,
                          const std::string& node = "n") {
   return {.node = node,
@@ -37,7 +37,7 @@ class PackingTest : public ::testing::Test {
     return packing_.Plan(now_, candidates);
   }
 
-  // Tries the pair of a and b, which have these speeds together; returns whether it is kept.
+  // Tries a and b as a pair with these speeds. Returns whether they are kept together.
   bool Try(double first, double second) {
     if (Plan({PackedPair("a", "b")}).empty()) return false;
     for (size_t window = 0; window < Packing::kTrialWindows; ++window) {
@@ -68,7 +68,7 @@ TEST_F(PackingTest, BadPairIsUndoneWithinThreeMinutes) {
 }
 
 TEST_F(PackingTest, EachHasToHaveItsSlice) {
-  EXPECT_FALSE(Try(1.0, 0.4));  // the sum is good, but 0.4 is below 0.9 of half
+  EXPECT_FALSE(Try(1.0, 0.4));  // the sum is sufficient, but 0.4 is below 0.9 of a half
 }
 
 TEST_F(PackingTest, TrialIsAbortedAtOnceWhereOneIsStarved) {

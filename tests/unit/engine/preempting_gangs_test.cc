@@ -131,7 +131,7 @@ TEST_F(PreemptingGangsTest, PodsThatAreNotManagedOrAreKueuesAreNotEvicted) {
   EXPECT_FALSE(MayBeEvicted(pod));
 }
 
-// With a launcher, its gang would otherwise never be a victim, whatever its priority.
+// Otherwise a gang with a launcher could never be a victim, whatever its priority.
 TEST_F(PreemptingGangsTest, AGangGoesWithItsPodsWithoutGpus) {
   state.RemovePod("lowest");
   const auto of_gang = [](Pod pod) {

@@ -18,8 +18,8 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using Kind = ProfilerActionKind;
 
-// Two pods on a node of 6 cores, each with its fair share as limit: one that could use 5, and one
-// that hardly uses any.
+// Tests two pods on a node of 6 cores, each limited to its fair share: one could use 5 cores, the
+// other hardly uses any.
 class BurstTest : public ProfilerTest {
  protected:
   BurstTest() {
@@ -43,7 +43,7 @@ class BurstTest : public ProfilerTest {
     }
     return bursts;
   }
-  // Returns the throughput that is published of the workload at that amount; 0 if there is none.
+  // Returns the workload's published throughput with this amount; 0 if there is none.
   double PublishedAt(const std::string& workload, MilliCpu cpu) const {
     double throughput = 0;
     for (const MeasuredProfile& measured : Published()) {
@@ -127,7 +127,7 @@ TEST_F(BurstTest, SettingsForbidThem) {
 
 TEST_F(BurstTest, NoneWhereTheNeighboursUseIsUnknown) {
   Begin(Limited("a", "w-a"));
-  state.UpsertPod(Limited("b", "w-b"));  // without reports
+  state.UpsertPod(Limited("b", "w-b"));  // a pod without reports
   Run(seconds(60));
   EXPECT_EQ(Bursts().size(), 0U);
 }
@@ -193,7 +193,7 @@ TEST_F(BurstTest, ItIsProlongedUntilItsLimitGrows) {
   }
   EXPECT_EQ(Bursts().size(), 2U);
   EXPECT_EQ(Bursts()[0].probe.cpu, Bursts()[1].probe.cpu);
-  // Not for ever.
+  // The block is not permanent.
   Run(minutes(5));
   EXPECT_FALSE(IsOn("a"));
   EXPECT_EQ(Bursts().size(), 3U);
@@ -231,8 +231,9 @@ TEST_F(BurstTest, AWorkloadThatIsKnownHasNone) {
   EXPECT_EQ(Bursts().size(), before);
 }
 
-// Properties, for random pods on a node: its pods together never may use more than it has, as long
-// as each of the others uses what it did; no burst is without need; and no pod has two quotas.
+// Tests properties with random pods on a node: a node's pods may never use more than it has, as
+// long as each of the others uses as much as before; no burst is without need; and no pod has two
+// quotas.
 TEST_F(BurstTest, ANodesPodsUseNoMoreThanItHas) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);

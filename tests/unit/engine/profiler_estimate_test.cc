@@ -26,7 +26,7 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
   EXPECT_EQ(first.points[0].cpu, Cores(3));
   EXPECT_NEAR(first.points[0].throughput, 0.6, 0.01);
   EXPECT_EQ(first.points[0].certainty, PointCertainty::kAtLeast);
-  // The CPU at which the GPU would be busy all of the time.
+  // With this CPU the GPU would be busy all the time.
   EXPECT_NEAR(static_cast<double>(first.points[1].cpu.count()), 5000, 60);
   EXPECT_NEAR(first.points[1].throughput, 1, 0.01);
   EXPECT_EQ(first.points[1].certainty, PointCertainty::kGuess);
@@ -43,7 +43,7 @@ TEST_F(ProfilerTest, BusyGpusAreAnEstimateThatSpeaksForMoreCpuAlone) {
 }
 
 TEST_F(ProfilerTest, AlwaysBusyGpuGivesNoConclusion) {
-  // Whether it hardly needs any CPU, or needs more, cannot be observed.
+  // Whether it needs hardly any CPU, or more, cannot be observed.
   for (const double cost : {0.01, 0.5}) {
     Begin(Unprofiled("a", "n1", fmt::format("w-{}", cost)),
           {.cost = cost, .logs = false, .busy = true, .spins = true});
@@ -64,7 +64,7 @@ TEST_F(ProfilerTest, IterationsReplaceAnEstimate) {
   Run(minutes(3));
   ASSERT_TRUE(Last().estimate);
   const int64_t revision = Last().revision;
-  // The same pod's log has begun to show progress.
+  // The same pod's log now shows progress.
   trainings["a"].logs = true;
   Run(minutes(10));
   EXPECT_FALSE(Last().estimate);
@@ -81,7 +81,7 @@ TEST_F(ProfilerTest, IterationsReplaceAnEstimate) {
 TEST_F(ProfilerTest, AnEstimateNeverReplacesIterations) {
   HaveNode("n2");
   Begin(Unprofiled("a", "n1"));
-  Run(seconds(20));  // it warms up
+  Run(seconds(20));  // the training warms up
   Begin(Unprofiled("b", "n2"), {.best = 4, .logs = false, .busy = true});
   Run(minutes(10));
   ASSERT_GE(Count(Kind::kPublish), 1U);
@@ -100,7 +100,7 @@ TEST_F(ProfilerTest, NewLeaderKeepsAnEstimateAsAnEstimate) {
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kProbe), 0U);
   for (const MeasuredProfile& measured : Published()) EXPECT_TRUE(measured.estimate);
-  // A pod with its own progress starts without the estimate.
+  // A pod that reports its own progress starts without the estimate.
   memory = {};
   trainings["a"].logs = true;
   Run(minutes(10));

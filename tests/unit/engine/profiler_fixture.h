@@ -51,18 +51,18 @@ class FakeMeasuredCatalog final : public MeasuredCatalog {
   std::map<std::string, MeasuredProfile> profiles;
 };
 
-// A training as its agent reports it: as fast as its CPU allows, up to `best`.
+// A training as its agent reports it. It is as fast as its CPU allows, up to `best`.
 struct Training {
   double best = 10;
   double cost = 0.5;  // CPU seconds per iteration
-  double spare = 0;   // iterations per second under a probe without CPU
+  double spare = 0;   // additional iterations per second under a probe, which need no CPU
   bool wiped = false;
-  bool kept = true;  // the agent carries out probes
+  bool kept = true;  // whether the agent carries out probes
   bool logs = true;
-  bool busy = false;                          // the agent reports how busy its GPU is
-  bool spins = false;                         // the GPU's user waits busily
-  std::optional<double> rate = std::nullopt;  // as reported by the agent
-  double reads = 0;                           // bytes per iteration, cached unless it is cold
+  bool busy = false;                          // whether the agent reports how busy its GPU is
+  bool spins = false;                         // whether the GPU's user waits busily
+  std::optional<double> rate = std::nullopt;  // rate that the agent reports
+  double reads = 0;                           // bytes per iteration; cached if not `cold`
   bool cold = false;                          // the training waits for storage
 
   double iterations = 100;
@@ -76,7 +76,7 @@ struct Training {
 
 class ProfilerTest : public EngineTest {
  protected:
-  // Returns a pod of one GPU, with its fair share of 3 cores.
+  // Returns a pod with one GPU and its fair share of 3 cores.
   static Pod Unprofiled(const std::string& name, const std::string& node,
                         const std::string& workload = "w-1") {
     return With(ManagedPod(name, node, 3), [&](ManagedContainer& fungible) {
@@ -91,7 +91,7 @@ class ProfilerTest : public EngineTest {
     trainings[pod.uid] = training;
   }
 
-  // Applies the action as the API server accepts it.
+  // Applies the action, as the API server accepts it.
   void Carry(const ProfilerAction& action) {
     if (action.kind == ProfilerActionKind::kPublish) {
       if (takes_profiles) catalog.Keep(action.profile_namespace, action.measured);
@@ -127,7 +127,7 @@ class ProfilerTest : public EngineTest {
     const double probed = cores(training.probe->cpu);
     return pod.fungible->cpu_limit ? probed : std::min(own, probed);
   }
-  // Returns the iterations per second for which the training has CPU.
+  // Returns the iterations per second that the training's CPU allows.
   static double Able(const Pod& pod, const Training& training) {
     return CoresOf(pod, training) / training.cost + (training.probe ? training.spare : 0);
   }
@@ -154,7 +154,7 @@ class ProfilerTest : public EngineTest {
     (by_quota ? training.cpu.throttled : *training.cpu.waited) += kept_back;
   }
 
-  // Advances time: every pod trains, is reported every two seconds, and decisions are carried out.
+  // Lets time pass: every pod trains, is reported every two seconds, and decisions are carried out.
   void Run(Duration time) {
     for (const Instant end = at.now + time; at.now < end;) {
       at.now += std::chrono::seconds(2);

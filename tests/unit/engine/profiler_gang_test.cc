@@ -1,4 +1,4 @@
-// Gangs, each of which is measured as one.
+// Tests gangs, each of which is measured as a whole.
 
 #include <chrono>
 #include <memory>
@@ -120,7 +120,7 @@ TEST_F(ProfilerGangTest, IsNotMeasuredIfMembersDiffer) {
 
 TEST_F(ProfilerGangTest, IsNotMeasuredWithoutTheCpuTimeOfAllMembers) {
   Begin(Member("a", "n1", 2, 3));
-  state.UpsertPod(Member("b", "n2", 2, 3));  // without reports
+  state.UpsertPod(Member("b", "n2", 2, 3));  // a member without reports
   Run(minutes(3));
   EXPECT_TRUE(actions.empty());
 }
@@ -137,7 +137,7 @@ TEST_F(ProfilerGangTest, OneQuotaSlowsItAndIsPaidOnce) {
   EXPECT_LT(Last().lost_iterations, 120);
 }
 
-// The member with the highest CPU cost decides, even if another one is probed.
+// The member with the highest CPU cost determines the curve, even if another one is probed.
 TEST_F(ProfilerGangTest, MemberThatNeedsMostDecides) {
   Begin(Member("a", "n1", 2, 6), {.best = 3.7, .cost = 0.5});
   Begin(Member("b", "n2", 2, 6), {.best = 3.7, .cost = 0.85, .logs = false});
@@ -151,8 +151,8 @@ TEST_F(ProfilerGangTest, MemberThatNeedsMostDecides) {
   }
 }
 
-// Pods with different CPU requests and different needs: at first the slowest one is a pod that
-// needs less, with a core for four iterations per second.
+// The pods have different CPU requests and different needs. At first a pod with a small need is the
+// slowest: it has a core, for four iterations per second.
 TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   Begin(Member("a", "n1", 2, 3), {.cost = 0.5});
   Begin(Member("b", "n2", 2, 1), {.cost = 0.25});
@@ -171,7 +171,7 @@ TEST_F(ProfilerGangTest, ACurveIsOfTheMemberThatNeedsMost) {
   EXPECT_TRUE(Last().confirmed);
   EXPECT_NEAR(speed(3), 6, 0.1);
   EXPECT_NEAR(speed(1), 2, 0.1);
-  // Slowest again, and as fast with its core as before: that is not drift.
+  // It is the slowest again, and as fast with its core as before. That is not drift.
   give(Cores(1));
   actions.clear();
   Run(minutes(20));

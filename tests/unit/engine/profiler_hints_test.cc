@@ -26,7 +26,7 @@ class ProfilerHintsTest : public ProfilerTest {
     state.RemovePod(pod.uid);
     trainings.erase(pod.uid);
   }
-  // A trial that trains until its profile is confirmed.
+  // Runs a pod until its profile is confirmed.
   void Measure(const std::string& workload, Training training = {}) {
     const Pod pod = Trial("first", workload);
     Begin(pod, training);
@@ -86,8 +86,8 @@ TEST_F(ProfilerHintsTest, ASweepAtTheSameTimeIsProbedInOneTrial) {
 
 TEST_F(ProfilerHintsTest, OneThatIsNotLikeTheHintIsMeasuredItself) {
   Measure("w-0");
-  // The hint is for 10 iterations a second. The first of these uses a whole number of cores, so
-  // that few workers may be what holds it back.
+  // The hint is for 10 iterations per second. The first of these uses a whole number of cores, so
+  // too few workers may be the cause of its speed.
   for (const double best : {4.0, 4.8}) {
     actions.clear();
     const Pod pod = Trial("other", "w-" + std::to_string(best));

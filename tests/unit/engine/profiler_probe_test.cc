@@ -39,7 +39,7 @@ TEST_F(ProfilerTest, ProbesOneOnANodeAtATime) {
 }
 
 TEST_F(ProfilerTest, ProbesNoNodeWhereAnotherOneDoes) {
-  // By a predecessor.
+  // A previous leader has written it.
   Pod other = With(ManagedPod("other", "n1", 3), [&](ManagedContainer& fungible) {
     fungible.probe = CpuProbe{Cores(1), at.wall + minutes(2)};
   });
@@ -51,7 +51,7 @@ TEST_F(ProfilerTest, ProbesNoNodeWhereAnotherOneDoes) {
   EXPECT_EQ(Count(Kind::kProbe), 1U);
 }
 
-// Pods of one workload, each on a node of its own.
+// Tests pods of one workload, each on its own node.
 class OneWorkload : public ProfilerTest {
  public:
   OneWorkload(int pods, const Training& training) {
@@ -68,10 +68,10 @@ class OneWorkload : public ProfilerTest {
   using ProfilerTest::Run;
   using ProfilerTest::trainings;
 
-  // Runs until nothing more is to be probed, and checks what every look began.
+  // Runs until nothing is left to probe, and checks what every look has begun.
   Duration RunUntilComplete() {
     const Instant begun = at.now;
-    std::map<std::string, MilliCpu> running;  // by node
+    std::map<std::string, MilliCpu> running;  // node -> CPU
     while (at.now < begun + minutes(20)) {
       const size_t before = actions.size();
       Run(seconds(2));
@@ -152,7 +152,8 @@ TEST_F(ProfilerTest, BeginsNoneWhereAPodWaits) {
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kPublish), 1U);
   EXPECT_EQ(Count(Kind::kProbe), 0U);
-  // Not for a pod that may not go there, nor for one that the node has no GPUs for.
+  // No probe is made for a pod that may not use this node, or for one for which the node has no
+  // GPUs.
   auto elsewhere = std::make_shared<Waiting>(*waiting.waiting);
   elsewhere->selection =
       std::make_shared<const NodeSelection>(NodeSelection{.node_selector = {{"pool", "b"}}});
@@ -225,10 +226,10 @@ TEST_F(ProfilerTest, LosesNoMoreThanIsAllowed) {
   Set([](ProfilerSettings& s) { s.most_loss = 0.002; });
   Begin(Unprofiled("a", "n1"));
   Run(minutes(10));
-  // Half its speed for half a minute would be more than 7 s of an hour.
+  // Half of its speed for half a minute would be more than 7 s of an hour.
   EXPECT_EQ(Count(Kind::kProbe), 0U);
   EXPECT_FALSE(Last().confirmed);
-  // A probe without cost is made all the same.
+  // A probe that costs nothing is made all the same.
   Begin(Unprofiled("b", "n1", "w-2"), {.best = 10, .cost = 0.1});
   Run(minutes(3));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -236,7 +237,7 @@ TEST_F(ProfilerTest, LosesNoMoreThanIsAllowed) {
 
 TEST_F(ProfilerTest, EndsOneThatCostsMoreThanWasExpected) {
   Set([](ProfilerSettings& s) { s.most_loss = 0.007; });
-  // It does not settle: iterations stop altogether.
+  // The speed does not settle: iterations stop altogether.
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.5, .spare = -2.95});
   Run(minutes(10));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -247,7 +248,7 @@ TEST_F(ProfilerTest, OneEndsByItselfBeforeItCostsMoreThanIsAllowed) {
   Begin(Unprofiled("a", "n1"));
   while (Count(Kind::kProbe) == 0) Run(seconds(2));
   EXPECT_EQ(Of(Kind::kProbe)[0].probe.until - at.wall, seconds(110));
-  // Half its speed costs a second in two of an hour's 36.
+  // At half of its speed it loses a second every two seconds, and may lose 36 in an hour.
   Set([](ProfilerSettings& s) { s.most_loss = 0.01; });
   Begin(Unprofiled("b", "n1", "w-2"));
   while (Count(Kind::kProbe) == 1) Run(seconds(2));
@@ -262,7 +263,7 @@ TEST_F(ProfilerTest, RecountsTheCostOfProbesIfTheJobCouldBeFaster) {
   Measurement& measurement = memory.measurements.begin()->second;
   const double lost = measurement.Lost();
   EXPECT_GT(lost, 0);
-  // From now on iterations take half the CPU time, and perhaps they did so under the probe, too.
+  // From now on iterations take half the CPU time; perhaps they already did under the probe.
   trainings["a"].cost = 0.5;
   Run(minutes(1));
   EXPECT_NEAR(measurement.least_cost, 0.5, 0.05);
@@ -281,7 +282,7 @@ TEST_F(ProfilerTest, ADriftInTheFirstHourBringsNoMoreToLose) {
   EXPECT_FALSE(Last().drifted) << "it is measured again";
   EXPECT_EQ(Count(Kind::kProbe), 1U) << "but not probed";
   EXPECT_EQ(Last().note, "another probe would cost too much");
-  // It may in another hour.
+  // It may be probed again in the next hour.
   Run(minutes(30));
   trainings["a"].cost = 1;
   Run(minutes(30));
@@ -293,7 +294,7 @@ TEST_F(ProfilerTest, ADriftInTheFirstHourBringsNoMoreToLose) {
 
 TEST_F(ProfilerTest, MakesNoMoreProbesThanAllowed) {
   Set([](ProfilerSettings& s) { s.most_probes = 1; });
-  // Faster than expected with half of the CPU, so that one probe would not suffice.
+  // With half of the CPU it is faster than expected, so one probe does not suffice.
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.5, .spare = 1.5});
   Run(minutes(10));
   EXPECT_EQ(Count(Kind::kProbe), 1U);
@@ -310,7 +311,7 @@ TEST_F(ProfilerTest, MakesNoMoreProbesThanAllowed) {
 TEST_F(ProfilerTest, ProbeGivesNoResultIfItsQuotaWasOverwritten) {
   Begin(Unprofiled("a", "n1"), {.wiped = true});
   Run(minutes(10));
-  // Three times, then never again.
+  // It is tried three times, and then never again.
   EXPECT_EQ(Count(Kind::kProbe), 3U);
   EXPECT_EQ(Count(Kind::kEndProbe), 3U);
   EXPECT_FALSE(Last().confirmed);

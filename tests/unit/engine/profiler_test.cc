@@ -20,7 +20,7 @@ using Kind = ProfilerActionKind;
 TEST_F(ProfilerTest, FirstProfileFollowsFromProgressAlone) {
   Begin(Unprofiled("a", "n1"));
   Run(seconds(48));
-  EXPECT_EQ(actions.size(), 0U);  // warm-up, and a window
+  EXPECT_EQ(actions.size(), 0U);  // a warm-up and a window are not over
   Run(seconds(8));
   ASSERT_EQ(Count(Kind::kPublish), 1U);
   const ProfilerAction action = Of(Kind::kPublish).front();
@@ -32,12 +32,12 @@ TEST_F(ProfilerTest, FirstProfileFollowsFromProgressAlone) {
   EXPECT_EQ(measured.revision, 1);
   EXPECT_FALSE(measured.confirmed);
   EXPECT_NEAR(*measured.cpu_seconds, 0.5, 0.01);
-  // The training waits for CPU: larger amounts are a guess.
+  // The training waits for CPU, so larger amounts are a guess.
   ASSERT_EQ(measured.points.size(), 2U);
   EXPECT_EQ(measured.points[0].cpu, Cores(3));
   EXPECT_NEAR(measured.points[0].throughput, 6, 0.05);
   EXPECT_EQ(measured.points[0].certainty, PointCertainty::kExact);
-  EXPECT_EQ(measured.points[1].cpu, MilliCpu(12'000 - 3 * 20));  // of 12, with four GPUs
+  EXPECT_EQ(measured.points[1].cpu, MilliCpu(12'000 - 3 * 20));  // 12 cores, with four GPUs
   EXPECT_EQ(measured.points[1].certainty, PointCertainty::kGuess);
 }
 
@@ -46,7 +46,7 @@ TEST_F(ProfilerTest, PublishesMemorySoonAndAgainOnceCertain) {
   Run(minutes(4));
   ASSERT_GE(Count(Kind::kPublish), 1U);
   EXPECT_FALSE(Last().memory);
-  // Two epochs of 2 GB, at 60 MB a second and less.
+  // In this time it reads two epochs of 2 GB, at 60 MB per second or less.
   Run(minutes(4));
   ASSERT_TRUE(Last().memory);
   EXPECT_EQ(Last().memory->process, GB(8));
@@ -75,7 +75,7 @@ TEST_F(ProfilerTest, MemoryIsConfirmedOnceACheckpointWasWritten) {
 }
 
 TEST_F(ProfilerTest, FirstReportShowsThatATrainingIsWarm) {
-  Begin(Unprofiled("a", "n1"), {.rate = 5});  // and 100 iterations: for 20 s
+  Begin(Unprofiled("a", "n1"), {.rate = 5});  // plus 100 iterations, which take 20 s
   Run(seconds(30));
   EXPECT_EQ(Count(Kind::kPublish), 0U);
   Run(seconds(8));
@@ -92,7 +92,7 @@ TEST_F(ProfilerTest, ConfirmsTheSlopeByAProbe) {
   EXPECT_TRUE(measured.confirmed);
   EXPECT_EQ(measured.probes, 1);
   EXPECT_NEAR(measured.points[0].throughput, 3, 0.05);
-  // Three iterations a second less for some 20 s.
+  // It lost three iterations per second for about 20 s.
   EXPECT_GT(measured.lost_iterations, 30);
   EXPECT_LT(measured.lost_iterations, 120);
   // After that no pod is observed closely.
@@ -122,7 +122,7 @@ TEST_F(ProfilerTest, InsensitiveJobIsConfirmedBeforeItsLeastIsKnown) {
     if (Count(Kind::kPublish) == 0) continue;
     if (Last().confirmed && !confirmed) confirmed = at.now;
     EXPECT_EQ(Last().confirmed, confirmed.has_value()) << "and stays so";
-    // The least sufficient CPU becomes its floor.
+    // The least amount of CPU that suffices becomes its floor.
     Put("a",
         [&](ManagedContainer& f) { f.floor.cpu = std::min(Last().points.front().cpu, Cores(3)); });
   }
@@ -139,7 +139,7 @@ TEST_F(ProfilerTest, MeasuresAPodWithMoreCpuThere) {
     fungible.requested.cpu = fungible.in_force.cpu = fungible.set_aside.cpu = Cores(11);
   });
   Run(minutes(3));
-  // It needs 5.7 cores; its measurement with 11 shows that.
+  // The pod needs 5.7 cores; its measurement with 11 shows that.
   const std::vector<MeasuredPoint> points = Last().points;
   EXPECT_NE(points.back().certainty, PointCertainty::kGuess);
   EXPECT_NEAR(MakeJobProfile(Last())->ThroughputAt(Cores(6), MiB(1)), 10, 0.2);
@@ -183,7 +183,7 @@ TEST_F(ProfilerTest, GoesOnFromWhatWasPublished) {
   memory = {};
   Run(minutes(5));
   EXPECT_TRUE(actions.empty());
-  // The unfinished one is completed.
+  // The incomplete profile is completed.
   catalog.profiles.begin()->second.confirmed = false;
   memory = {};
   Run(minutes(4));
@@ -226,14 +226,14 @@ TEST_F(ProfilerTest, ContradictionOfANewCurveIsNoDrift) {
   Begin(Unprofiled("a", "n1"), {.best = 10, .cost = 0.1});
   while (actions.empty() || !Last().confirmed) Run(seconds(2));
   Run(minutes(1));
-  trainings["a"].best = 5;  // a phase of it
+  trainings["a"].best = 5;  // a phase of the training
   Run(minutes(1));
   EXPECT_FALSE(Last().confirmed);
   EXPECT_FALSE(Last().drifted);
   EXPECT_NE(Last().note, "");
   const size_t before = actions.size();
   Run(minutes(55));
-  EXPECT_EQ(actions.size(), before);  // the profile is left alone
+  EXPECT_EQ(actions.size(), before);  // the profile does not change
   Run(minutes(10));
   EXPECT_TRUE(Last().confirmed);
   EXPECT_EQ(Last().note, "");
@@ -264,7 +264,7 @@ TEST_F(ProfilerTest, AColdEpochIsNoDrift) {
     ASSERT_FALSE(memory.pods.at("b").off_since) << i;
   }
   EXPECT_EQ(actions.size(), before);
-  // As slow with its data in memory: that is a contradiction.
+  // It is as slow with its data in memory: that is a contradiction.
   trainings["b"].cold = false;
   Run(minutes(12));
   const auto published = Published();
@@ -322,10 +322,10 @@ TEST_F(ProfilerTest, MeasuresFewOfManyThatAreAlike) {
   EXPECT_EQ(Count(Kind::kPublish), 1U);
 }
 
-// Loaders with as many workers as the CPU that their containers started with.
+// Tests loaders with as many workers as the CPU with which their containers started.
 TEST_F(ProfilerTest, ACurveOfFewWorkersIsReplacedByOneOfMore) {
   HaveNode("n2");
-  Begin(Unprofiled("few", "n1"), {.best = 4, .cost = 0.5});  // two, of three cores
+  Begin(Unprofiled("few", "n1"), {.best = 4, .cost = 0.5});  // two of three cores
   Run(minutes(4));
   ASSERT_GE(Count(Kind::kPublish), 1U);
   EXPECT_TRUE(Last().censored);

@@ -15,7 +15,7 @@
 
 namespace synergy::testing {
 
-// Only decisions: they are not carried out unless the test does so.
+// Tests only decisions: they are not carried out unless the test does so.
 class TunerPlanTest : public EngineTest {
  protected:
   explicit TunerPlanTest(TunerSettings settings = {}) : tuner(std::move(settings), profiles) {
@@ -55,7 +55,7 @@ class TunerPlanTest : public EngineTest {
     pod.resource_version = ++version_;
     state.UpsertPod(std::move(pod));
   }
-  // Sets the API server's answer to our PATCH; the watch may lag.
+  // Applies the API server's answer to our PATCH, before the watch reports it.
   void Answers(Pod pod) {
     pod.resource_version = ++version_;
     state.RefreshPod(std::move(pod));

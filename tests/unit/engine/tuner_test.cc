@@ -22,7 +22,7 @@ TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("new", "", 3));
   EXPECT_THAT(Plan(), ElementsAre("keep_place new"));
   EXPECT_EQ(std::get<tuner_action::KeepPlace>(plan.actions.front().what).node, "n1");
-  EXPECT_THAT(Plan(), IsEmpty());  // as long as its pod may still be kept
+  EXPECT_THAT(Plan(), IsEmpty());  // while its pod may still be kept
   tuner.OnResult(memory, {memory.places.at("new").pod, tuner_action::KeepPlace{}}, true, at);
   EXPECT_THAT(Plan(), ElementsAre("resize idle"));
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
@@ -126,7 +126,7 @@ TEST_F(TunerPlanTest, DecidesOnNodesThatPodsLeaveConstantly) {
   EXPECT_THAT(decided, ElementsAre("keep_place new"));
 }
 
-// Preemption has evicted other pods for it.
+// Preemption has evicted other pods for the pod that is nominated.
 TEST_F(TunerPlanTest, NoPodGrowsIntoANominatedPlace) {
   Reports(ManagedPod("busy", "n1", 3));
   Pod nominated = ManagedPod("nominated", "", 6);
@@ -140,7 +140,8 @@ TEST_F(TunerPlanTest, NoPodGrowsIntoANominatedPlace) {
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(6));
 }
 
-// As after an outage of the API server: a pod was bound, or the former leader let a pod grow.
+// After an outage of the API server, a pod may have been bound, or the previous leader may have let
+// a pod grow.
 TEST_F(TunerPlanTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   Reports(ManagedPod("busy", "n1", 3));
   After(minutes(5));
@@ -179,7 +180,7 @@ TEST_F(TunerPlanTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
 TEST_F(TunerPlanTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
   Reports(ManagedPod("idle", "n1", 9, "insensitive"));
   Reports(ManagedPod("other", "n1", 3, "gone"));
-  profiles.generation = 2;  // which is an event
+  profiles.generation = 2;  // this is an event
   After(minutes(5));
   Plan();
   ASSERT_FALSE(plan.actions.empty());
@@ -206,7 +207,7 @@ TEST_F(TunerPlanTest, NoMoreIsBegunWhileMuchIsAskedFor) {
   EXPECT_GT(plan.wake, at.now);  // their results trigger the next pass
   tuner.OnResult(memory, asked.front(), true, at);
   EXPECT_EQ(Plan().size(), 1U);
-  // Waiting pods are served all the same.
+  // Waiting pods are served nevertheless.
   Reports(ManagedPod("new", "", 12));
   EXPECT_THAT(Plan(), ElementsAre("announce new"));
 }
@@ -238,11 +239,11 @@ TEST_F(TunerPlanTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   Reports(ManagedPod("a", "n1", 3));
   Reports(ManagedPod("b", "n2", 3));
   After(minutes(5));
-  // A quarter of 16 stays; the first takes all 6 cores that are left.
+  // A quarter of 16 stays free. The first pod takes all 6 remaining cores.
   EXPECT_THAT(Plan(), ElementsAre("announce a"));
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
   ResultOfAll(false);
-  // Only the quota has changed, not its node.
+  // Only the quota has changed, not the node.
   quota.requests.hard.cpu = Cores(40);
   state.UpsertResourceQuota(quota);
   After(minutes(5));

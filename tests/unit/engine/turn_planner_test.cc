@@ -35,7 +35,7 @@ class TurnPlannerTest : public ::testing::Test {
     Of(name).pod = std::make_shared<const Pod>(std::move(pod));
   }
   void Pass(Duration time) { at = {at.now + time, at.wall + time}; }
-  // Plans, and writes what has changed; returns on which pods.
+  // Plans and writes the changes; returns the pods on which it wrote.
   std::vector<std::string> Plan() {
     const TurnPlan plan = planner.Plan(pods, at);
     in_turns = plan.in_turns;
@@ -45,7 +45,7 @@ class TurnPlannerTest : public ::testing::Test {
     WriteTurns(plan, pods);
     return names;
   }
-  // Returns the pods with turns that run at that time.
+  // Returns the pods that, by their turns, run at that time.
   std::vector<std::string> RunAt(Duration later) {
     std::vector<std::string> names;
     for (const TurnPod& pod : pods["n1"]) {

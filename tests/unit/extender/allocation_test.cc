@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A pod with one GPU that requests 2 cores and 10 GB; its demand is 6 and 40.
+// Tests a pod with one GPU that requests 2 cores and 10 GB and demands 6 cores and 40 GB.
 class AllocationTest : public ExtenderTest {
  protected:
   void SetUp() override {
@@ -58,7 +58,8 @@ TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
 }
 
 TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooMuch) {
-  // 12 - 8 = 4 cores for two GPUs; 2 are reserved for the other GPU, the least request of all.
+  // 12 - 8 = 4 cores are left for two GPUs. 2 are reserved for the other GPU, as much as the
+  // smallest request.
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
@@ -108,14 +109,14 @@ TEST_F(AllocationTest, TriesAgainWithTheWholeDemandAfterAFailure) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// A write of an earlier bind may arrive late, and the tuner may have cut the pod.
+// An earlier bind's write may arrive late, after the tuner has cut the pod.
 TEST_F(AllocationTest, SetsNothingOnAPodThatHasChangedMeanwhile) {
   api.Change("p", [](Pod&) {});
   EXPECT_THAT(Bind(), HasSubstr("modified"));
   EXPECT_EQ(FreeOn("a").gpus, Gpus(2));
 }
 
-// The tuner has announced growth on the node that the watch has not reported yet.
+// Tests a node on which the tuner has announced growth that the watch has not reported yet.
 class WatchBehindTest : public AllocationTest {
  protected:
   WatchBehindTest() {
@@ -144,7 +145,8 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
 }
 
-// For a pod that waits for volumes, kube-scheduler writes its promised node into the pod's status.
+// If a pod waits for volumes, kube-scheduler writes the node that it promises into the pod's
+// status.
 class PromiseTest : public WatchBehindTest {
  protected:
   static Pod Promised(int64_t gpus, int64_t cores) {
@@ -177,7 +179,7 @@ TEST_F(PromiseTest, AmountsBesideTheGrowthDoNotBlockIt) {
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
-// kube-scheduler itself orders the claims on GPUs.
+// kube-scheduler itself decides which pod gets a GPU.
 TEST_F(PromiseTest, PromisedGpusAreNotGrowth) {
   EXPECT_EQ(BindWhileThereComes(Promised(2, 2)), kBound);
 }

@@ -117,7 +117,7 @@ TEST_F(BindTest, KeepsAPlaceInDoubtWhenAnotherTryIsRefused) {
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
 }
 
-// kube-scheduler has abandoned the first bind, and repeats it.
+// kube-scheduler has abandoned the first bind, and makes a second one.
 TEST_F(BindTest, OneBindOfAPodIsUnderWayAtATime) {
   AddNode("b", 1);
   std::string second;

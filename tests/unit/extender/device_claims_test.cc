@@ -1,4 +1,5 @@
-// Pods that have their GPUs by ResourceClaims, with dra.enabled: every pod of the profile is sent.
+// Tests pods that get their GPUs by ResourceClaims, with dra.enabled: kube-scheduler sends every
+// pod of the profile.
 
 #include "unit/extender/extender_fixture.h"
 
@@ -36,7 +37,7 @@ class DeviceClaimsTest : public ExtenderTest {
            R"("containers":[{"name":"train","resources":{"requests":{"cpu":"1","memory":"1G"}}}]}},)"
            R"("Nodes":null,"NodeNames":["plugin","dra"]})";
   }
-  // A pod that the webhook has sized. Its demand is 6 cores and 40 GB.
+  // Adds a pod that the webhook has sized. Its demand is 6 cores and 40 GB.
   void PutManaged() {
     state.UpsertResourceClaim(Claim(1));
     Pod pod = MakePod("p", 0, 2, 10);

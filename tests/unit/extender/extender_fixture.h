@@ -25,7 +25,7 @@
 
 namespace synergy::extender {
 
-// The extender's answer after a successful bind.
+// The answer of the extender to a successful bind.
 constexpr char kBound[] = R"({"Error":""})";
 
 class ExtenderTest : public ::testing::Test {
@@ -57,7 +57,7 @@ class ExtenderTest : public ::testing::Test {
     return pod;
   }
 
-  // Returns the pod as the API server would write it.
+  // Returns the pod in the JSON of the API server.
   static std::string PodJson(const Pod& pod) {
     return fmt::format(
         R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"7"}},"spec":{{"nodeName":"{}","containers":[)"

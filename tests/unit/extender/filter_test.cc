@@ -60,7 +60,8 @@ TEST_F(FilterTest, NamesTheOtherResourcesThatANodeLacks) {
   EXPECT_THAT(
       answer,
       HasSubstr(R"("neither":"Insufficient rdma/hca, Insufficient vpc.amazonaws.com/efa")"));
-  // The pod is expected on the only node that passed; that place does not count against itself.
+  // The pod is expected on the only node that passed, and that place does not count against the pod
+  // itself.
   EXPECT_THAT(extender.Filter(args), HasSubstr(R"("NodeNames":["both"])"));
 }
 
@@ -181,7 +182,7 @@ TEST_F(FilterTest, UnderstandsNamesSpelledWithEscapesAndGivesThemBackAsTheyCame)
   EXPECT_THAT(answer, HasSubstr(R"("\u0061\"b":"node is not known)"));
 }
 
-// kube-scheduler may see a pod's end a little before the extender does.
+// kube-scheduler may see the end of a pod slightly before the extender does.
 TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   AddNode("a", 1);
   Pod leaves = MakePod("leaves", 1, 1, 1, "a");
@@ -200,7 +201,7 @@ TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   EXPECT_EQ(looked, 1);
 }
 
-// All other pods wait meanwhile.
+// All other pods have to wait meanwhile.
 TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
   AddNode("a", 1);
   Pod there = MakePod("there", 1, 1, 1, "a");
@@ -234,7 +235,7 @@ TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
   EXPECT_EQ(looked, 8) << "nothing was heard since";
 }
 
-// While nodes are listed and pods are not, every node looks empty.
+// While nodes are listed and pods are not yet, every node seems empty.
 TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   AddNode("a", 1);
   bool current = false;

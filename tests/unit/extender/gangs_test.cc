@@ -1,4 +1,4 @@
-// Gangs through the extender's verbs, as kube-scheduler calls them.
+// Tests gangs through the extender's verbs, called as kube-scheduler calls them.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ class GangsTest : public ExtenderTest {
     return pod;
   }
 
-  // As kube-scheduler sends it.
+  // Returns a request as kube-scheduler sends it.
   static std::string FilterArgs(const Pod& pod, const std::vector<std::string>& nodes) {
     std::string args = Args(pod, nodes);
     const std::string gang = pod.gang->name.substr(pod.gang->name.find('/') + 1);
@@ -79,7 +79,7 @@ class GangsTest : public ExtenderTest {
     const auto snapshot = state.Snapshot();
     return snapshot->node(*snapshot->Find(node)).Free().cpu;
   }
-  // Returns the answer to a bind that waits for others until it times out.
+  // Returns the answer to a bind that waits for other members until it times out.
   std::string BindInVain(const Pod& pod, const std::string& node) {
     std::string answer;
     std::jthread binding([&] { answer = extender.Bind(BindArgs(pod, node)); });
@@ -88,7 +88,7 @@ class GangsTest : public ExtenderTest {
     binding.join();
     return answer;
   }
-  // Returns the answers to binds of all of these that arrive at the same time.
+  // Returns the answers to binds of all of these pods that arrive at the same time.
   std::vector<std::string> BindAll(const std::vector<Pod>& pods,
                                    const std::vector<std::string>& nodes) {
     std::vector<std::string> answers(pods.size());
@@ -127,8 +127,8 @@ TEST_F(GangsTest, ABindWaitsForTheOthersAndAnswersBeforeKubeSchedulerGivesUp) {
   EXPECT_THAT(BindAll(members, {"a", "a"}), Each(kBound));
 }
 
-// kube-scheduler does not count a member any more whose bind has failed, and lets others take its
-// place: of two that exclude each other both pass, one after the other.
+// If a member's bind fails, kube-scheduler does not count the member any more and lets others take
+// its place. So of two members that exclude each other both may pass, one after the other.
 TEST_F(GangsTest, AMemberThatHasPassedBeforeDoesNotLetAnotherGoAlone) {
   AddNode("a");
   const auto members = Create("g");
@@ -305,7 +305,7 @@ TEST_F(GangsTest, AMemberThatMayNotGoToItsPlaceMakesAnotherPlan) {
   EXPECT_THAT(BindAll(members, {"b", "b"}), Each(kBound));
 }
 
-// kube-scheduler places pods without GPUs by itself, and does not count what is held.
+// kube-scheduler places pods without GPUs by itself, and does not count reservations.
 TEST_F(GangsTest, AMemberWhosePlaceAPodWithoutGpusHasTakenIsPlacedElsewhere) {
   AddNode("a", 4);
   AddNode("b", 4);
@@ -368,7 +368,7 @@ TEST_F(GangsTest, AnotherPlanDoesNotLengthenTheHold) {
   EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("tried again after"));
 }
 
-// A plan that moves members that kube-scheduler counts would fail their binds, again and again.
+// If a plan moved members that kube-scheduler counts, their binds would fail again and again.
 TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere) {
   AddNode("a");
   AddNode("b", 2);
@@ -381,7 +381,7 @@ TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere
   EXPECT_THAT(BindAll(members, {"a", "a", "b", "c"}), Each(kBound));
 }
 
-// The extender does not know why they are kept apart.
+// The extender does not know why the members are kept apart.
 TEST_F(GangsTest, LearnsHowManyOfAShapeKubeSchedulerLetsGoToANode) {
   std::vector<std::string> nodes = {"a", "b", "c", "d", "e", "f"};
   for (const std::string& node : nodes) AddNode(node);
@@ -391,7 +391,7 @@ TEST_F(GangsTest, LearnsHowManyOfAShapeKubeSchedulerLetsGoToANode) {
     std::string node;
     std::shared_ptr<GangBind> bind;
   };
-  std::map<std::string, Counted> counted;  // by kube-scheduler
+  std::map<std::string, Counted> counted;  // counted by kube-scheduler
   int asks = 0;
   for (; asks < 20 && counted.size() < members.size(); ++asks) {
     const Pod& member = *std::find_if(members.begin(), members.end(),
@@ -479,7 +479,7 @@ TEST_F(GangsTest, AMemberWithoutGpusIsThereAndNeedsNoPlace) {
   EXPECT_EQ(extender.Bind(BindArgs(worker, "a")), kBound);
 }
 
-// kube-scheduler has it bound here if it names the GPU resource, with an amount of zero.
+// kube-scheduler asks the extender to bind it if it names the GPU resource, with an amount of zero.
 TEST_F(GangsTest, AMemberWithoutGpusIsBoundAtOnce) {
   AddNode("a");
   Put(Member("g", 0));
@@ -615,7 +615,8 @@ TEST_F(GangsTest, RestartedExtenderHoldsNoPlaces) {
   EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were released"));
 }
 
-// Both nodes are half full: the gang of two fits, but not on one of them.
+// Half of each of the two nodes is occupied: the gang of two fits on both together, but not on one
+// of them.
 class GangLocalityTest : public GangsTest {
  protected:
   GangLocalityTest() {

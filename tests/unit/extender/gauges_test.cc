@@ -16,7 +16,7 @@ TEST(PlaceAgesTest, CountFromTheFirstLook) {
   ages.Look({"a", "b"}, At(20));
   EXPECT_EQ(ages.Of(At(25)).places, 2U);
   EXPECT_EQ(ages.Of(At(25)).oldest, seconds(15));
-  // The age of a place that was given up starts again.
+  // The age of a place that was given up starts at zero again.
   ages.Look({"b"}, At(30));
   ages.Look({"a", "b"}, At(40));
   EXPECT_EQ(ages.Of(At(40)).oldest, seconds(20));

@@ -1,4 +1,4 @@
-// The place of a gang's missing member, through the extender's verbs.
+// Tests the place of a gang's lost member, through the extender's verbs.
 
 #include "extender/gangs/lost_members.h"
 
@@ -21,7 +21,7 @@ class LostMembersTest : public ExtenderTest {
  protected:
   static constexpr auto kHold = std::chrono::seconds(60);
 
-  // A gang of two on node a, which is full, and a free node b.
+  // A gang of two is on node a, which is full; node b is free.
   LostMembersTest() {
     state.ReserveForReplacements(kHold, clock.Now());
     state.DropStaleExpectations(clock.Now(), clock.WallNow());

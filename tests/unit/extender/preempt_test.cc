@@ -52,7 +52,7 @@ TEST_F(PreemptTest, EvictsNoPodForASingleMember) {
   EXPECT_THAT(ask(1), ::testing::HasSubstr("uid-low")) << "it trains alone";
 }
 
-// Node "b" has four GPUs and 8 cores; one pod there has 7 of them and needs only one.
+// Node "b" has four GPUs and 8 cores. A pod there has 7 cores and needs only one.
 class PreemptWithSurplusTest : public PreemptTest {
  protected:
   void SetUp() override {
@@ -107,7 +107,7 @@ TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
   EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
-// The kubelet makes the pod smaller; until then the pod has its old amounts.
+// The kubelet makes the pod smaller. Until then the pod keeps its old amounts.
 TEST_F(PreemptWithSurplusTest, EvictsNoPodForCpuThatIsBeingReclaimed) {
   Pod pod = MakePod("surplus", 1, 1, 10, "b");
   pod.priority = 1;
@@ -122,12 +122,12 @@ TEST_F(PreemptWithSurplusTest, EvictsNoPodForCpuThatIsBeingReclaimed) {
   EXPECT_EQ(Ask(2, 8), kTheOne);
 }
 
-// kube-scheduler tried the pod before the tuner's last cut.
+// kube-scheduler tried the pod before the tuner's last cut was made.
 TEST_F(PreemptWithSurplusTest, EvictsNoPodForRoomThatHasJustBeenMade) {
   EXPECT_EQ(Ask(2, 1), kNoNodes);
   clock.Advance(std::chrono::seconds(29));
   EXPECT_EQ(Ask(2, 1), kNoNodes);
-  // Another resource is therefore the cause.
+  // The cause is therefore another resource.
   clock.Advance(std::chrono::seconds(1));
   EXPECT_EQ(Ask(2, 1), kTheOne);
 }

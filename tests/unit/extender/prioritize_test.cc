@@ -23,7 +23,7 @@ TEST_F(PrioritizeTest, OrdersEqualNodesByName) {
             R"([{"Host":"b","Score":9},{"Host":"a","Score":10}])");
 }
 
-// Returns the pod of Args() with preferences for some nodes.
+// Returns the arguments of a pod that prefers some nodes.
 std::string Preferring(std::string args) {
   const std::string affinity =
       R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
@@ -52,7 +52,7 @@ TEST_F(PrioritizeTest, LeavesTheChoiceAmongNearlyEqualNodesToAPodThatHasPreferen
 }
 
 TEST_F(PrioritizeTest, PrefersANodeThatKeepsAReserveForEveryFreeGpu) {
-  // Twelve more cores on "half" would leave its six other GPUs without any.
+  // Twelve more cores on "half" would leave none for its six other GPUs.
   AddNode("empty");
   AddNode("half");
   state.UpsertPod(MakePod("x", 1, 12, 60, "half"));

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Pods that another scheduler places, as the watch reports them.
+// Tests pods that another scheduler places, as the watch reports them.
 class ShadowTest : public ExtenderTest {
  protected:
   static Pod Waiting(Pod pod) {
@@ -86,7 +86,8 @@ TEST_F(ShadowTest, ChoosesAmongTheNodesThatThePodMayGoTo) {
 TEST_F(ShadowTest, CountsTheGpusThatChoicesStrand) {
   AddNode("narrow", 8, 8);
   AddNode("wide", 8, 64);
-  // Beside 7 free GPUs that need 2 cores each: 2 on one node, 58 on the other.
+  // The pod would be beside 7 free GPUs that need 2 cores each: 2 are left on one node, 58 on the
+  // other.
   Goes(MakePod("p", 1, 6, 60), "narrow");
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_extender_shadow_stranded_gpus_total{by=\"scheduler\"} 2\n"));
@@ -132,7 +133,7 @@ TEST_F(ShadowTest, JudgesOnceAndPodsWithoutGpusNever) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Count("yes")));
 }
 
-// The answers to a kube-scheduler that calls although it should not.
+// Tests the answers to a kube-scheduler that calls although it should not.
 class ShadowVerbsTest : public ExtenderTest {
  protected:
   void SetUp() override {

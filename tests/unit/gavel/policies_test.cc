@@ -48,7 +48,8 @@ GavelJob JobOf(std::string name, std::vector<double> throughput, double gpus = 1
   return job;
 }
 
-// A job that gains much from the fast type and one that gains little; a GPU of each.
+// Returns a job that is much faster on the fast type and one that is slightly faster, and one GPU
+// of each type.
 GavelProblem SlowAndFast() {
   return {
       .types = {"k80", "v100"}, .gpus = {1, 1}, .jobs = {JobOf("0", {1, 4}), JobOf("1", {3, 4})}};
@@ -65,7 +66,8 @@ TEST(GavelPolicies, AwareGivesTheFastTypeToTheJobThatGainsMost) {
   GavelProblem problem = SlowAndFast();
   problem.jobs.push_back(JobOf("2", {3, 4}));
   const GavelAnswer fair = Answer("max_min_fairness_perf", problem);
-  // Job 0 has x of v100, the others half of the rest and of k80: 4 x / 2.5 = (3.5 - 2 x) / 3.5.
+  // Job 0 has x of v100; the others have half of the rest, and of k80: 4 x / 2.5 = (3.5 - 2 x) /
+  // 3.5.
   const double part = 1 / (4 / 2.5 + 2 / 3.5);
   EXPECT_THAT(*fair.objective, Near(4 * part / 2.5));
   EXPECT_THAT(fair.shares.jobs[0], ElementsAre(Near(0), Near(part)));
@@ -81,8 +83,8 @@ TEST(GavelPolicies, AmongOptimaTheGreatestSumIsTaken) {
 }
 
 TEST(GavelPolicies, WaterFillingContinuesWithJobsThatCanRise) {
-  // Job 0 cannot rise above a quarter by its weight of 4 and one whole GPU; the others share the
-  // rest.
+  // Because of its weight of 4 and with one whole GPU, job 0 cannot rise above a quarter; the
+  // others share the rest.
   GavelProblem problem = {
       .types = {"a"}, .gpus = {2}, .jobs = {JobOf("0", {2}), JobOf("1", {2}), JobOf("2", {2})}};
   problem.jobs[0].weight = 4;
@@ -127,7 +129,7 @@ TEST(GavelPolicies, DeadlinesAreKeptWhereTheyCanBe) {
 
 TEST(GavelPolicies, TheFewestDeadlinesAreGivenUpAndNamed) {
   GavelProblem problem = WithDeadlines();
-  problem.jobs[0].deadline = 110;  // leaves no room for the others, which fit together
+  problem.jobs[0].deadline = 110;  // leaves no room for the others, which fit together without it
   problem.jobs[1].deadline = 210;
   problem.jobs[2].deadline = 220;
   const GavelAnswer answer = Answer("max_sum_throughput_normalized_by_cost_perf_SLOs", problem);
@@ -159,9 +161,9 @@ TEST(GavelPolicies, FinishTimesRememberWhatWasDone) {
   GavelProblem problem = WithDeadlines();
   const auto policy = MakeGavelPolicy("finish_time_fairness_perf");
   ASSERT_TRUE(policy);
-  // An equal part gives each a third: no job is later than alone.
+  // An equal share gives each a third: no job is later than alone.
   EXPECT_THAT(*(*policy)->Allocate(problem)->objective, Near(1));
-  // Alone job 0 would have needed 150 s for 50 iterations, and took 600 s.
+  // Alone, job 0 would have needed 150 s for 50 iterations. It took 600 s.
   problem.jobs[0].steps_left = 50;
   for (GavelJob& job : problem.jobs) job.waited = 600;
   const Result<GavelAnswer> later = (*policy)->Allocate(problem);
@@ -179,7 +181,7 @@ TEST(GavelPolicies, FifoStopsAtTheFirstThatFitsNowhere) {
   EXPECT_THAT(aware.shares.jobs, ElementsAre(ElementsAre(0, 1), ElementsAre(1, 0),
                                              ElementsAre(0, 0), ElementsAre(0, 0)));
   EXPECT_FALSE(aware.objective.has_value());
-  // If types do not count, the one with the most free GPUs.
+  // If types do not count, the job gets the one with the most free GPUs.
   EXPECT_THAT(Answer("fifo", problem).shares.jobs[0], ElementsAre(1, 0));
 }
 
@@ -198,8 +200,8 @@ TEST(GavelPolicies, FifoPacksWhereItIsWorthIt) {
   };
   problem.pairs = {pair(0, 2, 1.6), pair(1, 2, 1.8), pair(0, 3, 1.5), pair(1, 3, 1.9)};
   const GavelAnswer packed = Answer("fifo_packed", problem);
-  // 2 joins 1 (1.8 of 2); 3 would bring 1.5 with 0, which is not above the threshold, and 1 is
-  // single no more.
+  // 2 joins 1 (1.8 of 2). 3 would gain 1.5 with 0, which is not above the threshold, and 1 is not
+  // single any more.
   EXPECT_THAT(packed.shares.pairs,
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0), ElementsAre(0)));
   EXPECT_THAT(packed.shares.jobs,

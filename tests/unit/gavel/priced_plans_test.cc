@@ -1,4 +1,4 @@
-// The method by prices against the linear program that it replaces.
+// Compares the method by prices with the linear program that it replaces.
 
 #include "gavel/priced_plans.h"
 
@@ -23,7 +23,8 @@ double Between(Random& random, double least, double most) {
   return least + (most - least) * random.Uniform();
 }
 
-// Returns more jobs than GPUs, some of them on several, some that do not run on a type.
+// Returns a problem with more jobs than GPUs. Some jobs are on several GPUs, and some do not run on
+// a type.
 GavelProblem AnyProblem(Random& random) {
   GavelProblem problem;
   const uint64_t types = 1 + random.Below(5);
@@ -44,7 +45,7 @@ GavelProblem AnyProblem(Random& random) {
   return problem;
 }
 
-// A pair without any gain makes MaxMin and GreatestSum use the linear program.
+// Adds a pair without any gain, which makes MaxMin and GreatestSum use the linear program.
 GavelProblem WithPair(GavelProblem problem) {
   problem.pairs = {{.first = 0,
                     .second = 1,
@@ -78,7 +79,7 @@ double Sum(const GavelProblem& problem, const std::vector<double>& throughputs) 
 
 TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
   Random random(7);
-  // From the previous problem, which was different.
+  // The prices come from the previous problem, which was different.
   PriceMemory levels;
   PriceMemory sums;
   for (int round = 0; round < 300; ++round) {
@@ -163,7 +164,7 @@ TEST(PricedPlans, KeepDeadlinesAsTheLinearProgramDoes) {
 }
 
 TEST(PricedPlans, JobsWithAPriceAreStuck) {
-  // Weights 4 and 1: the first has all of its time at a quarter.
+  // The weights are 4 and 1: at a quarter, the first has all of its time.
   GavelProblem problem = {.types = {"a"}, .gpus = {2}, .jobs = {}};
   for (const char* name : {"0", "1"}) problem.jobs.push_back({.name = name, .throughput = {1}});
   const auto answer = MaxMinByPrices(problem, std::vector<double>{0, 0}, std::vector<double>{4, 1},

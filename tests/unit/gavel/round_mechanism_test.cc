@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// One GPU of a fast type and one of a slow one.
+// Returns a mechanism for one GPU of a fast type and one of a slow type.
 RoundMechanism OneOfEach(GavelRoundOptions options = {}) { return {{1, 1}, options}; }
 
 TEST(RoundMechanism, JobsTakeTurnsByWhatTheyLack) {
@@ -23,12 +23,12 @@ TEST(RoundMechanism, JobsTakeTurnsByWhatTheyLack) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}, GavelPick{"b", 1}));
   rounds.Charge("a", 0, 360);
   rounds.Charge("b", 1, 360);
-  // 0.75 * 720 / 540 against 0.25 * 720 / 180.
+  // 0.75 * 720 / 540 compared with 0.25 * 720 / 180.
   EXPECT_DOUBLE_EQ(rounds.Priority("a", 0), 1);
   EXPECT_DOUBLE_EQ(rounds.Priority("b", 0), 1);
   rounds.Charge("a", 0, 360);
   EXPECT_LT(rounds.Priority("a", 0), rounds.Priority("b", 0));
-  // a has no share of the slow type, and fills it.
+  // a has no share of the slow type, but fills it.
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
 }
 
@@ -97,7 +97,7 @@ TEST(RoundMechanism, ASolveIsDueWhenJobsComeOrGo) {
   rounds.Solved(0, {{"a", {1, 0}}});
   EXPECT_FALSE(rounds.SolveIsDue(5000));
   rounds.Add("b", 1, {1, 1});
-  EXPECT_TRUE(rounds.SolveIsDue(360));  // the last was at 0
+  EXPECT_TRUE(rounds.SolveIsDue(360));  // the last solve was at 0
   rounds.Solved(360, {{"a", {1, 0}}, {"b", {0, 1}}});
   rounds.Remove("a");
   EXPECT_FALSE(rounds.SolveIsDue(360 + 1919));
@@ -105,7 +105,7 @@ TEST(RoundMechanism, ASolveIsDueWhenJobsComeOrGo) {
   rounds.Remove("b");
   EXPECT_FALSE(rounds.SolveIsDue(360 + 1920));  // there is no job
   rounds.Add("c", 1, {1, 1});
-  EXPECT_TRUE(rounds.SolveIsDue(400));  // no job of the last solve
+  EXPECT_TRUE(rounds.SolveIsDue(400));  // the job was not in the last solve
 }
 
 TEST(RoundMechanism, APairTakesItsTurnAsOne) {
@@ -118,7 +118,7 @@ TEST(RoundMechanism, APairTakesItsTurnAsOne) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
   rounds.Charge("c", 0, 720);
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
-  rounds.Remove("a");  // and the pair with it
+  rounds.Remove("a");  // the pair disappears with it
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
 }
 
@@ -128,7 +128,7 @@ TEST(RoundMechanism, NoJobRunsInTwoPlaces) {
   rounds.AddPair("a", "b", {true, false});
   rounds.Solved(0, {{"a", {0, 0.5}, {}}, {"b", {0, 0.5}, {}}, {"a", {0.5, 0.5}, "b"}});
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
-  // On the second type they do not run together.
+  // On the second type the two do not run together.
   rounds.Remove("b");
   rounds.Add("b", 1, {1, 1});
   rounds.AddPair("b", "a", {false, false});

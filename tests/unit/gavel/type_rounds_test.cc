@@ -37,8 +37,8 @@ class TypeRoundsTest : public ::testing::Test {
     EXPECT_TRUE(picks.has_value()) << (picks ? "" : picks.error().message);
     return picks.value_or(std::vector<GavelPick>());
   }
-  // Runs this many rounds in which all jobs follow the decisions; returns the part of them in which
-  // the job had the type.
+  // Runs this many rounds in which all jobs follow the decisions. Returns the fraction of them in
+  // which the job had the type.
   double PartOn(std::vector<TypedJob> jobs, const std::string& name, size_t type, int count) {
     int had = 0;
     for (int round = 0; round < count; ++round) {
@@ -75,11 +75,11 @@ TEST_F(TypeRoundsTest, EqualJobsShareTheFastType) {
 }
 
 TEST_F(TypeRoundsTest, AMoveThatDoesNotPayIsMadeForNobodysSakeOnly) {
-  // 2 (300 - 200) < 1 x 300: neither gains by the change.
+  // 2 (300 - 200) < 1 x 300, so neither job gains by the change.
   Use("gavel-las", 200);
   std::vector<TypedJob> jobs = {Job("a", {2, 1}), Job("b", {2, 1})};
   EXPECT_NEAR(PartOn(jobs, "a", kFast, 20) * 20, 20, 1) << "they stay where they are";
-  // A waiting job has the fast type in its turn.
+  // A waiting job gets the fast type in its turn.
   Use("gavel-las", 200);
   jobs.push_back(Job("c", {2, 0}));
   EXPECT_GT(PartOn(jobs, "c", kFast, 20), 0.2);
@@ -138,13 +138,13 @@ TEST_F(TypeRoundsTest, UnderFifoAMovingJobKeepsItsPlace) {
   jobs[0].on = kSlow;
   jobs[1].on = kFast;
   EXPECT_THAT(Decide(jobs), UnorderedElementsAre(GavelPick{"a", kSlow}, GavelPick{"b", kFast}));
-  // The second one ends; the first one moves as a round begins, whatever else is new.
+  // The second job ends. The first one moves when a round begins, whatever else changes before.
   jobs = {jobs[0]};
   now_ += 10;
   EXPECT_THAT(Decide(jobs, false), ElementsAre(GavelPick{"a", kSlow}));
   now_ += 290;
   EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
-  // It is still at its old place, then nowhere, then at the new one.
+  // It is first at its old place, then nowhere, then at the new one.
   for (const std::optional<size_t> on :
        {std::optional(kSlow), std::optional<size_t>(), std::optional(kFast)}) {
     jobs[0].on = on;

@@ -16,7 +16,7 @@ TEST(TypeSpeeds, KnownSpeedsStay) {
 }
 
 TEST(TypeSpeeds, HalfIsTheNearestOnesAndHalfTheMean) {
-  // Like the first of the others, in twice its unit; the second is another kind.
+  // The job is like the first of the others, in twice its unit; the second is of another kind.
   const std::vector<KnownSpeeds> others = {{4, 2, 1}, {1, 4, 3}};
   const auto speeds = EstimateSpeeds({8, 4, kUnknown}, others);
   const double by_second = 3 * (8 * 1 + 4 * 4) / 17.0;

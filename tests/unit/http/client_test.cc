@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr seconds kPromptly{5};
 
-// A client, and a server whose every byte the test decides.
+// Tests a client with a server whose every byte the test decides.
 class ClientTest : public ::testing::Test {
  protected:
   ClientTest() { options_.base_url = listener_.url(); }
@@ -160,7 +160,7 @@ TEST_F(ClientTest, AServerThatDribblesIsATimeoutWhereThereIsALimit) {
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout) << answer.error().message;
 }
 
-// The client cannot know whether such a request was processed, however the connection ended.
+// The client cannot know whether such a request was processed, however the connection has ended.
 TEST_F(ClientTest, AConnectionThatBreaksAfterTheRequestIsATimeout) {
   for (const bool reset : {false, true}) {
     const Background server([&] {
@@ -218,8 +218,8 @@ TEST_F(ClientTest, AnAnswerThatIsTooLargeIsRefused) {
   EXPECT_EQ(answer.error().message, "the answer is larger than 10 bytes");
 }
 
-// The server answers once and closes the connection only when it has seen the next request, so that
-// the client cannot know. Then it serves normally.
+// Answers once, and closes the connection only after it has seen the next request, so that the
+// client cannot notice before. Then serves normally.
 void ServeTreacherously(FakeListener& listener, std::atomic<int>& requests) {
   auto first = listener.Accept();
   ReadRequest(*first);
@@ -311,7 +311,7 @@ TEST_F(ClientTest, AStreamsPiecesComeAsTheyAreSent) {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(std::string(kStreamHead) + "3\r\none\r\n");
-    first_seen.wait();  // the client has it before anything more is sent
+    first_seen.wait();  // the client has it before more is sent
     connection->Write("3\r\ntwo\r\n0\r\n\r\n");
   });
   std::vector<std::string> pieces;

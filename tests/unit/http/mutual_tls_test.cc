@@ -20,7 +20,7 @@ using synergy::testing::TestAuthority;
 using synergy::testing::TestCertificate;
 using ::testing::HasSubstr;
 
-// A server that serves only the client "controller.synergy.svc" of its authority.
+// Tests a server that serves only the client "controller.synergy.svc" of its authority.
 class MutualTlsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -67,18 +67,18 @@ TEST_F(MutualTlsTest, TheClientOfThatNameIsServed) {
 
 TEST_F(MutualTlsTest, RefusesOtherClients) {
   const TestCertificate strangers[] = {
-      {},  // none
+      {},  // no certificate
       other_.Issue("controller.synergy.svc", {"DNS:controller.synergy.svc"}),
       authority_.Issue("any", {"DNS:node-agent.synergy.svc"}),
       authority_.Issue("any", {"DNS:*.synergy.svc"}),
-      authority_.Issue("controller.synergy.svc", {}),  // the subject is no DNS name
+      authority_.Issue("controller.synergy.svc", {}),  // the subject is not a DNS name
   };
   for (const TestCertificate& stranger : strangers) {
     const auto answer = Get(stranger);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable) << answer.error().message;
   }
-  // The client sees its refusal a moment before the server has counted it.
+  // The client sees that it was refused slightly before the server has counted it.
   EXPECT_TRUE(Eventually([this] { return refused_ == 5; })) << refused_;
 }
 
@@ -91,7 +91,7 @@ TEST_F(MutualTlsTest, AChangedAuthorityCountsForTheNextConnection) {
   EXPECT_TRUE(Get(next));
   EXPECT_FALSE(Get(old));
   EXPECT_EQ(problems_, 0);
-  // A partial change admits no new client, and excludes none.
+  // An incomplete change of the files admits no new client, and excludes none.
   folder_.Write("ca.crt", "");
   EXPECT_TRUE(Get(next));
   EXPECT_FALSE(Get(old));

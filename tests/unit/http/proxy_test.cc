@@ -104,7 +104,7 @@ TEST(ProxyTest, UrlsHaveDefaultsAndCredentials) {
   ASSERT_TRUE(long_form) << long_form.error().message;
   EXPECT_EQ(long_form->ToText(), "https://proxy");
   EXPECT_EQ(long_form->url.port, 443);
-  EXPECT_EQ(long_form->authorization, "Basic dXNlcjpwQHNz");  // user:p@ss
+  EXPECT_EQ(long_form->authorization, "Basic dXNlcjpwQHNz");  // the encoded text is user:p@ss
   EXPECT_EQ(ParseProxy("http://user@proxy")->authorization, "Basic dXNlcjo=");
 }
 
@@ -121,10 +121,10 @@ TEST(ProxyTest, ErrorsOfUrlsShowNoCredentials) {
   EXPECT_THAT(ParseProxy("socks5://p").error().message, HasSubstr("SOCKS proxies are not"));
 }
 
-// A proxy that connects to any port of 127.0.0.1, and notes what it is asked for.
+// A proxy that connects to any port of 127.0.0.1, and records the requests.
 class LocalProxy {
  public:
-  // `refusal`: its answer to everything; empty: none.
+  // `refusal`: the answer to every request; if empty, the proxy refuses none.
   explicit LocalProxy(const std::optional<FakeTls>& tls = {}, std::string refusal = {})
       : listener_(tls), refusal_(std::move(refusal)), accepts_([this] { Serve(); }) {}
   ~LocalProxy() { Stop(); }
@@ -171,7 +171,8 @@ class LocalProxy {
   const std::string refusal_;
   mutable std::mutex mutex_;
   std::vector<FakeRequest> requests_;
-  std::vector<Background> relays_;  // of accepts_, until that has ended
+  // used only by accepts_ until it has ended
+  std::vector<Background> relays_;
   Background accepts_;
 };
 

@@ -30,13 +30,13 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 
-// "Promptly": far below every timeout that could otherwise end the wait, far above what a busy
+// "Soon" is far below every timeout that could otherwise end a wait, and far above what a busy
 // machine needs.
 constexpr seconds kSoon{5};
 
 Response Text(std::string body) { return {200, "text/plain", std::move(body)}; }
 
-// A server with an echo and the handlers that a test adds.
+// Tests a server with an echo and with handlers that a test adds.
 class ServerTest : public ::testing::Test {
  protected:
   void Start() {
@@ -374,8 +374,8 @@ TEST_F(ServerTest, AConnectionWaitsWhileAllOthersAreBusy) {
   waiting.Send(kHello);
   go_on_.count_down();
   EXPECT_EQ(BodyOf(waiting.ReadAnswer()), "hello name=you");
-  // Both orders are possible: the answer announced the end of the connection, or the idle
-  // connection was closed.
+  // Either may happen first: the answer announces the end of the connection, or the idle connection
+  // is closed.
   EXPECT_EQ(BodyOf(busy.ReadAnswer()), "waited");
   EXPECT_TRUE(busy.IsClosed());
 }
@@ -388,7 +388,7 @@ TEST_F(ServerTest, ARequestThatStopsInTheMiddleIsGivenUp) {
   EXPECT_TRUE(connection.IsClosed());
 }
 
-// Sends a byte now and then, so that it is never silent, until the connection ends.
+// Sends a byte now and then until the connection ends, so that the client is never silent.
 class Dribble {
  public:
   explicit Dribble(RawConnection connection)
@@ -422,7 +422,7 @@ TEST_F(ServerTest, DropsAnAnswerThatTheClientDoesNotRead) {
   options_.transfer_timeout = milliseconds(500);
   auto created = Server::Create(options_);
   ASSERT_TRUE(created);
-  // Larger than what the kernel buffers.
+  // The answer is larger than what the kernel buffers.
   (*created)->Handle("GET", "/large",
                      [](const Request&) { return Text(std::string(64 << 20, 'x')); });
   ASSERT_TRUE((*created)->Start());
@@ -467,7 +467,7 @@ TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
     EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
 }
 
-// Incomplete requests, each opened again as soon as it is closed.
+// Sends incomplete requests, each on a new connection as soon as the last one is closed.
 class Flood {
  public:
   Flood(uint16_t port, uint8_t host) : port_(port), host_(host) {}
@@ -494,7 +494,7 @@ TEST_F(ServerTest, OneAddressWithVeryManyConnectionsKeepsNoOtherOut) {
   options_.max_waiting = 8;
   options_.exempt_loopback = false;
   Start();
-  const Flood flood(server_->port(), 2);  // until the end
+  const Flood flood(server_->port(), 2);  // lasts until the end
   int answered = 0;
   for (int i = 0; i < 50; ++i) {
     RawConnection other(server_->port(), 3);
@@ -562,7 +562,7 @@ TEST_F(ServerTest, StopLetsARequestUnderWayFinish) {
   idle.Send(kHello);
   idle.ReadAnswer();
   std::thread stopping([this] { server_->Stop(seconds(60)); });
-  EXPECT_TRUE(idle.IsClosed());  // so the stop has begun
+  EXPECT_TRUE(idle.IsClosed());  // this shows that the stop has begun
   go_on_.count_down();
   const std::string answer = connection.ReadToEnd();
   EXPECT_EQ(BodyOf(answer), "waited");
@@ -576,7 +576,7 @@ TEST_F(ServerTest, StopCutsOffWhatDoesNotFinishInTime) {
   half.Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
   RawConnection other = Connect();
   other.Send(kHello);
-  other.ReadAnswer();  // the server has taken the connection before this one
+  other.ReadAnswer();  // the server has accepted the connection before this one
   const Clock::time_point start = Clock::now();
   server_->Stop(milliseconds(50));
   EXPECT_LT(Clock::now() - start, kSoon);

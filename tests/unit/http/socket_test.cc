@@ -28,7 +28,7 @@ Address Loopback(uint16_t port) {
   return Address(found);
 }
 
-// Connections to it are neither accepted nor refused, because its backlog is full.
+// A port at which connections are neither accepted nor refused, because its backlog is full.
 class BlackHole {
  public:
   BlackHole() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -36,7 +36,7 @@ class BlackHole {
     EXPECT_EQ(::bind(socket_.get(), any->ai_addr, any->ai_addrlen), 0);
     EXPECT_EQ(::listen(socket_.get(), 0), 0);
     const Address self = Loopback(port());
-    // One to be accepted, and some that wait for a place.
+    // One connection could be accepted, and some wait for a place.
     for (int i = 0; i < 4; ++i) {
       fillers_.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
       ::connect(fillers_.back().get(), self->ai_addr, self->ai_addrlen);

@@ -114,7 +114,7 @@ TEST_F(TlsServerTest, AServerOfAnotherAuthorityIsRefused) {
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(answer.error().message, HasSubstr("certificate verify failed"));
-  EXPECT_FALSE(Get(url(), {}));  // the system's authorities do not know it either
+  EXPECT_FALSE(Get(url(), {}));  // not one of the system's authorities either
   EXPECT_TRUE(Get(url(), {.skip_verify = true}));
 }
 
@@ -132,7 +132,8 @@ TEST_F(TlsServerTest, AClientFollowsTheFileOfTheAuthorityThatItTrusts) {
   EXPECT_TRUE((*client)->Send({.path = "/hello"}));
 }
 
-// As while it is being written. Without an authority the system's would be trusted.
+// The file is empty while it is being written. Without an authority the system's authorities would
+// be trusted.
 TEST_F(TlsServerTest, AFileOfTheAuthorityThatIsEmptyChangesNothing) {
   Start(authority_.Issue("server"));
   const auto client = Client::Create(
@@ -181,7 +182,7 @@ TEST_F(TlsServerTest, ACertificateThatCannotBeUsedIsReportedAndTheOldOneStays) {
   std::filesystem::remove(folder_.Path("tls.key"));
   ASSERT_TRUE(Get(url(), tls));
   EXPECT_EQ(problems(), 2U);
-  // A partial change: the key is the next certificate's, the certificate is not there yet.
+  // This is an incomplete change: the key belongs to the next certificate, which is not there yet.
   const TestAuthority next("next authority");
   const TestCertificate certificate = next.Issue("server");
   folder_.Write("tls.key", certificate.key_pem);
@@ -214,7 +215,8 @@ TEST_F(TlsServerTest, CountsFailedHandshakes) {
 TEST_F(TlsServerTest, AClientThatIsSilentInTheHandshakeDoesNotDelayTheEnd) {
   Start(authority_.Issue("server"));
   RawConnection silent(server_->port());
-  ASSERT_TRUE(Get(url(), {.ca_pem = authority_.certificate_pem()}));  // accepted after the other
+  // the server accepts it after the other connection
+  ASSERT_TRUE(Get(url(), {.ca_pem = authority_.certificate_pem()}));
   const auto start = std::chrono::steady_clock::now();
   server_->Stop(seconds(60));
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
@@ -240,7 +242,7 @@ TEST(ServerCertificateTest, ACertificateThatCannotBeUsedIsAnError) {
   EXPECT_THAT(created.error().message, HasSubstr("key values mismatch"));
 }
 
-// Clients' certificates: with a server of the test's own, because ours requests none.
+// Tests clients' certificates with a server of the test's own, because ours requests none.
 class ClientCertificateTest : public ::testing::Test {
  protected:
   Result<ClientResponse> Call(const ClientTls& tls) {
@@ -326,7 +328,7 @@ TEST_F(ClientCertificateTest, BadPemIsAnError) {
   EXPECT_FALSE(fails({.certificate_pem = mine.certificate_pem, .key_pem = mine.key_pem}));
 }
 
-// The end of a TLS stream looks like data on the socket, and so do session tickets.
+// On the socket, the end of a TLS stream looks like data, and so do session tickets.
 TEST(TlsClientTest, AConnectionThatTheServerEndedIsNotUsedAgain) {
   const TestAuthority authority;
   FakeListener listener(FakeTls{authority.Issue("server"), ""});

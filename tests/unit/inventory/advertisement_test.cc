@@ -32,7 +32,7 @@ GpuInventory TwoProducts() {
   return GpuInventory(gpus);
 }
 
-// GPU-0 in MIG mode with two parts of these profiles, GPU-1 without.
+// Returns GPU-0 in MIG mode with two parts of these profiles, and GPU-1 without MIG.
 GpuInventory WithMig(const std::string& first, const std::string& second) {
   std::vector<Gpu> gpus = MakeGpus(2, 1);
   gpus[0].mig_enabled = true;
@@ -87,7 +87,7 @@ TEST(AdvertisementTest, GpusInMigModeAreLeftOutAndNamed) {
   EXPECT_TRUE(advertisement.left_out.contains("GPU-0"));
 }
 
-// The second GPU is of another product: a T4 has no MIG devices.
+// Returns the same, but the second GPU is a T4, which has no MIG devices.
 GpuInventory WithMigBesideAT4(const std::string& first, const std::string& second) {
   std::vector<Gpu> gpus = WithMig(first, second).gpus();
   gpus[1].product = "NVIDIA T4";
@@ -116,7 +116,7 @@ TEST(AdvertisementTest, TheSingleStrategyLeavesPartsOutThatAreNotAlike) {
   EXPECT_THAT(advertisement.left_out.at("GPU-0"), HasSubstr("several profiles"));
 }
 
-// A pod would get either, and one is seven times the other.
+// A pod would get either, although one is seven times the other.
 TEST(AdvertisementTest, TheSingleStrategyLeavesPartsOutBesideWholeGpus) {
   AdvertisementRules rules;
   rules.mig_strategy = MigStrategy::kSingle;
@@ -255,8 +255,8 @@ TEST(AdvertisementTest, AGpuWhoseSlicesHaveTooLongNamesIsLeftOut) {
   EXPECT_THAT(advertisement.left_out.at(gpus[0].uuid), HasSubstr("longer name than 63"));
 }
 
-// The kubelet gives any free device that was last listed, whatever is preferred. The plugin is new
-// before each choice.
+// The kubelet gives any free device that was last listed, whatever is preferred. The plugin is
+// restarted before each choice.
 TEST(AdvertisementTest, InAnyOrderOfChoicesAndRestartsNoGpuHasMoreContainersThanSlices) {
   const GpuInventory inventory(MakeGpus(3, 1));
   constexpr int kReplicas = 2;
@@ -264,7 +264,7 @@ TEST(AdvertisementTest, InAnyOrderOfChoicesAndRestartsNoGpuHasMoreContainersThan
       IdsOf(Advertise(inventory, InSlices(kReplicas), Healthy), "nvidia.com/gpu.shared");
   ASSERT_EQ(order.size(), 6U);
   do {
-    std::map<std::string, int> containers;  // by GPU
+    std::map<std::string, int> containers;  // GPU -> number of containers
     for (const std::string& chosen : order) {
       const auto offered = Advertise(inventory, InSlices(kReplicas), Healthy);
       const auto access =

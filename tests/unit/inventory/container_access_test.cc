@@ -46,7 +46,7 @@ TEST_F(ContainerAccessTest, DeviceNodesAreThoseOfTheDevicesAndTheSharedOnesOnce)
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-1,GPU-3")));
 }
 
-// After a resize, a container loses devices that are not in its own specification.
+// After a resize, a container loses devices that its own specification does not contain.
 TEST_F(ContainerAccessTest, ByDefaultDevicesAreInTheContainersOwnSpecification) {
   const auto access = GrantAccess(inventory_, devices_, std::vector<std::string>{"GPU-1"}, {});
   ASSERT_TRUE(access);
@@ -60,7 +60,7 @@ TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "void")));
 }
 
-// The kubelet asks for each resource separately, and keeps one value of a variable.
+// The kubelet calls for each resource separately, and keeps only one value of a variable.
 TEST_F(ContainerAccessTest, TwoResourcesOfAContainerAddUpUnlessOnlyAVariableNamesTheDevices) {
   const auto both = [this](ContainerAccessKind kind) {
     const auto first = Grant({"GPU-0"}, kind);

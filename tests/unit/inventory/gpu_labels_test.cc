@@ -64,7 +64,7 @@ TEST(GpuLabelsTest, EachCloudsLabelsNameTheProductAsFeatureDiscoveryDoes) {
     EXPECT_EQ(ProductOf(labels), product) << (labels.empty() ? "" : labels.begin()->second);
 }
 
-// Labels in the order in which they count, each with values that name a product.
+// Labels in the order of precedence, each with values that name a product.
 const std::vector<std::vector<LabelMap>> kSources = {
     {{{"nvidia.com/gpu.product", "NVIDIA-A10"}}, {{"nvidia.com/gpu.product", "Tesla-K80"}}},
     {{{kGke, "nvidia-tesla-p100"}}, {{kGke, "nvidia-b200"}}, {{kGke, "nvidia-new"}}},
@@ -75,8 +75,8 @@ const std::vector<std::vector<LabelMap>> kSources = {
     {{{kType, "p3dn.24xlarge"}}, {{kType, "Standard_ND40rs_v2"}}, {{kType, "g2-standard-4"}}},
 };
 
-// Among any labels, the first source that is there decides, and the product is a valid
-// label value, so that a pod can name it.
+// Among any labels, the first source that exists decides. The product is a valid label value, so
+// that a pod can name it.
 TEST(GpuLabelsTest, TheFirstSourceDecidesAmongAnyLabels) {
   std::mt19937 random(11);
   for (int round = 0; round < 2000; ++round) {

@@ -26,7 +26,7 @@ inline std::vector<Gpu> MakeGpus(size_t count, int numa_nodes,
   return gpus;
 }
 
-// 8 V100 in the hybrid cube mesh of a DGX-1: each GPU has six NVLinks, to four others.
+// Returns 8 V100 in the hybrid cube mesh of a DGX-1: each GPU has six NVLinks, to four others.
 inline GpuInventory Dgx1() {
   GpuInventory inventory(MakeGpus(8, 2, "Tesla V100-SXM2-32GB"));
   struct Pair {
@@ -41,7 +41,8 @@ inline GpuInventory Dgx1() {
   return inventory;
 }
 
-// GPUs that all reach each other at full speed through NVSwitch: a DGX A100 has 8, an HGX-2 16.
+// Returns GPUs that all reach each other at full speed through NVSwitch. A DGX A100 has 8, an HGX-2
+// 16.
 inline GpuInventory WithNvSwitch(size_t gpus) {
   GpuInventory inventory(MakeGpus(gpus, 2));
   for (size_t a = 0; a < gpus; ++a)
@@ -49,7 +50,7 @@ inline GpuInventory WithNvSwitch(size_t gpus) {
   return inventory;
 }
 
-// 8 GPUs on PCIe switches of two each, linked in pairs by an NVLink bridge if `bridged`.
+// Returns 8 GPUs on PCIe switches with two each. If `bridged`, an NVLink bridge links the two.
 inline GpuInventory WithPcieSwitches(bool bridged) {
   GpuInventory inventory(MakeGpus(8, 2, "NVIDIA A40"));
   for (size_t a = 0; a < 8; a += 2)
@@ -57,7 +58,7 @@ inline GpuInventory WithPcieSwitches(bool bridged) {
   return inventory;
 }
 
-// All healthy, under one resource.
+// Returns the devices of all GPUs, healthy and under one resource.
 inline std::vector<GpuDevice> DevicesOf(const GpuInventory& inventory) {
   std::vector<GpuDevice> devices;
   for (size_t i = 0; i < inventory.gpus().size(); ++i)

@@ -52,16 +52,16 @@ TEST(OtherAdvertiserTest, EachSignNamesWhatWasFound) {
 }
 
 TEST(OtherAdvertiserTest, OldDevicesOfContainersAreNoOtherAdvertiser) {
-  // A GPU that was taken out, and one that an earlier configuration gave under another name.
+  // One GPU was taken out; another had this name under an earlier configuration.
   EXPECT_EQ(FindOtherAdvertiser(Given(kGpus, "GPU-old"), kOwn), std::nullopt);
   EXPECT_EQ(FindOtherAdvertiser(Given("nvidia.com/t4", "GPU-a"), kOwn), std::nullopt);
-  // Names that this plugin never gives.
+  // This plugin never gives these names.
   EXPECT_NE(FindOtherAdvertiser(Given(kGpus, "nvidia0"), kOwn), std::nullopt);
   EXPECT_NE(FindOtherAdvertiser(Given(kGpus, "GPU-a::0"), kOwn), std::nullopt);
   EXPECT_NE(FindOtherAdvertiser(Given("nvidia.com/gpu.shared", "GPU-a::0"), kOwn), std::nullopt);
 }
 
-// The offer of this plugin is never a sign of another one, and one foreign device always is.
+// This plugin's own offer is never a sign of another plugin; one foreign device always is.
 TEST(OtherAdvertiserTest, OneForeignDeviceAmongManyIsFound) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {

@@ -37,7 +37,7 @@ std::vector<std::string> Prefer(const GpuInventory& inventory,
 struct Row {
   const char* what;
   GpuInventory inventory;
-  std::initializer_list<size_t> available;  // none: all
+  std::initializer_list<size_t> available;  // if empty, all
   std::initializer_list<size_t> required;
   size_t size;
   std::initializer_list<size_t> expected;

@@ -138,7 +138,7 @@ TEST(Document, ReadsOnlySelectedMembers) {
   EXPECT_FALSE(document->cut());
 }
 
-// Wherever the limit falls, the essential part is read, and each key has its value.
+// Wherever the limit is, the essential part is read, and each key has its value.
 TEST(Document, ReadsVitalMembersOfATooLargeObject) {
   constexpr std::string_view kVital[] = {"spec", "list", "amounts"};
   const std::string text =

@@ -10,7 +10,7 @@
 namespace synergy::json {
 namespace {
 
-// The effect of `edit` on `text`, as a patch and applied.
+// The effect of `edit` on `text`: the patch, and the text with the patch applied.
 struct Patched {
   std::string patch;
   std::string text;

@@ -60,7 +60,7 @@ TEST(ScannerTest, AStringThatDoesNotEndIsNone) {
 TEST(ScannerTest, TakesAnyValueWholeAndStopsBehindIt) {
   for (const std::string_view value :
        {"null", "true", "-1.5e3", R"("a,b]}")", "[]", "{}", R"({"a":[1,{"b":"}"}],"c":"\"]"})",
-        // Longer than the blocks that are compared at once.
+        // This text is longer than the blocks that are compared at a time.
         R"(["0123456789012345678901234567890123456789","]\\"])"}) {
     for (const std::string_view behind : {",", "]", "}", " "}) {
       const std::string text = " " + std::string(value) + std::string(behind);

@@ -121,7 +121,7 @@ TEST(ApiClientTest, RetriesAnOverloadedServerAfterRetryAfter) {
   EXPECT_EQ(client->Post("/tomorrow", "{}").error().code, ErrorCode::kOverloaded);
   EXPECT_EQ(server.requests("/tomorrow").size(), 1U);
 
-  // A caller without remaining time does not wait, whether it was stopped before the answer or
+  // A caller without remaining time does not wait, whether it is stopped before the answer or
   // after.
   server.OverloadNext("POST", "/soon", 5, 1);
   std::stop_source stop;
@@ -145,7 +145,7 @@ TEST(ApiClientTest, ATokenIsSentAndNeverShown) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("very-secret")));
 }
 
-// Another replica may lead by then.
+// By then another replica may lead.
 TEST(ApiClientTest, AWriteIsSentAgainOnlyWhileItMayBe) {
   FakeApiServer server;
   bool may = true;
@@ -176,7 +176,7 @@ TEST(ApiClientTest, ATokenFileIsReadAgainWhenItChanges) {
   folder.Write("token", "second");
   (void)client->Get("/nothing");
   EXPECT_EQ(SentToken(server), "Bearer second");
-  // During a change there may be nothing to read.
+  // While the file is replaced, it may be empty.
   folder.Write("token", "");
   (void)client->Get("/nothing");
   EXPECT_EQ(SentToken(server), "Bearer second");
@@ -192,7 +192,7 @@ TEST(ApiClientTest, ATokenFileIsReadAgainAfterTheTokenWasRefused) {
   access.token_file = folder.Write("token", "first");
   const auto client = Connect(access);
   (void)client->Get("/nothing");
-  // A change that the file's dates and size do not show.
+  // The file's date and size do not show this change.
   const auto before = std::filesystem::last_write_time(access.token_file);
   std::ofstream(access.token_file, std::ios::in | std::ios::out) << "other";
   std::filesystem::last_write_time(access.token_file, before);

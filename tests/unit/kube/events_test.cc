@@ -37,12 +37,12 @@ class EventsTest : public ::testing::Test {
     recorder_ =
         EventRecorder::Start(*client_, clock_, log_, "synergy-controller", "c-0", queue_limit);
   }
-  // Records the event, and returns when the API server has received `requests` requests in all.
+  // Records the event, and returns when the API server has received `requests` requests altogether.
   void RecordAndAwait(EventRecord event, size_t requests) {
     recorder_->Record(std::move(event));
     ASSERT_TRUE(server_.WaitForRequests("/events", requests));
   }
-  // Waits until the recorder waits before its next try, and lets that happen.
+  // Waits until the recorder waits before a retry, and then makes the retry due.
   void LetItTryAgain() { clock_.Advance(clock_.AwaitNextWake()); }
   std::vector<FakeRequest> requests() const { return server_.requests("/events"); }
 
@@ -93,7 +93,7 @@ TEST_F(EventsTest, TheSameAgainIsCountedUpForTenMinutes) {
       }());
   EXPECT_EQ(requests()[2].headers.at("content-type"), "application/merge-patch+json");
   EXPECT_EQ(requests()[2].body, R"({"count":2,"lastTimestamp":"2026-01-02T00:09:00Z"})");
-  // The ten minutes count from the last report.
+  // The ten minutes start at the last report.
   clock_.Advance(minutes(9));
   RecordAndAwait(Cut(), 4);
   EXPECT_EQ(requests()[3].method, "PATCH");

@@ -29,7 +29,7 @@ class LeaderElectionTest : public ::testing::Test {
     options.identity = identity;
     return LeaderElection::Start(*client_, clock_, log_, options);
   }
-  // Advances two seconds, until `members` have tried.
+  // Advances two seconds, and waits until `members` have tried.
   void NextTry(size_t members) {
     clock_.AwaitSleepers(members);
     clock_.Advance(seconds(2));

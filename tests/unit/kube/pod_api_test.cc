@@ -67,7 +67,7 @@ TEST_F(PodApiTest, WithoutAnAnswerItIsNotKnownWhetherThePodIsBound) {
     EXPECT_EQ(bound.error().code, ErrorCode::kTimeout);
     EXPECT_EQ(pods_->Get("team", "p")->node, carried_out ? "node-1" : "");
   }
-  EXPECT_EQ(server_.requests("/binding").size(), 2U);  // none was sent twice
+  EXPECT_EQ(server_.requests("/binding").size(), 2U);  // no binding was sent twice
 }
 
 TEST_F(PodApiTest, AServerThatIsDownHasNotBoundThePod) {

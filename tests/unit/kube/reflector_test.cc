@@ -61,7 +61,7 @@ class RecordingStore final : public ObjectStore<T> {
   }
 
   using Objects = std::map<std::string, T>;
-  // Waits until `holds`, two minutes at most.
+  // Waits until `holds` returns true, for two minutes at most.
   bool WaitUntil(const std::function<bool(const Objects&)>& holds) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::minutes(2), [&] { return holds(objects_); });
@@ -120,8 +120,8 @@ class ReflectorTest : public ::testing::Test {
     ASSERT_TRUE(store_.WaitForReplacements(1));
     ASSERT_TRUE(server_.WaitForWatches("pods", 1));
   }
-  // Returns when everything that the server has sent so far was processed: a last pod arrived. Then
-  // the present watch is open, and not only one that the reflector has left.
+  // Returns when everything that the server has sent so far was processed, because a last pod has
+  // arrived. Then the current watch is open, not only one that the reflector has left.
   void Settle() {
     const std::string name = "settle-" + std::to_string(++settled_);
     server_.PutPod({.name = name});
@@ -187,7 +187,7 @@ TEST_F(ReflectorTest, TheSelectorIsEscapedInListsAndWatches) {
   }
 }
 
-// A right to one name covers no other list.
+// A right to one name does not cover any other list.
 TEST_F(ReflectorTest, AWatchOfOneObjectNeverListsOthers) {
   options_.field_selector = "metadata.name=a";
   StartWith({{.name = "a"}});
@@ -302,7 +302,7 @@ TEST_F(ReflectorTest, AnEventFromThePastIsNotAppliedAndMeansANewList) {
   EXPECT_EQ(sink_.Count("history runs backwards"), 3U);
 }
 
-// The reopened watch would be silent until versions have caught up.
+// The reopened watch would be silent until the versions have caught up.
 TEST_F(ReflectorTest, AStoreThatWasRestoredFromABackupMeansANewList) {
   StartWith({{.name = "a"}});
   const uint64_t backup = server_.version();
@@ -422,7 +422,7 @@ TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
   EXPECT_EQ(sink_.Count("fields cannot be read"), 1U);
 }
 
-// More labels than are read.
+// Returns more labels than are read.
 std::string ManyLabels() {
   std::string labels = R"({"a":"x")";
   for (int i = 0; i < 1000; ++i) labels += R"(,"l)" + std::to_string(i) + R"(":"x")";
@@ -485,7 +485,7 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   EXPECT_EQ(budgets->status().unread, 2U);
 }
 
-// Like a real server, which writes some characters as six.
+// A real server, too, writes some characters as six.
 TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
   client_ = std::move(*ApiClient::Create(server_.access(), {.largest_answer = 100'000}));
   const std::string large = R"({"a":")" + std::string(30'000, 'x') + R"("})";

@@ -69,7 +69,7 @@ TEST_F(TokenGateTest, OneAccountComesInByTokensForThatAudience) {
 TEST_F(TokenGateTest, NoTokenAndOneThatIsTooLongAreNobodysUnasked) {
   EXPECT_EQ(gate_.Check(""), Access::kUnknown);
   EXPECT_EQ(gate_.Check(For(std::string(20000, 'x'))), Access::kUnknown);
-  // The API server takes a header with these for an anonymous request.
+  // The API server treats a header with one of these as an anonymous request.
   for (const char* token : {" ", "a b", "a\n", "a\tb", "\xc3\xa4"})
     EXPECT_EQ(gate_.Check(token), Access::kUnknown) << token;
   EXPECT_TRUE(api_.asked.empty());
@@ -129,7 +129,7 @@ TEST_F(TokenGateTest, ForgivesAnOutageForTheConfiguredTime) {
   EXPECT_FALSE(gate.Check("nobody's"));
   clock_.Advance(seconds(1));
   EXPECT_FALSE(gate.Check(For(kReader)));
-  // Only until there is an answer again.
+  // This lasts only until there is an answer again.
   api_.down = false;
   EXPECT_EQ(gate.Check(For(kReader)), Access::kAllowed);
   clock_.Advance(seconds(60));
@@ -196,7 +196,7 @@ TEST(RefusalTest, NamesTheRemedy) {
   EXPECT_THAT(unavailable->body, HasSubstr("nobody is there"));
 }
 
-// The API server's own answers, from 1.34.
+// Tests the API server's own answers, from 1.34.
 class GuardMetricsTest : public ::testing::Test {
  protected:
   static constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";

@@ -1,7 +1,7 @@
 #pragma once
 
-// The kubelet's pod resources API: one pod, team/train, whose container "main" has some devices, on
-// NUMA node 1. Beside them "GPU-9" is free, on no known NUMA node.
+// The kubelet's pod resources API. It has one pod, team/train, whose container "main" has some
+// devices on NUMA node 1. The device "GPU-9" is free; its NUMA node is unknown.
 //
 // Threading: from any thread.
 

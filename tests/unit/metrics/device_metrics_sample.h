@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics of a device plugin with a value for everything.
+// A device plugin's metrics, with a value for each.
 
 #include <chrono>
 

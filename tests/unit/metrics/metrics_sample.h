@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics with a value for everything.
+// Metrics with a value for each.
 
 #include <chrono>
 

@@ -30,7 +30,7 @@ class NodeAgentMetricsTest : public ::testing::Test {
 TEST_F(NodeAgentMetricsTest, ReleasedBytesAddUp) {
   metrics_.CountRelease(MiB(80), milliseconds(30));
   metrics_.CountRelease(MiB(20), milliseconds(10));
-  metrics_.CountRelease(Bytes(-5), milliseconds(10));  // the pod was faster
+  metrics_.CountRelease(Bytes(-5), milliseconds(10));  // the pod has released more itself
   ExpectLine("synergy_node_agent_released_bytes_total 104857600");
   ExpectLine("synergy_node_agent_release_duration_seconds_count 3");
 }

@@ -6,7 +6,7 @@
 
 namespace synergy::testing {
 
-// Returns the output of `promtool check metrics`; empty if there is no complaint.
+// Returns the output of `promtool check metrics`; empty if it finds nothing.
 std::string PromtoolComplaints(const std::string& exposition);
 
 }  // namespace synergy::testing

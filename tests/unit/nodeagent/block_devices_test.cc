@@ -69,7 +69,7 @@ TEST_F(BlockDevicesTest, MemoryIsNoDisk) {
   EXPECT_EQ(devices_.DiskOf({1, 0}), std::nullopt);
 }
 
-// The kernel's counters of a group that has read 42 MB from a mapped volume.
+// The counters are the kernel's, for a group that has read 42 MB from a mapped volume.
 TEST_F(BlockDevicesTest, ReadsOfAMappedVolumeCountOnce) {
   Add("254:32", "virtio2/block/vdc");
   fs::create_directory(Add("253:0", "virtual/block/dm-0") + "/slaves/vdc2");

@@ -19,7 +19,7 @@ ContainerBusy Sample(double busy, WallTime since = kBegin) {
 TEST(BusyTimeTest, EstimatesTheBusyTimeOfTheLastMinute) {
   BusyTime time;
   for (int i = 0; i <= 60; ++i) {
-    // The training is half as fast from then on.
+    // From then on the training is half as fast.
     const double busy = i <= 30 ? 1.6 * i : 48 + 0.8 * (i - 30);
     EXPECT_TRUE(time.Observe(Sample(100 + busy), kBegin + seconds(2 * i)));
     if (i == 30) {
@@ -27,7 +27,7 @@ TEST(BusyTimeTest, EstimatesTheBusyTimeOfTheLastMinute) {
     }
   }
   ASSERT_TRUE(time.Estimate());
-  EXPECT_NEAR(time.Estimate()->busy, 72, 1e-9);  // earlier time does not count
+  EXPECT_NEAR(time.Estimate()->busy, 72, 1e-9);  // time before the first sample does not count
   EXPECT_NEAR(*time.Estimate()->rate, 0.4, 1e-9);
   EXPECT_EQ(time.Estimate()->at, kBegin + seconds(120));
 }
@@ -57,7 +57,7 @@ TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
   BusyTime time;
   for (int i = 0; i <= 10; ++i) time.Observe(Sample(2 * i), kBegin + seconds(2 * i));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
-  // The plugin was restarted a minute later.
+  // The plugin is restarted a minute later.
   const WallTime again = kBegin + seconds(80);
   time.Observe(Sample(0, again), again);
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
@@ -65,7 +65,7 @@ TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
   for (int i = 1; i <= 10; ++i) time.Observe(Sample(i, again), again + seconds(2 * i));
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
   EXPECT_NEAR(*time.Estimate()->rate, 0.5, 1e-9);
-  time.Observe(Sample(3, again), again + seconds(22));  // it has fallen
+  time.Observe(Sample(3, again), again + seconds(22));  // the value has fallen
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
 }
 

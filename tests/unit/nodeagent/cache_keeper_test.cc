@@ -76,7 +76,7 @@ class ContainerGroups final : public MemoryGroups {
     return std::make_unique<ContainerGroup>(found->second);
   }
 
-  std::map<std::string, FakeContainer> containers;  // by id
+  std::map<std::string, FakeContainer> containers;  // id -> container
 };
 
 class CacheKeeperTest : public ::testing::Test {
@@ -161,7 +161,7 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
   pods.Replace({one, other});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
-  // Memory that it did not give back is in use.
+  // Memory that the container does not give back is in use.
   ASSERT_EQ(readings.memory.size(), 1u);
   EXPECT_EQ(readings.memory[0].second.in_use, GiB(20));
   pods.Remove(other);
@@ -206,7 +206,7 @@ TEST_F(CacheKeeperTest, ReportsANodeShortOfMemory) {
   EXPECT_TRUE(keeper.node_short());
 }
 
-// The new container of a pod has a group of its own.
+// A pod's new container has its own control group.
 TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
   Has("a", GiB(5), GiB(15)).failure = Error{ErrorCode::kNotFound, "gone"};
   pods.Replace({Pod("a", GiB(8), GiB(8))});
@@ -220,7 +220,7 @@ TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
   EXPECT_THAT(metrics.Render(), ::testing::Not(HasSubstr("sample_failed")));
 }
 
-// A killed agent leaves no state: another one starts like the first.
+// A killed agent leaves no state, so the next one starts like the first.
 TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   pods.Replace({Pod("a", GiB(8), GiB(8))});

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 
 NodeMemory Node(Bytes total, Bytes free) { return {total, free, free}; }
 
-// 2 % of it are kept free: 1 GiB.
+// On this node 2 % are kept free: 1 GiB.
 const NodeMemory kRoomy = Node(GiB(64), GiB(40));
 const NodeMemory kFull = Node(GiB(64), GiB(1));
 
@@ -68,7 +68,7 @@ TEST(IsShort, IsTrueBeforeTheKubeletEvicts) {
 
 constexpr Bytes kSmallest = MiB(4);
 
-// A container that is examined once a second.
+// Tests a container that is examined once a second.
 class CachePaceTest : public ::testing::Test {
  protected:
   CachePaceTest() {
@@ -135,7 +135,7 @@ TEST_F(CachePaceTest, GoesInSmallerStepsWhileWhatWasDroppedIsReadAgain) {
   EXPECT_EQ(After(seconds(1)), kSmallest);
 }
 
-// The container reads more than its share holds.
+// The container reads more than its share can hold.
 TEST_F(CachePaceTest, CacheReadMeanwhileMayBeDroppedBesides) {
   for (int i = 0; i < 20; ++i) {
     sample.refaulted += GiB(1);
@@ -171,7 +171,8 @@ TEST_F(CachePaceTest, DoesWithoutPressureWhereTheKernelHasNone) {
   EXPECT_EQ(After(seconds(1)), MiB(32));
 }
 
-// Anonymous memory comes and goes by gigabytes per second, and page cache takes the free rest.
+// Anonymous memory comes and goes by gigabytes per second, and page cache takes the rest that is
+// free.
 TEST(CachePolicy, NeverAsksForMoreThanCacheWhateverAnonymousMemoryDoes) {
   Random random(1);
   CachePace pace;
@@ -198,9 +199,9 @@ TEST(CachePolicy, NeverAsksForMoreThanCacheWhateverAnonymousMemoryDoes) {
     cache -= amount;
     pace.Dropped(amount, true, now);
     below += anonymous + cache <= share + GiB(1) ? 1 : 0;
-    cache += MiB(static_cast<int64_t>(random.Below(100)));  // 200 MB a second are read
+    cache += MiB(static_cast<int64_t>(random.Below(100)));  // the container reads 200 MB per second
   }
-  // Above its share only while it grew.
+  // It was above its share only while it grew.
   EXPECT_GT(below, kLooks * 8 / 10);
 }
 

@@ -74,7 +74,7 @@ TEST_F(CpuGroupsTest, FindsAContainerInTheSecondVersion) {
   ASSERT_TRUE(groups.has_value()) << groups.error().message;
   const auto use = (*groups)->Read(pod_, pod_.containers[0]);
   ASSERT_TRUE(use.has_value()) << use.error().message;
-  // Time throttled by the pod's quota is not in the container's count.
+  // The container's figure does not include time throttled by the pod's quota.
   EXPECT_EQ(*use, (CpuUse{microseconds(42), microseconds(8), std::nullopt}));
 }
 

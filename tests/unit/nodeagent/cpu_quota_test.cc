@@ -34,7 +34,7 @@ class CpuQuotasTest : public ::testing::Test {
     if (!quotas) return Fail(quotas.error());
     return (*quotas)->Plan(pod_, pod_.containers[0], {cpu, {}, burst});
   }
-  // Returns the text of a probe's only file, or why there is none.
+  // Returns the contents of a probe's only file, or why there is none.
   std::string V2Text(MilliCpu cpu, const std::string& present) {
     Write("cpu.stat", "usage_usec 1\n");
     Write(kV2Pod + "/cpu.max", present);
@@ -66,7 +66,7 @@ TEST_F(CpuQuotasTest, LeavesThePeriodAsItIsInVersion1) {
   EXPECT_EQ(V1Text(MilliCpu(1500), "800000", "200000"), "300001");
 }
 
-// A kubelet writes whole milli-CPUs: what it writes is not taken for a temporary quota.
+// A kubelet writes whole milli-CPUs. What it writes must not be mistaken for a temporary quota.
 TEST_F(CpuQuotasTest, NeverIsWhatAKubeletWrites) {
   for (int cpu = 10; cpu < 4000; cpu += 7) {
     const std::string text = V1Text(MilliCpu(cpu), "-1", "100000");

@@ -61,7 +61,7 @@ TEST_F(GroupReadsTest, EndedWorkerCountsOnceWithItsParent) {
   SetReads(11, 100, 0);
   SetReads(12, 30, 0);
   EXPECT_EQ(Read(), 130);
-  // No wait for storage yet.
+  // The processes have not waited for storage yet.
   SetProcesses("11\n");
   End(12);
   EXPECT_EQ(Read(), 130);

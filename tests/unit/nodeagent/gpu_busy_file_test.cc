@@ -39,14 +39,14 @@ TEST_F(GpuBusyFileTest, ReadsWhatThePluginWrites) {
 
 TEST_F(GpuBusyFileTest, ErrorsNameTheFileAndTheProblem) {
   EXPECT_EQ(CodeOf(file), ErrorCode::kNotFound);
-  Write(R"({"at":5,"containers":[{"pod":"a)");  // an incomplete write
+  Write(R"({"at":5,"containers":[{"pod":"a)");  // an incomplete file
   EXPECT_EQ(CodeOf(file), ErrorCode::kInvalid);
   EXPECT_THAT(ReadGpuBusyFile(file).error().message, HasSubstr(file));
 }
 
 TEST_F(GpuBusyFileTest, ReadsNoHugeFile) {
   Write("{}");
-  std::filesystem::resize_file(file, uint64_t{1} << 40);  // a hole: it takes no space
+  std::filesystem::resize_file(file, uint64_t{1} << 40);  // a hole, which takes no space
   EXPECT_EQ(CodeOf(file), ErrorCode::kInvalid);
 }
 

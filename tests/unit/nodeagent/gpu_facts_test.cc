@@ -103,7 +103,7 @@ TEST(DcgmPageTest, SkipsInvalidSamples) {
   EXPECT_EQ(ReadDcgmPage(many).error().code, ErrorCode::kTooLarge);
 }
 
-// Returns the keys of the page's devices that the owners have; "?" unknown, "*" shared.
+// Returns the page's key for each owner's device: "?" if unknown, "*" if shared.
 std::vector<std::string> Match(const std::vector<DeviceOwner>& owners, const std::string& page) {
   const auto devices = ReadDcgmPage(page);
   EXPECT_TRUE(devices);
@@ -125,7 +125,7 @@ TEST(GpuOwnersTest, PodsThatShareAGpuAreFound) {
 }
 
 TEST(GpuOwnersTest, EachDevicePluginsIdsAreFound) {
-  // The exporter's word on whole GPUs does not count.
+  // The exporter's statements about whole GPUs do not count.
   const std::string page = WriteDcgmPage({{.number = 0, .pod = "evil/x/main"},
                                           {.number = 1},
                                           {.number = 2},
@@ -176,7 +176,7 @@ class GpuFactsTest : public ::testing::Test {
  protected:
   GpuFactsTest() { pods.Replace({Pod("gpu-operator", "nvidia-dcgm-exporter")}); }
 
-  // The exporter refreshes its figures.
+  // Makes the exporter refresh its figures.
   void Export(double utilization) {
     page = WriteDcgmPage({{.number = 0, .utilization = utilization, .power = power},
                           {.number = 1, .utilization = 50, .power = power, .xid = xid}});
@@ -199,7 +199,7 @@ class GpuFactsTest : public ::testing::Test {
   SilentLog log;
   metrics::NodeAgentMetrics metrics;
   double power = 100;
-  int xid = 31;  // the last one of the second GPU
+  int xid = 31;  // the last Xid of the second GPU
   Result<std::string> page = Fail(ErrorCode::kUnavailable, "no exporter yet");
   int asked = 0;
   Result<std::vector<DeviceOwner>> given =

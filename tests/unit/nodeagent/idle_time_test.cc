@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 class IdleTimeTest : public ::testing::Test {
  protected:
-  // Both are read a second later: the GPUs computed and the CPU was used for this long.
+  // Reads both a second later: meanwhile the GPUs have computed and the CPU was used for this long.
   void Second(double gpu_seconds, Duration cpu) {
     now_ += seconds(1);
     at_ += seconds(1);
@@ -72,7 +72,7 @@ TEST_F(IdleTimeTest, ARestartedCountBeginsAgain) {
   Second(0, milliseconds(0));
   EXPECT_EQ(Idle(), Duration::zero());
   Seconds(5, 0, milliseconds(0));
-  cpu_.used = Duration(-1);  // of another container
+  cpu_.used = Duration(-1);  // the figure is another container's
   Second(0, milliseconds(0));
   EXPECT_EQ(Idle(), Duration::zero());
 }

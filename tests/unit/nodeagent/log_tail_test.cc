@@ -21,7 +21,7 @@ class LogTailTest : public ::testing::Test {
   void Rename(const std::string& from, const std::string& to) {
     fs::rename(folder_.Path(from), folder_.Path(to));
   }
-  // Returns the tail's new text.
+  // Returns the text that is new in the log.
   std::string Read() {
     std::string all;
     const auto read = tail_.Read([&all](std::string_view text) { all += text; });
@@ -131,21 +131,21 @@ TEST_F(LogTailTest, PassesOverTheMiddleOfAFlood) {
   EXPECT_GT(tail_.skipped(), 4000000u);
 }
 
-// The owner of a pod must not make the agent read other files through its log folder.
+// A pod's owner must not be able to make the agent read other files through its log folder.
 TEST_F(LogTailTest, DoesNotFollowSymbolicLinks) {
   Append("secret", "root:x:0\n");
   fs::create_symlink(folder_.Path("secret"), folder_.Path("0.log"));
   EXPECT_EQ(Read(), "error: " + folder_.Path("0.log") + " is a link to " + folder_.Path("secret"));
 }
 
-// Like Docker's, in a folder that the agent does not mount.
+// Docker's logs are such links, to a folder that the agent does not mount.
 TEST_F(LogTailTest, ReportsTheTargetOfADanglingLink) {
   fs::create_symlink("/var/lib/docker/containers/1/1-json.log", folder_.Path("0.log"));
   const auto read = tail_.Read([](std::string_view) {});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kInvalid);
   EXPECT_TRUE(read.error().message.ends_with(" to /var/lib/docker/containers/1/1-json.log"));
-  // The runtime is now another one.
+  // From here on another runtime writes the log.
   fs::remove(folder_.Path("0.log"));
   Append("1.log", "one\n");
   EXPECT_EQ(Read(), "one\n");

@@ -1,4 +1,5 @@
-// Folders that look like the kernel's. tests/cluster shows the kernel's own reaction to writes.
+// Uses folders that look like the kernel's. tests/cluster tests the kernel's own reaction to
+// writes.
 
 #include "nodeagent/memory/memory_groups.h"
 
@@ -30,7 +31,7 @@ wire::ResizeStatus TrainingPod() {
 
 class MemoryGroupsTest : public ::testing::Test {
  protected:
-  // Adds a control group of v1 that uses 180 MiB, 20 of them held.
+  // Adds a control group of v1 that uses 180 MiB, 20 of which cannot be reclaimed.
   void AddV1(const std::string& folder) {
     Add("memory/" + folder, {{"memory.usage_in_bytes", "188743680\n"},
                              {"memory.limit_in_bytes", "209715200\n"},
@@ -102,7 +103,7 @@ TEST_F(MemoryGroupsTest, V2IsAskedForBytesInSteps) {
   ASSERT_TRUE(container) << container.error().message;
   EXPECT_EQ((*container)->Read()->held, MiB(20));
   EXPECT_EQ(*(*container)->Limit(), kNoMemoryLimit);
-  // The usage in this file does not change: the call gives up.
+  // The usage in this file does not change, so the call gives up.
   ASSERT_TRUE((*container)->Release(MiB(90), {}));
   EXPECT_EQ(ReadBack(folder + "/memory.reclaim"), std::to_string(MiB(64).count()));
   Write(folder + "/memory.reclaim", "");
@@ -145,12 +146,12 @@ TEST_F(MemoryGroupsTest, V2SparesAnonymousMemoryWhereThereIsSwap) {
   V2MemoryGroup group(folder_.Path("group"), folder_.Path("proc"));
   EXPECT_EQ(group.Drop(MiB(1)), true);
   EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576 swappiness=0");
-  // Not available for this group.
+  // The file is not available for this group.
   Write("group/memory.reclaim", "");
   Write("group/memory.swap.max", "0\n");
   EXPECT_EQ(group.Drop(MiB(1)), true);
   EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576");
-  // Not available on this node.
+  // The file is not available on this node.
   Write("group/memory.reclaim", "");
   Write("group/memory.swap.max", "max\n");
   Write("proc/swaps", "Filename Type Size Used Priority\n");

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A pod with 60 GiB, 40 of them above its floor.
+// Tests a pod with 60 GiB, 40 of them above its floor.
 class MemoryReporterTest : public ::testing::Test {
  protected:
   MemoryReporterTest() {
@@ -89,7 +89,7 @@ TEST_F(MemoryReporterTest, ReportsNothingOnAPodAtItsFloor) {
   EXPECT_TRUE(After(seconds(1), GiB(16)));
 }
 
-// A restarted agent has not seen the peak itself.
+// A restarted agent has not seen the peak.
 TEST_F(MemoryReporterTest, AdoptsTheReportOfItsPredecessor) {
   reporter = MemoryReporter(MemoryReading{GiB(40), false, now});
   EXPECT_FALSE(After(seconds(30), GiB(10)));

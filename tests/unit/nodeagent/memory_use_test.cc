@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// From Linux 6.18, for a pod that had read 160 MiB; shortened.
+// The text is from Linux 6.18, for a pod that had read 160 MiB; shortened.
 constexpr const char* kStatV1 =
     "cache 0\nrss 0\nhierarchical_memory_limit 209715200\ntotal_cache 167833600\n"
     "total_rss 10952704\ntotal_rss_huge 0\ntotal_shmem 4096\ntotal_mapped_file 0\n";
@@ -48,7 +48,8 @@ TEST(MemorySampleTest, V1HasMappedMemoryAndCacheToo) {
   EXPECT_EQ(sample->InUse(), Bytes(5000)) << "where nobody can drop it, all of the working set";
 }
 
-// From Linux 6.1, for a container that had mapped 20 MiB of 160, with 4 MiB not written yet.
+// The text is from Linux 6.1, for a container that had mapped 20 MiB of 160 and not yet written 4
+// MiB.
 constexpr const char* kSampleV2 =
     "anon 10485760\nfile 172032000\nkernel 0\nshmem 4194304\nfile_mapped 20971520\n"
     "file_dirty 3145728\nfile_writeback 1048576\ninactive_anon 0\nactive_anon 14680064\n"

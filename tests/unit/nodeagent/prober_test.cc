@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// Control groups and their guardian.
+// Acts as control groups and their guardian.
 struct FakeQuotas final : CpuQuotas, TemporaryWriter {
   Result<QuotaPlan> Plan(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container&,
                          const CpuProbe& probe) override {
@@ -53,10 +53,10 @@ struct FakeQuotas final : CpuQuotas, TemporaryWriter {
     return {};
   }
 
-  std::map<std::string, std::string> texts;  // of groups that have a temporary quota
+  std::map<std::string, std::string> texts;  // group with a temporary quota -> its text
   Duration longest{};
-  std::vector<std::string> order;  // in which quotas were restored
-  std::string refused;             // a file that cannot be written
+  std::vector<std::string> order;  // the order in which quotas were restored
+  std::string refused;             // path of a file that cannot be written
   int ended = 0;
   bool dead = false;
 };
@@ -105,7 +105,7 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
   pods.Upsert(Pod("a", Probe(milliseconds(1500))));
   EXPECT_EQ(prober.Step(), seconds(1));
   EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-a", "7500")));
-  // Somewhat later, so that the guardian acts if this process does not.
+  // The limit is somewhat later, so that the guardian acts if this process does not.
   EXPECT_EQ(quotas.longest, milliseconds(6500));
   EXPECT_THAT(prober.Readings(),
               ElementsAre(Pair("uid-a", ProbeReading{MilliCpu(75), since, false})));
@@ -200,7 +200,7 @@ TEST_F(ProberTest, NeverTwoAtOnceOnTheNode) {
   prober.Step();
   EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-b", "7500")));
   ExpectCounted("refused", 1);
-  // The probe is not started later: its requester has no report of it by then.
+  // The probe is not started later, because by then its requester has no report of it.
   pods.Remove(Pod("b"));
   prober.Step();
   prober.Step();

@@ -71,7 +71,7 @@ TEST_F(ProgressFileTest, MustNotBeLarge) {
   EXPECT_EQ(*Read(), (FileCount{5, {}}));
   Write("5" + std::string(kMostProgressBytes, ' '));
   ExpectInvalid("at most 64 bytes");
-  // A terabyte of nothing.
+  // The file is a hole of a terabyte.
   fs::resize_file(file, uintmax_t{1} << 40);
   ExpectInvalid("at most 64 bytes");
 }

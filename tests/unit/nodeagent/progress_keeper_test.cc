@@ -62,7 +62,7 @@ class ProgressKeeperTest : public ::testing::Test {
     pod.fungible = std::make_shared<const ManagedContainer>(fungible);
     return pod;
   }
-  // Appends a line to the pod's log at this moment.
+  // Appends a line to the pod's log, with the current time.
   void Print(const std::string& name, const std::string& text) {
     const std::string file = folder.Path("team_" + name + "_uid-" + name + "/train/0.log");
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());
@@ -91,10 +91,10 @@ class ProgressKeeperTest : public ::testing::Test {
   FakeData data;
   NodePods pods;
   Result<NodeBusy> busy = Fail(ErrorCode::kNotFound, "no file");
-  Duration used{};      // CPU time
-  Duration dearness{};  // of each reading
+  Duration used{};      // CPU time that was used
+  Duration dearness{};  // what each reading costs
   std::string page;
-  std::mutex mutex;  // of the requests for pages
+  std::mutex mutex;  // guards the requests for pages
   std::string asked;
   ProgressKeeper keeper{pods,
                         {cpu, data, folder.Path(""), folder.Path("pods"),
@@ -200,7 +200,7 @@ TEST_F(ProgressKeeperTest, StaleOrInvalidBusyTimeGivesNoEstimate) {
   clock.Advance(seconds(11));  // the plugin has ended
   keeper.FollowLogs();
   EXPECT_FALSE(Of("a").estimate);
-  busy->at = clock.WallNow() + seconds(11);  // or its clock differs
+  busy->at = clock.WallNow() + seconds(11);  // the plugin's clock differs
   keeper.FollowLogs();
   EXPECT_FALSE(Of("a").estimate);
   busy = Fail(ErrorCode::kInvalid, "not JSON");
@@ -392,7 +392,7 @@ TEST_F(ProgressKeeperTest, AMissingVolumeIsReportedUnlessThePodIsEnding) {
   EXPECT_THAT(events.all[0].message, HasSubstr("no emptyDir volume synergy-progress"));
 }
 
-// A tenant may count up and down for ever.
+// A tenant's counter may go up and down for ever.
 TEST_F(ProgressKeeperTest, HugeCountsStayWithinWhatCanBeHeld) {
   wire::ResizeStatus pod = Pod("a");
   pod.progress.file = true;
@@ -480,7 +480,7 @@ TEST_F(ProgressKeeperTest, ReportsMemoryAtIntervals) {
   expected.at = clock.WallNow();
   EXPECT_EQ(Of("a").memory, expected);
 
-  // The peak stays; a single missing reading is no news.
+  // The peak stays: one missing reading does not change it.
   data.use->process = GiB(6);
   data.use->read = 200;
   clock.Advance(seconds(10));

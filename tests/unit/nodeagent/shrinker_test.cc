@@ -25,12 +25,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Memory that obeys: page cache decreases to a floor.
+// Memory that follows requests: page cache decreases, down to a floor.
 struct FakeGroup {
   MemoryUse use;
   Bytes limit = MiB(200);
   Bytes pinned;                // page cache that cannot be reclaimed
-  std::vector<Bytes> targets;  // of each release
+  std::vector<Bytes> targets;  // target of each release
   std::optional<Error> failure;
 };
 
@@ -221,7 +221,7 @@ TEST_F(ShrinkerTest, ContinuesOnceTheMemoryFits) {
   Step();
   container().use.held = MiB(20);
   StepAfter(milliseconds(500));
-  EXPECT_THAT(container().targets, IsEmpty());  // examined only at intervals
+  EXPECT_THAT(container().targets, IsEmpty());  // it is examined only at intervals
   StepAfter(milliseconds(500));
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
   ASSERT_THAT(events_.lines(), SizeIs(2));
@@ -255,7 +255,7 @@ TEST_F(ShrinkerTest, AKubeletThatDoesNotTakeTheLimitIsGivenUp) {
   container().use.usage = MiB(180);
   StepAfter(seconds(1));
   EXPECT_THAT(container().targets, SizeIs(1));
-  // Until another change is requested.
+  // It stays so until another change is requested.
   wire::ResizeStatus again = ShrinkingPod();
   again.generation = 3;
   shrinker_.Upsert(again);
@@ -302,7 +302,7 @@ TEST_F(ShrinkerTest, AContainerThatStartsAnewIsFoundAgain) {
   container().failure.reset();
   container().use.usage = MiB(180);
   StepAfter(milliseconds(20));
-  EXPECT_THAT(container().targets, SizeIs(1));  // not at once
+  EXPECT_THAT(container().targets, SizeIs(1));  // it does not try again at once
   StepAfter(seconds(1));
   EXPECT_THAT(container().targets, SizeIs(2));
 }

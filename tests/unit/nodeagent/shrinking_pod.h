@@ -1,6 +1,6 @@
 #pragma once
 
-// A pod with one container whose limit is to decrease from 200 MiB to 100 MiB.
+// A pod with one container whose limit has to decrease from 200 MiB to 100 MiB.
 
 #include "wire/objects/resize_status.h"
 

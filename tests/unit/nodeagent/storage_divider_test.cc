@@ -30,7 +30,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// Stands for the guardian.
+// Acts as the guardian.
 struct FakeCapFiles {
   Result<> Begin(const std::string& file, const std::string& text, Duration time) {
     if (refuses) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
@@ -45,13 +45,14 @@ struct FakeCapFiles {
     return {};
   }
 
-  std::map<std::string, std::string> texts;  // by file
+  std::map<std::string, std::string> texts;  // file -> text
   Duration longest{};
   int begun = 0;
   bool refuses = false;
 };
 
-// A node with a disk of 40 MB/s, a hog, and a pod that needs a third of it.
+// Tests a node with a disk of 40 MB/s, a greedy pod (hog), and a pod that needs a third of the
+// disk.
 class StorageDividerTest : public ::testing::Test {
  protected:
   StorageDividerTest() {
@@ -85,7 +86,7 @@ class StorageDividerTest : public ::testing::Test {
     if (modest > 0) uses.emplace("uidmodest", Use(modest, 1 - modest / 13.6e6));
     divider_.Divide(uses);
   }
-  // Looks until the hog is capped.
+  // Looks until the hog has a cap.
   void Cap() {
     for (int look = 0; look < 8; ++look) Look();
     ASSERT_THAT(writer_.texts, SizeIs(1));

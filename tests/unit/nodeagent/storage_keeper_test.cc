@@ -27,7 +27,7 @@ using ::testing::Not;
 using ::testing::Optional;
 using ::testing::SizeIs;
 
-// A node whose pods read from the disk vdb. Its control groups are files.
+// Tests a node whose pods read from the disk vdb. Its control groups are files.
 class StorageKeeperTest : public ::testing::Test {
  protected:
   StorageKeeperTest() {

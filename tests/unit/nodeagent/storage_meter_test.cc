@@ -25,7 +25,7 @@ using ::testing::Optional;
 
 constexpr double kMB = 1e6;
 
-// The kernel's counters of a node with the disk "vdb", and a meter that reads them every 10 s.
+// Tests a meter that reads the kernel's counters every 10 s, on a node with the disk "vdb".
 class StorageMeterTest : public ::testing::Test {
  protected:
   ContainerIo& Container(const std::string& uid, const std::string& id = "1") {
@@ -47,7 +47,7 @@ class StorageMeterTest : public ::testing::Test {
     const auto found = meter_.uses().find(uid);
     return found == meter_.uses().end() ? nullptr : &found->second;
   }
-  // A pod reads so many MB a second, and waits, for that many looks.
+  // Makes a pod read `rate` MB per second, and wait, for `looks` looks.
   void Contend(double rate, int looks, double waited_part = 0.5) {
     for (int look = 0; look < looks; ++look) {
       Read("a", 10 * rate * kMB, waited_part);
@@ -67,7 +67,7 @@ TEST_F(StorageMeterTest, SeesRateBackendAndWaits) {
   Read("a", 120 * kMB, 0.4);
   Read("a", 10 * kMB, 0, "vda");
   Read("b", 20 * kMB, 0);
-  reading_.all_pods["vdb"].read += 60 * kMB;  // by pods that are not managed
+  reading_.all_pods["vdb"].read += 60 * kMB;  // pods that are not managed read this
   Look();
   ASSERT_NE(Of("a"), nullptr);
   EXPECT_EQ(Of("a")->backend, "vdb");
@@ -95,8 +95,8 @@ TEST_F(StorageMeterTest, BandwidthIsWhatAllReadWhileAPodWaits) {
 
 TEST_F(StorageMeterTest, OddLooksDoNotDecideTheBandwidth) {
   Contend(20, 31);
-  Contend(2, 10);   // it waited for something else
-  Contend(500, 1);  // from the disk's own cache
+  Contend(2, 10);   // the pod waits for something else
+  Contend(500, 1);  // the data are from the disk's own cache
   EXPECT_THAT(meter_.BandwidthOf("vdb"), Optional(DoubleNear(20 * kMB, 1)));
 }
 
@@ -159,7 +159,7 @@ TEST_F(StorageMeterTest, WaitsWithoutAnyReadAreTheNetworksWhereReadsCannotBeSeen
   ASSERT_NE(Of("a"), nullptr);
   EXPECT_EQ(Of("a")->backend, kNetworkStorage);
   EXPECT_EQ(Of("a")->read, std::nullopt);
-  // Small reads of a slow disk are none of the network's.
+  // Small reads of a slow disk are not taken for the network's.
   Read("a", 4 * kMB, 0.6);
   Look();
   EXPECT_EQ(Of("a"), nullptr);
@@ -179,7 +179,7 @@ TEST_F(StorageMeterTest, CountersThatWereResetAreNoLook) {
   Look();
   EXPECT_EQ(Of("a"), nullptr);
   reading_.containers.clear();
-  Container("a", "2").disks["vdb"].read = 900 * kMB;  // restarted
+  Container("a", "2").disks["vdb"].read = 900 * kMB;  // the container has restarted
   Look();
   EXPECT_EQ(Of("a"), nullptr);
   reading_.all_pods["vdb"].read = 0;
@@ -198,8 +198,8 @@ TEST_F(StorageMeterTest, LooksOfOddLengthsDoNotCount) {
   EXPECT_EQ(Of("a"), nullptr);
 }
 
-// Trainings of random needs on one disk, which gives each what it needs up to an equal part. A
-// training that gets less than its need waits for the rest of the time.
+// Trainings with random needs share one disk, which gives each what it needs, up to an equal share.
+// A training that gets less than it needs waits for the rest of the time.
 struct MadeNode {
   explicit MadeNode(uint64_t seed) : random(seed) {
     disk = 20 * kMB + random.Uniform() * 2000 * kMB;

@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 constexpr const char* kFile = "/groups/pod1/cpu.max";
 constexpr const char* kOther = "/groups/pod2/cpu.max";
 
-// Control groups with a file each, and a disk.
+// Control groups with one file each, and a disk.
 class FakeWriteFiles final : public WriteFiles {
  public:
   Result<uint64_t> FolderOf(const std::string& file) override {
@@ -41,13 +41,13 @@ class FakeWriteFiles final : public WriteFiles {
   }
   Result<> Write(const std::string& file, const std::string& text) override {
     if (refuses_writes) return Fail(ErrorCode::kInvalid, "refused");
-    // A group that is not recorded could not be found by the next process.
+    // The next process could not find a group that is not recorded.
     EXPECT_TRUE(std::any_of(saved.begin(), saved.end(),
                             [&](const KeptWrite& write) { return write.file == file; }));
     texts[file] = file.ends_with("/io.max") ? LimitsAfter(text) : text;
     return {};
   }
-  // Returns the content of io.max of a group with limits on one device, as the kernel has it.
+  // Returns the contents of a group's io.max with limits on one device, as the kernel shows it.
   static std::string LimitsAfter(const std::string& text) {
     return text.ends_with("rbps=max") ? "" : text + " wbps=max riops=max wiops=max";
   }
@@ -261,7 +261,7 @@ TEST_F(TemporaryWritesTest, OnlyTextsAndFilesOfAKindAreWritten) {
   EXPECT_THAT(files.saved, IsEmpty());
 }
 
-// A node whose guardian is killed and started again at any moment, with containers that restart.
+// Tests a node whose guardian is killed and restarted at any moment, and whose containers restart.
 class RandomNode {
  public:
   explicit RandomNode(unsigned seed) : random_(seed) {
@@ -293,7 +293,7 @@ class RandomNode {
       case 2:
         Start();
         break;
-      case 3:  // its container restarts
+      case 3:  // a container restarts
         files_.texts[kind.file] = kind.normal;
         files_.folders[kind.file] = next_inode_++;
         break;
@@ -302,7 +302,7 @@ class RandomNode {
     }
   }
 
-  // Steps whenever the table says so, as the guardian does.
+  // Lets time pass, and steps whenever the table says so, as the guardian does.
   void PassTime(Duration time) {
     const Instant end = now_ + time;
     for (auto next = table_->Next(); next && *next <= end; next = table_->Next()) {
@@ -312,7 +312,7 @@ class RandomNode {
     now_ = end;
   }
 
-  // Kills the guardian and starts another one.
+  // Kills the guardian, and starts another one.
   void Start() {
     table_ = std::make_unique<TemporaryWrites>(files_, log_);
     table_->Adopt(files_.saved, now_);

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 
 constexpr const char* kTurnsOfGpus = "nvidia.com/gpu.turns";
 
-// Containers that can be suspended, and their guardian.
+// Acts as containers that can be suspended, and as their guardian.
 struct FakeFreezers final : Freezers, TemporaryWriter {
   Result<PlannedSuspension> Plan(const wire::ResizeStatus& pod,
                                  const wire::ResizeStatus::Container&) override {
@@ -59,7 +59,7 @@ struct FakeFreezers final : Freezers, TemporaryWriter {
   bool slow = false;
 };
 
-// Two pods, "a" and "b", that have one GPU for 60 s each, "a" first.
+// Tests two pods, "a" and "b", that take turns of 60 s on a GPU, beginning with "a".
 class TurnFollowerTest : public ::testing::Test {
  protected:
   TurnFollowerTest() {
@@ -231,7 +231,7 @@ TEST_F(TurnFollowerTest, ANewPlanSuspendsNoPodForLongerWithoutAPause) {
   StepRenewed();
   EXPECT_EQ(freezers.longest["b"], kMostSuspended);
   clock.Advance(seconds(100));
-  // The pod would have its turn another 100 s later by this plan.
+  // By this plan the pod would get its turn another 100 s later.
   Put("b", {{seconds(90), seconds(100)}});
   StepRenewed(seconds(10));
   EXPECT_FALSE(freezers.frozen.contains("b"));

@@ -52,7 +52,7 @@ TEST_F(WaitedTimesTest, NeverFallsWhenThreadsEnd) {
   End(12);
   SetWaited(13, 5);
   EXPECT_EQ(Read(), nanoseconds(135));
-  // A process with the id of one that has ended.
+  // This is a new process with the id of one that has ended.
   SetWaited(11, 40);
   EXPECT_EQ(Read(), nanoseconds(175));
 }
@@ -73,7 +73,7 @@ TEST_F(WaitedTimesTest, ReadsTheTimesOfThisThread) {
 
 TEST_F(WaitedTimesTest, IsUnknownIfNoThreadCanBeSeen) {
   EXPECT_EQ(Read(), std::nullopt);
-  // As the kernel shows processes of another PID namespace.
+  // The kernel shows processes of another PID namespace so.
   SetTasks("0\n0\n");
   EXPECT_EQ(Read(), std::nullopt);
   SetTasks("11\n");

@@ -64,7 +64,7 @@ TEST_F(XidKeeperTest, AnXidThatEndedItsPodIsKeptAlthoughThePodHasLeftTheNode) {
   keeper.Remove(PodOnNode("a", "u-a"));
   keeper.Replace({});
   clock.Advance(seconds(2));
-  // Another pod of the name takes no Xid from before.
+  // Another pod of the same name does not get earlier Xids.
   keeper.Upsert(PodOnNode("a", "u-new"));
   keeper.Observe({removed, not_listed});
   EXPECT_THAT(keeper.Report(), ElementsAre(PodXid{"u-a", "main", 79, removed.at},

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 constexpr double kExact = 1e-12;
 
 TEST(LeastSquaresTest, FindsTheLineThroughPoints) {
-  // 2 t + 1 at t = 1, 2, 3.
+  // The points are 2 t + 1 at t = 1, 2, 3.
   const LeastSquares found = NonNegativeLeastSquares(
       std::vector<std::vector<double>>{{1, 2, 3}, {1, 1, 1}}, std::vector<double>{3, 5, 7});
   EXPECT_THAT(found.x, ElementsAre(DoubleNear(2, kExact), DoubleNear(1, kExact)));
@@ -20,7 +20,7 @@ TEST(LeastSquaresTest, FindsTheLineThroughPoints) {
 }
 
 TEST(LeastSquaresTest, LeavesAtZeroWhatWouldBeNegative) {
-  // The line would be 2 t - 1: through 0 the nearest is 22/14 t.
+  // The line through the points is 2 t - 1. The nearest one through 0 is 22/14 t.
   const LeastSquares found = NonNegativeLeastSquares(
       std::vector<std::vector<double>>{{1, 2, 3}, {1, 1, 1}}, std::vector<double>{1, 3, 5});
   EXPECT_THAT(found.x, ElementsAre(DoubleNear(22.0 / 14, kExact), 0));

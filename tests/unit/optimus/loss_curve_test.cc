@@ -50,7 +50,7 @@ TEST(LossCurveTest, LimitsOfTheFormAreFound) {
 }
 
 TEST(LossCurveTest, LaterPointsWeighMore) {
-  // The curve changes after a third: earlier points hardly count.
+  // The curve changes after a third, so earlier points hardly count.
   std::vector<LossPoint> points = PointsOf(kCurve, 30);
   for (size_t i = 0; i < 10; ++i) points[i].loss += 0.1;
   const auto curve = FitLoss(points);

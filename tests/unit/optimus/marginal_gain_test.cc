@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// 1 / f = a / w + b + d w.
+// Returns a job with 1 / f = a / w + b + d w.
 ElasticJob AllReduce(double work, std::vector<double> factors, int least, int most) {
   return {.work_left = work,
           .speed = SpeedCurve{SpeedForm::kAllReduce, 1, std::move(factors)},
@@ -25,7 +25,7 @@ std::vector<Tasks> Serve(const std::vector<ElasticJob>& jobs, std::vector<double
 }
 
 TEST(MarginalGainTest, WorkersGoWhereTheyGainMost) {
-  // Remaining times 12 / w and 3 / w: gains 6, 2, 1, ... and 1.5, 0.5, ...
+  // The remaining times are 12 / w and 3 / w, so the gains are 6, 2, 1, ... and 1.5, 0.5, ...
   EXPECT_THAT(Serve({AllReduce(12, {1, 0, 0}, 1, 9), AllReduce(3, {1, 0, 0}, 1, 9)}, {5}),
               ElementsAre(Tasks{0, 3}, Tasks{0, 2}));
 }
@@ -39,7 +39,7 @@ TEST(MarginalGainTest, LeastComesFirstByArrivalAndMostIsKept) {
 }
 
 TEST(MarginalGainTest, NoJobGetsTasksThatSlowItDown) {
-  // 4 / w + w: two workers are best.
+  // 4 / w + w: two workers are the best number.
   EXPECT_THAT(Serve({AllReduce(10, {4, 0, 1}, 1, 8)}, {8}), ElementsAre(Tasks{0, 2}));
 }
 
@@ -51,7 +51,8 @@ TEST(MarginalGainTest, JobOfUnknownSpeedKeepsItsLeast) {
 }
 
 TEST(MarginalGainTest, EndsWithTheFirstThatDoesNotFit) {
-  // The first job's workers are twice as large and still gain most; the one GPU left idles.
+  // The first job's workers are twice as large and still gain most. The one GPU that is left stays
+  // idle.
   ElasticJob large = AllReduce(100, {1, 0, 0}, 1, 9);
   large.worker = {2};
   EXPECT_THAT(Serve({large, AllReduce(1, {1, 0, 0}, 1, 9)}, {4}),
@@ -59,8 +60,9 @@ TEST(MarginalGainTest, EndsWithTheFirstThatDoesNotFit) {
 }
 
 TEST(MarginalGainTest, GainsAreByTheAmountOfTheDominantResource) {
-  // With 100 CPUs and 8 GPUs, the GPU is dominant for the first job (amount 1), the CPUs for the
-  // second (amount 40): its gain of 20 counts as 0.5, less than the first's 1.
+  // With 100 CPUs and 8 GPUs, the GPU is the dominant resource of the first job (amount 1), and the
+  // CPU that of the second (amount 40). So the second's gain of 20 counts as 0.5, less than the
+  // first's 1.
   ElasticJob first = AllReduce(2, {1, 0, 0}, 1, 2);
   first.worker = {1, 1};
   ElasticJob second = AllReduce(40, {1, 0, 0}, 1, 2);
@@ -69,20 +71,21 @@ TEST(MarginalGainTest, GainsAreByTheAmountOfTheDominantResource) {
 }
 
 TEST(MarginalGainTest, ServersGoBeforeWorkersOfEqualGain) {
-  // 1 / f = w/p + ... : with one of each a server halves the only term, a worker doubles it.
+  // 1 / f = w/p + ... : with one of each, another server halves the only term, and another worker
+  // doubles it.
   ElasticJob job{.work_left = 10,
                  .speed = SpeedCurve{SpeedForm::kSynchronous, 1, {1, 0, 1, 0, 0}},
                  .worker = {1},
                  .server = {1},
                  .least_workers = 1,
                  .most_workers = 2};
-  // Server: 1 + 1 -> 1 + 0.5. Worker: -> 0.5 + 2.
+  // A server changes 1 + 1 to 1 + 0.5, a worker to 0.5 + 2.
   EXPECT_THAT(Serve({job}, {3}), ElementsAre(Tasks{2, 1}));
   job.speed->factors = {1, 0, 0, 0, 0};
-  // A server gains nothing, a worker half.
+  // A server gains nothing, a worker gains a half.
   EXPECT_THAT(Serve({job}, {3}), ElementsAre(Tasks{1, 2}));
   job.speed->factors = {0, 1, 0, 0, 0};
-  // Neither gains anything, nor loses.
+  // Neither gains or loses anything.
   EXPECT_THAT(Serve({job}, {3}), ElementsAre(Tasks{2, 1}));
 }
 

@@ -43,7 +43,8 @@ TEST(SpeedCurveTest, EveryFormIsFoundWithoutNoise) {
 }
 
 TEST(SpeedCurveTest, FactorsAreNotNegative) {
-  // Twice as fast with twice as many workers, and a little more: no factor but a is left.
+  // The job is slightly more than twice as fast with twice as many workers, so only the factor a is
+  // left.
   const std::vector<SpeedPoint> points = {{{0, 1}, 1}, {{0, 2}, 2.1}, {{0, 4}, 4.4}};
   const auto found = FitSpeed(SpeedForm::kAllReduce, 1, points);
   ASSERT_TRUE(found);

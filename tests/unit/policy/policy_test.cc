@@ -43,8 +43,8 @@ TEST(PolicyTest, LasGoesByTheGpuTimeHeld) {
 }
 
 TEST(PolicyTest, FtfPutsTheWorstTreatedFirst) {
-  // Finish against ideal: (100 + 900) / 1000 = 1, (200 + 200) / 5000 = 0.08, (150 + 100) / 100
-  // = 2.5.
+  // Finish compared with ideal: (100 + 900) / 1000 = 1, (200 + 200) / 5000 = 0.08, (150 + 100) /
+  // 100 = 2.5.
   EXPECT_THAT(OrderBy("ftf", kJobs, 200), ElementsAre(2, 0, 1));
 }
 
@@ -60,10 +60,10 @@ TEST(PolicyTest, AnUnknownNameIsAnErrorThatListsTheNames) {
   EXPECT_THAT(policy.error().message, HasSubstr("fifo, srtf, las, ftf, 2d-las, 2d-gittins"));
 }
 
-// Queues that end at 100 and 300 GPU-seconds.
+// The queues end at 100 and 300 GPU-seconds.
 const PolicyOptions kTwoLimits = {.queues = {.limits = {100, 300}}};
 
-// Returns a job like MakeJob, with two GPUs, after it has run for `ran`.
+// Returns a job like MakeJob's, with two GPUs, after it has run for `ran`.
 Job Ran(uint64_t id, double arrival, double ran, const Policy& policy) {
   Job job = MakeJob(id, arrival, 1000, 1000, 0);
   job.gpus = Gpus(2);
@@ -77,7 +77,7 @@ TEST(PolicyTest, QueuedLasMovesAJobDownAtTheLimitOverItsGpus) {
   EXPECT_EQ(Ran(0, 0, 49, *policy).place.queue, 0U);
   EXPECT_EQ(Ran(0, 0, 50, *policy).place.queue, 1U);
   EXPECT_EQ(Ran(0, 0, 150, *policy).place.queue, 2U);
-  // Charged late, it has entered its queue when it reached the limit.
+  // It is charged late, but entered its queue when it reached the limit.
   EXPECT_EQ(Ran(0, 10, 70, *policy).place.entered, Seconds(60));
 }
 
@@ -112,7 +112,8 @@ TEST(PolicyTest, QueuedGittinsPutsTheLikeliestToEndFirst) {
   PolicyOptions options = kTwoLimits;
   options.sizes = SizeHistory({50, 60, 1000});
   const auto policy = *MakePolicy("2d-gittins", options);
-  // Both are in the first queue: two of three end soon; past 60 GPU-seconds none does before 100.
+  // Both are in the first queue. Two of three jobs end soon; after 60 GPU-seconds none ends before
+  // 100.
   const std::vector<Job> jobs = {Ran(0, 0, 40, *policy), Ran(1, 5, 20, *policy)};
   EXPECT_THAT(Order(jobs, *policy, Seconds(100)), ElementsAre(1, 0));
 }
@@ -127,7 +128,8 @@ TEST(PolicyTest, AJobWithALeaseGoesBeforeAllOthers) {
 
 TEST(SizeHistoryTest, TheIndexIsTheBestRateOfJobsEndedPerServiceGiven) {
   const SizeHistory history({40, 10, 20, 100});
-  // Served to 10: one of four for 4 x 10; to 20: 2 / (10 + 3 x 20); to 40: 3 / (10 + 20 + 2 x 40).
+  // Service up to 10: one of four jobs for 4 x 10; up to 20: 2 / (10 + 3 x 20); up to 40: 3 / (10 +
+  // 20 + 2 x 40).
   EXPECT_DOUBLE_EQ(history.Index(0), 2.0 / 70);
   EXPECT_DOUBLE_EQ(history.Index(0, 15), 1.0 / 40);
   EXPECT_DOUBLE_EQ(history.Index(20), 1.0 / 40);

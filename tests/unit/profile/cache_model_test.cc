@@ -38,7 +38,7 @@ TEST(CacheModelTest, EnoughMemoryIsWhereStorageKeepsUp) {
   }
 }
 
-// For any amounts: within as many steps as an amount has bits.
+// Tests any amounts: the search takes as many steps as an amount has bits.
 TEST(CacheModelTest, EnoughMemoryIsTheLeastOfAnyDataSet) {
   for (const int64_t data_set :
        {int64_t{1}, int64_t{3}, int64_t{1} << 50, (int64_t{1} << 50) - 1}) {
@@ -62,7 +62,7 @@ TEST(CacheModelTest, AGridHasTheDataSetItsHalvesAndWhatIsEnoughForEachPoint) {
   EXPECT_THAT(MemoryGrid(kModel, std::vector<CpuPoint>{{Cores(1), 4000}, {Cores(2), 8000}}),
               ElementsAre(Bytes(6'250'000'000), Bytes(12'500'000'000), GB(25),
                           Bytes(37'500'000'000), GB(50), GB(100)));
-  // Half a byte does not become nothing.
+  // Half a byte is not rounded to zero.
   EXPECT_THAT(MemoryGrid({Bytes(1), Bytes(1), Bytes(1)}, {}), ElementsAre(Bytes(1)));
 }
 
@@ -111,7 +111,7 @@ TEST(CalculatedProfileTest, RefusesInvalidInput) {
   EXPECT_EQ(error(points, {GB(1), GB(-1), Bytes(1)}), "the storage has no bandwidth");
   EXPECT_EQ(error(points, {GB(1), GB(1), Bytes(0)}), "a sample has no bytes");
   EXPECT_EQ(error({{Cores(1), -1}}, kModel), "1 CPU: throughput -1 is negative or not a number");
-  // Storage would hide it.
+  // Storage would hide this error.
   EXPECT_THAT(error({{Cores(1), std::numeric_limits<double>::infinity()}}, kModel),
               HasSubstr("throughput inf"));
   EXPECT_EQ(error({}, kModel), "there are no points");

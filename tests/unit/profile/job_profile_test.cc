@@ -37,7 +37,7 @@ std::string ErrorOf(std::vector<Point> points, Gpus gpus = Gpus(1)) {
   return profile.error().message;
 }
 
-// Two CPU and two memory amounts.
+// Returns a profile with two CPU and two memory amounts.
 JobProfile Square() {
   return Make({{Cores(2), GiB(10), 1},
                {Cores(2), GiB(30), 1},
@@ -141,7 +141,7 @@ TEST(JobProfileTest, NamesAFewOfManyPointsThatAreSlowerWithMore) {
   EXPECT_EQ(profile.Cell(99, 0), 100);
 }
 
-// The definitions, cell by cell and point by point; Create() computes the same in sweeps.
+// Returns the cell by its definition, point by point. Create() computes the same in sweeps.
 double DefinedCell(const std::vector<Point>& points, const JobProfile& profile, size_t i,
                    size_t j) {
   const MilliCpu cpu = profile.cpus()[i];
@@ -164,7 +164,7 @@ double DefinedCell(const std::vector<Point>& points, const JobProfile& profile, 
 TEST(JobProfileTest, ArbitraryPointsGiveTheDefinedValues) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {
-    // One in each row and in each column: nothing is interpolated between neighbours.
+    // Each row and each column has one point, so nothing is interpolated between neighbours.
     std::vector<Point> points;
     const int count = 2 + static_cast<int>(random.Below(12));
     for (int i = 1; i <= count; ++i)
@@ -173,7 +173,7 @@ TEST(JobProfileTest, ArbitraryPointsGiveTheDefinedValues) {
     for (size_t i = 0; i < profile.cpus().size(); ++i) {
       for (size_t j = 0; j < profile.memories().size(); ++j) {
         double expected = DefinedCell(points, profile, i, j);
-        // The throughput never falls, and is no more than a measured cell beyond it.
+        // The throughput never decreases, and does not exceed a measured cell with more.
         if (i > 0) expected = std::max(expected, profile.Cell(i - 1, j));
         if (j > 0) expected = std::max(expected, profile.Cell(i, j - 1));
         for (const Point& point : points) {
@@ -189,14 +189,14 @@ TEST(JobProfileTest, ArbitraryPointsGiveTheDefinedValues) {
 }
 
 TEST(JobProfileTest, AMissingCellIsInterpolatedAlongItsRowAndItsColumn) {
-  // Along the CPU the throughput is linear: 2 at 2 CPU.
+  // Along the CPU axis the throughput is linear: 2 at 2 CPU.
   const JobProfile row = Make({{Cores(1), GiB(10), 1},
                                {Cores(3), GiB(10), 3},
                                {Cores(1), GiB(20), 1},
                                {Cores(2), GiB(20), 3},
                                {Cores(3), GiB(20), 3}});
   EXPECT_DOUBLE_EQ(row.Cell(1, 0), 2);
-  // Along the memory the time per sample is linear: 1/1 and 1/3 give 2/3 halfway.
+  // Along the memory axis the time per sample is linear: 1/1 and 1/3 give 2/3 halfway.
   const JobProfile column = Make({{Cores(1), GiB(10), 1},
                                   {Cores(1), GiB(30), 3},
                                   {Cores(2), GiB(10), 1},
@@ -208,7 +208,7 @@ TEST(JobProfileTest, AMissingCellIsInterpolatedAlongItsRowAndItsColumn) {
 TEST(JobProfileTest, AMissingCornerIsScaledDownWithinWhatItsNeighboursAllow) {
   const JobProfile profile =
       Make({{Cores(1), GiB(20), 1}, {Cores(2), GiB(10), 0.6}, {Cores(2), GiB(20), 2}});
-  // Half of the memory of 1, or half of the CPU of 0.6: the better of the two.
+  // Half of the memory of a cell with 1, or half of the CPU of one with 0.6: the better of the two.
   EXPECT_DOUBLE_EQ(profile.Cell(0, 0), 0.5);
   const JobProfile scattered = Make({{Cores(1), GiB(10), 1}, {Cores(4), GiB(40), 2}});
   EXPECT_DOUBLE_EQ(scattered.Cell(0, 1), 1);
@@ -257,7 +257,7 @@ TEST(JobProfileTest, OnePointIsAProfile) {
 
 TEST(JobProfileTest, TheDemandIsTheLeastCpuAndThenTheLeastMemoryForTheBest) {
   EXPECT_EQ(Square().Demand(0), (ResourceVector{Gpus(1), Cores(6), GiB(30)}));
-  // Two cells suffice: (2, 30) takes less CPU, (6, 10) less memory.
+  // Two cells suffice: (2, 30) needs less CPU, (6, 10) less memory.
   const JobProfile tie = Make({{Cores(2), GiB(10), 1},
                                {Cores(2), GiB(30), 4},
                                {Cores(6), GiB(10), 4},

@@ -78,7 +78,7 @@ TEST(MeasuredCurve, ExplainsASerialPartWithThreePoints) {
 }
 
 TEST(MeasuredCurve, JobAsFastWithHalfItsCpuWaitsBusily) {
-  // The job uses all CPU that it gets, and is no faster for it.
+  // The job uses all CPU that it gets, and does not become faster by it.
   const CurvePoints points = {Probed(Bound(75, 20)), Probed(Bound(150, 20))};
   const auto model = Explain(points, kAgreement);
   ASSERT_TRUE(model);
@@ -124,7 +124,7 @@ TEST(NextProbe, ConfirmsThatWhatIsNotUsedIsNotNeeded) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->cpu, MilliCpu(120));
   EXPECT_NEAR(plan->expected, 10, 1e-9);
-  // The probe was confirmed; half of its amount would be below half the floor.
+  // The probe is confirmed, and half of its amount would be below half the floor.
   CurvePoints confirmed = points;
   AddPoint(confirmed, Probed(Free(120, 10, 0.1)));
   EXPECT_FALSE(NextProbe(confirmed, Range(3000, 0.1), kAgreement));
@@ -158,7 +158,7 @@ TEST(NextProbe, GoesOnWhereNoModelHolds) {
 
 TEST(NextProbe, NeverGoesBelowHalfTheFloor) {
   for (const int64_t floor : {1000, 2000, 3000}) {
-    // As fast with less and less CPU: the process only waits busily.
+    // It is as fast with less and less CPU, because the process only waits busily.
     CurvePoints points = {Free(3000, 10, 2.9)};
     for (int i = 0; i < 10; ++i) {
       const auto plan = NextProbe(points, Range(3000, 2.9, false, floor), kAgreement);
@@ -184,12 +184,12 @@ TEST(Claim, GuessesUpwardsWhereItWaitsForCpu) {
 TEST(Claim, GuessLowersNoJobBelowItsFairShare) {
   const CurvePoints seen = {Free(3000, 10, 1.3)};
   EXPECT_EQ(Claim(seen, {Cores(12), Cores(3), kAgreement, false}).size(), 1U);
-  // Above the knee, the used CPU shows where it is.
+  // Above the knee, the CPU that is used shows where the knee is.
   const auto claimed = Claim({Free(11000, 10, 5.5)}, {Cores(12), Cores(3), kAgreement, false});
   ASSERT_EQ(claimed.size(), 2U);
   EXPECT_EQ(claimed[0].cpu, MilliCpu(5775));
   EXPECT_EQ(claimed[0].certainty, PointCertainty::kGuess);
-  // Probes on both sides of it show that, too.
+  // Probes on both sides of the knee show that, too.
   const CurvePoints probed = {Probed(Bound(650, 5)), Probed(Free(1560, 10, 1.3)),
                               Free(3000, 10, 1.3)};
   const auto confirmed = Claim(probed, {Cores(12), Cores(3), kAgreement, true});

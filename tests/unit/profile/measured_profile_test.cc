@@ -59,7 +59,7 @@ TEST(MeasuredName, DiffersWhereTheInputDoes) {
     }
   }
   EXPECT_EQ(names.size(), count);
-  // The difference may be beyond the readable part of the name.
+  // The names may differ only beyond their readable part.
   EXPECT_NE(MeasuredName(std::string(300, 'x'), Gpus(1), ""),
             MeasuredName(std::string(301, 'x'), Gpus(1), ""));
 }
@@ -75,7 +75,7 @@ TEST(MeasuredJobProfile, HasThePointsWithAnyMemory) {
   EXPECT_EQ(profile->ThroughputAt(Cores(1), GiB(100)), 2);
   EXPECT_EQ(profile->Best(), 16);
   EXPECT_FALSE(profile->process_memory());
-  // Either of the two may have been measured as slightly faster.
+  // Either of the two may have been measured as slightly faster than the other.
   for (const double with_more : {19.8, 20.2}) {
     measured.points = {{Cores(1), 10}, {Cores(2), 20}, {Cores(6), with_more}};
     const Result<JobProfile> plateau = MakeJobProfile(measured);
@@ -83,7 +83,7 @@ TEST(MeasuredJobProfile, HasThePointsWithAnyMemory) {
     EXPECT_EQ(plateau->Demand(0).cpu, Cores(2));
     EXPECT_EQ(plateau->ThroughputAt(Cores(1), GiB(1)), 10);
   }
-  // Noise is not a demand for CPU.
+  // Noise does not count as a demand for CPU.
   measured.points = {{Cores(1), 9.8}, {Cores(2), 9.9}, {Cores(8), 10}};
   EXPECT_EQ(MakeJobProfile(measured)->Demand(0).cpu, Cores(1));
   measured.points.clear();

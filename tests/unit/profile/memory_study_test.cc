@@ -10,11 +10,11 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A training of 40 GB of data and 8 GB of processes, 10 iterations per second of 4 MB each unless
-// storage, 20 MB per second, delays it; `cache` of its data are kept.
+// A training with 40 GB of data and 8 GB of processes that does 10 iterations per second of 4 MB
+// each, unless storage, with 20 MB per second, delays it. The cache keeps `cache` of its data.
 struct MadeReader {
   double cache = 20e9;
-  double charged = 20e9;  // part of the cache that is charged to it
+  double charged = 20e9;  // part of the cache that is charged to the training
   bool reports_epochs = true;
   double bytes = 4e6;
   Bytes process = GB(8);
@@ -63,7 +63,8 @@ TEST(MemoryStudyTest, EstimatesTheUseOfMemoryBeforeItIsConfirmed) {
   EXPECT_NEAR(static_cast<double>(memory->bytes_per_iteration.count()), 4e6, 10);
   ASSERT_TRUE(memory->storage_bandwidth);
   EXPECT_NEAR(static_cast<double>(memory->storage_bandwidth->count()), 20e6, 1e3);
-  // Half of the data is missed at 10 iterations per second of 4 MB: storage just keeps up.
+  // At 10 iterations per second of 4 MB, half of the data is missed, which storage can just
+  // deliver.
   EXPECT_FALSE(study.waits);
 }
 
@@ -113,7 +114,7 @@ TEST(MemoryStudyTest, ACheckpointIsAsGoodAsAnHour) {
   for (const bool reads : {true, false}) {
     MemoryStudy study;
     MadeReader reader{.bytes = reads ? 4e6 : 1000};
-    reader.progress.checkpoint = WallTime{};  // before the first reading
+    reader.progress.checkpoint = WallTime{};  // earlier than the first reading
     reader.Run(study, minutes(40));
     EXPECT_EQ(MemoryOf(study).has_value(), reads);
     EXPECT_FALSE(reads && MemoryOf(study)->confirmed);
@@ -121,7 +122,7 @@ TEST(MemoryStudyTest, ACheckpointIsAsGoodAsAnHour) {
     reader.process = GB(11);
     reader.Run(study, seconds(30));
     EXPECT_FALSE(reads && MemoryOf(study)->confirmed) << "it may still be written";
-    // Another checkpoint meanwhile does not delay that.
+    // Another checkpoint in between does not delay it.
     reader.progress.checkpoint = reader.progress.memory->at;
     reader.process = GB(8);
     reader.Run(study, seconds(10));
@@ -174,7 +175,7 @@ TEST(MeasuredMemoryTest, MakesTheProfileSensitiveToMemory) {
   const auto profile = MakeJobProfile(measured);
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->process_memory(), GB(8));
-  // 40 MB per second, half of which comes from storage.
+  // It reads 40 MB per second, half of it from storage.
   EXPECT_EQ(profile->Demand(0).memory, GB(8 + 20));
   EXPECT_NEAR(profile->ThroughputAt(Cores(4), GB(8 + 10)), 20.0 / 4 / 0.75, 0.01);
 

@@ -17,8 +17,8 @@ constexpr WindowRules kRules{seconds(30), minutes(2), 0.05};
 
 Duration FromSeconds(double time) { return std::chrono::duration_cast<Duration>(Seconds(time)); }
 
-// Returns reports every `every` seconds on a training that has done `done(t)` iterations after t
-// seconds, with `cores` of CPU.
+// Returns a report every `every` seconds about a training that has done `done(t)` iterations after
+// t seconds, with `cores` of CPU.
 std::vector<ProgressSample> SamplesOf(const std::function<double(double)>& done, double time,
                                       double every = 2, double cores = 1) {
   std::vector<ProgressSample> samples;
@@ -57,7 +57,7 @@ TEST(RateWindow, IsOpenUntilThereIsEnough) {
 }
 
 TEST(RateWindow, LeavesStallsOut) {
-  // A pause of 5 s every 30 s.
+  // The training pauses for 5 s every 30 s.
   const auto stalls = [](double t) {
     const double whole = std::floor(t / 30);
     return 10 * (whole * 25 + std::min(t - 30 * whole, 25.0));
@@ -70,7 +70,7 @@ TEST(RateWindow, LeavesStallsOut) {
 }
 
 TEST(RateWindow, SeesThroughBursts) {
-  // Eight at a time.
+  // Iterations come eight at a time.
   const auto bursts = [](double t) { return 8 * std::floor(2 * t / 8); };
   const WindowReading reading = ReadWindow(SamplesOf(bursts, 80, 0.5), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);
@@ -99,7 +99,7 @@ TEST(RateWindow, TakesOneLongIntervalOfALogThatIsFlushedRarely) {
   ASSERT_EQ(reading.state, WindowState::kSettled);
   EXPECT_NEAR(reading.rate, 10, 1e-9);
   EXPECT_NEAR(*reading.cpu, 1.5, 1e-6);
-  // But not a window that may end in a stall.
+  // But a window that may end in a stall does not count.
   EXPECT_EQ(ReadWindow(SamplesOf(Steady(10), 15, 15), {seconds(10), minutes(2), 0.05}).state,
             WindowState::kOpen);
 }
@@ -121,7 +121,7 @@ TEST(RateWindow, MissingCpuSamplesGiveNoCpu) {
 }
 
 TEST(RateWindow, DistinguishesSlowIterationsFromSparseLines) {
-  // An iteration in 30 s, reported every 10 s.
+  // The training does an iteration in 30 s, and is reported every 10 s.
   const auto slow = [](double t) { return std::floor(t / 30); };
   const WindowReading reading = ReadWindow(SamplesOf(slow, 100, 10), kRules);
   ASSERT_EQ(reading.state, WindowState::kSettled);

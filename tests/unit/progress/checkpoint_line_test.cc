@@ -9,7 +9,7 @@ namespace {
 
 TEST(CheckpointLine, RecognizesLinesThatReportAWrite) {
   for (const std::string_view text :
-       {// Hugging Face, of whose bar nobody ended the line
+       {// Hugging Face, with a bar whose line was not ended
         "Saving model checkpoint to out/checkpoint-500",
         " 50%|#####     | 500/1000 [02:32<02:30,  3.32it/s]Saving model checkpoint to out/c-500",
         "[INFO|trainer.py:3410] 2026-11-22 07:05:03,250 >> Saving model checkpoint to out/c-500",

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Returns each line with the seconds and fractions of its time, or "-".
+// Returns each line, with the seconds and the fraction of its time, or "-".
 std::vector<std::string> Lines(std::string_view bytes, size_t piece = 1000) {
   std::vector<std::string> lines;
   const auto keep = [&lines](std::string_view text, std::optional<WallTime> time) {

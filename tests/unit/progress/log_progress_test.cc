@@ -50,7 +50,7 @@ TEST(LogProgress, NothingRecognisedIsNothing) {
                read.loss);
 }
 
-// The bar of its evaluation has no description.
+// The bar of the evaluation has no description.
 TEST(LogProgress, HuggingFaceAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("huggingface.log"));
   EXPECT_EQ(read.format, "huggingface");
@@ -58,7 +58,7 @@ TEST(LogProgress, HuggingFaceAsItWasRecorded) {
   EXPECT_EQ(read.total, 60);
   EXPECT_EQ(read.epoch, 3);
   EXPECT_EQ(read.counted, 60);
-  // The bar's own average, which includes evaluations.
+  // This is the bar's own average, which includes evaluations.
   EXPECT_NEAR(read.rate.value_or(0), 47, 8);
 }
 
@@ -81,7 +81,7 @@ TEST(LogProgress, HuggingFaceThatPredictsAfterItsTrainingAsItWasRecorded) {
   EXPECT_TRUE(read.evaluating);
 }
 
-// The same bar appears within the training and after it: no new training.
+// The same bar appears within the training and after it. It is not a new training.
 TEST(LogProgress, RecognizesRecordedUnlabelledEvaluations) {
   const TrainingProgress read = Read(Recorded("tqdm_evaluations.log"));
   EXPECT_EQ(read.format, "tqdm");
@@ -111,7 +111,7 @@ TEST(LogProgress, UltralyticsAsItWasRecorded) {
   EXPECT_EQ(read.iteration, 16);
   EXPECT_EQ(read.total, 16);
   EXPECT_EQ(read.epoch, 3);
-  EXPECT_EQ(read.counted, 47);  // since the first bar that has a speed
+  EXPECT_EQ(read.counted, 47);  // counted from the first bar that shows a speed
 }
 
 TEST(LogProgress, AnEvaluationAloneIsNoTraining) {
@@ -137,7 +137,8 @@ TEST(LogProgress, UsesTheBarsClockWithoutTimesAndRates) {
   EXPECT_NEAR(read.overall_rate.value_or(0), 2, 0.05);
 }
 
-// Three epochs, then an evaluation and a prediction, which print the same without a heading.
+// Three epochs are followed by an evaluation and a prediction, which print the same without a
+// heading.
 TEST(LogProgress, KerasAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("keras.log"));
   EXPECT_EQ(read.format, "keras");
@@ -152,7 +153,7 @@ TEST(LogProgress, KerasWithALineForEachEpochAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("keras_by_epoch.log"));
   EXPECT_EQ(read.iteration, 20);
   EXPECT_EQ(read.epoch, 3);
-  EXPECT_EQ(read.counted, 40);  // since the first line
+  EXPECT_EQ(read.counted, 40);  // counted from the first line
   EXPECT_TRUE(read.evaluating);
 }
 
@@ -166,7 +167,7 @@ TEST(LogProgress, ABarThatResumesDidNotDoWhatWasDoneBefore) {
   EXPECT_DOUBLE_EQ(*read.overall_rate, 5);
 }
 
-// A container runtime writes a bar's updates when it has 16 KiB of them.
+// A container runtime writes a bar's updates only when it has 16 KiB of them.
 TEST(LogProgress, LinesReadAtOnceAreOnePoint) {
   std::string text;
   for (int second = 20; second <= 60; second += 20) {
@@ -206,7 +207,7 @@ TEST(LogProgress, ProcessesThatLagBehindCountOnce) {
   EXPECT_DOUBLE_EQ(*read.rate, 5);
 }
 
-// However its lines begin, a bar of the same length is not a bar of epochs.
+// A bar of the same length is not a bar of epochs, whatever precedes it in its lines.
 TEST(LogProgress, LaggingProcessStartsNoEpoch) {
   std::string text;
   for (int i = 10; i <= 400; i += 10) {
@@ -280,7 +281,7 @@ TEST(LogProgress, ReportsACheckpointBesideTheProgress) {
   EXPECT_TRUE(log.Current().checkpoint);
 }
 
-// The number in the description is the bar's own count, a bit earlier or later.
+// The number in the description is the bar's own count, slightly earlier or later.
 TEST(LogProgress, ABarOfEpochsCountsEpochs) {
   for (const int64_t offset : {-1, 0, 1, 50}) {
     std::string plain;
@@ -301,7 +302,7 @@ TEST(LogProgress, ABarOfEpochsCountsEpochs) {
   }
 }
 
-// It is drawn again when its description changes, before it advances.
+// The bar is drawn again when its description changes, before it advances.
 TEST(LogProgress, ABarThatIsDrawnForEveryDescriptionCountsOnce) {
   std::string log;
   for (int64_t done = 0; done < 60; ++done) {
@@ -338,11 +339,11 @@ TEST(LogProgress, AddsUpEpochsWhoseCountRestarts) {
     log += At(i, fmt::format("Epoch [{}/3], Step [{}/600]", i / 10 + 1, i % 10 * 60 + 60));
   }
   EXPECT_EQ(Read(log).counted, 1740);
-  // A bar that is written when it ends.
+  // This bar is written only when it ends.
   EXPECT_EQ(Read("Epoch 1 ━━━━ 20/20 0:00:01\nEpoch 2 ━━━━ 20/20 0:00:01\n").counted, 20);
 }
 
-// Words appear, disappear and change.
+// Words in the description appear, disappear and change.
 TEST(LogProgress, BarContinuesUnderAnyDescription) {
   const auto descriptions = {
       +[](int64_t i) { return fmt::format("Epoch 5 lr={}", 2e-7 * static_cast<double>(i)); },
@@ -380,7 +381,7 @@ TEST(LogProgress, EpochsWithRenamedBarsCount) {
   EXPECT_EQ(read.counted, 400);
 }
 
-// An evaluation of the same length is a bar of its own, wherever it overtakes the training's.
+// An evaluation of the same length has its own bar, wherever it overtakes the training's.
 TEST(LogProgress, AnEvaluationOfTheSameLengthIsNoTraining) {
   std::string log;
   int second = 0;
@@ -457,10 +458,10 @@ TEST(LogProgress, RichOutsideATerminalAsItWasRecorded) {
   EXPECT_EQ(read.iteration, 20);
   EXPECT_EQ(read.total, 20);
   EXPECT_EQ(read.epoch, 3);
-  EXPECT_EQ(read.counted, 40);  // since the first line
+  EXPECT_EQ(read.counted, 40);  // counted from the first line
 }
 
-// Lines of frameworks, cut from public reports: tests/data/progress/README.md.
+// The lines of frameworks come from public reports: tests/data/progress/README.md.
 TEST(LogProgress, FrameworksAsTheyWereReported) {
   const TrainingProgress maxtext = Read(Recorded("maxtext.log"));
   EXPECT_EQ(maxtext.format, "maxtext");

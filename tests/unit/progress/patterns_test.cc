@@ -272,7 +272,7 @@ TEST(Patterns, LookalikesOfProgressAreNoTraining) {
   }
 }
 
-// Words that name a value, a pod or a file do not name an activity.
+// Words that name a value, a pod or a file do not stand for an activity.
 TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
   for (const std::string_view description :
        {"Epoch 5 (best val acc 0.81)",
@@ -530,23 +530,23 @@ TEST(Patterns, LinesWithoutProgressMatchNothing) {
         "INFO:root:saved checkpoint 12/20 to /data/step-100.pt",
         "2026-11-22 07:05:03 | Epoch 3 took 12.5 s", "GPU 0: 45% | 12000/16000 MiB",
         "[1/5] Building CXX object", "loss 0.5", "  45%|", "iter 5: nothing",
-        // Builds of images, and installations of programs.
+        // building images and installing programs
         "Step 1/12 : FROM python:3.11", "Step 5/12 : RUN pip install torch==2.4.0",
         "#12 [stage 3/7] RUN make", " => [2/5] COPY loss.py /app",
         "Step 2/4: Installing dependencies", R"({"stream":"Step 1/12 : FROM python"})",
         "Running step 3/5", "step 3 of the setup is done",
-        // Requests.
+        // requests
         R"({"method": "POST", "path": "/v1/train", "status": 200, "step": 5, "request_id": "a"})",
         R"("GET /step/5?loss=0.5 HTTP/1.1" 200 -)", "request step=5 latency=12ms rate=0.5",
         R"({"event": "request", "step": 3, "latency_ms": 12.5, "reward": 1})",
         "iter = 100, global_rank = 0, currank_total_requests = 2/0, elapsed_time = 0.12s",
-        // Evaluations.
+        // evaluations
         R"({"mode": "val", "step": 5, "loss": 0.5})", R"({"step": 100, "eval_loss": 0.25})",
         "step 100: val loss 0.25", R"({"split": "test", "global_step": 100, "accuracy": 0.9})",
-        // Sentences that only mention a count.
+        // sentences that only mention a count
         "Saving checkpoint at step 500", "max_steps=1000", "warmup for 100 steps", "every 10 steps",
         "Loaded iteration 1000 of the index", "logging_steps=10, save_steps=500",
-        // Like the lines of boosting libraries and CLU.
+        // similar to the lines of boosting libraries and CLU
         "[12]\tuploaded chunk-7", "[08:10:11] [12] done", "12:\tlearned", "[10]\tthe user's file",
         "I1121 08:00:01.1 7 logging_writer.py:48] [100] eval_loss=2.1",
         "Recording summary at step 0.", "step 0.5", "Epoch 3 took 12 steps"}) {

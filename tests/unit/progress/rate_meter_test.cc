@@ -7,7 +7,7 @@ namespace {
 
 class RateMeterTest : public ::testing::Test {
  protected:
-  // Feeds lines that come every `seconds` with `iterations` more.
+  // Feeds `lines` lines; each comes after `seconds` and adds `iterations`.
   void Train(int lines, double seconds, int64_t iterations) {
     for (int i = 0; i < lines; ++i) {
       Wait(seconds);
@@ -54,7 +54,7 @@ TEST_F(RateMeterTest, BurstsOfADataLoaderAreUsual) {
   EXPECT_NEAR(*meter_.Rate(), 1, 0.15);
 }
 
-// Turns of a minute, and a line every 70 s of training: most stretches contain a pause.
+// Turns last a minute, and 70 s of training pass between lines, so most stretches contain a pause.
 TEST_F(RateMeterTest, APauseCountsInNoStretch) {
   for (int i = 0; i < 10; ++i) {
     Wait(60);
@@ -91,7 +91,7 @@ TEST_F(RateMeterTest, SkipsTimeAcrossABreak) {
   EXPECT_DOUBLE_EQ(*meter_.Rate(), 10);
 }
 
-// A runtime that reads a lot at once gives training and evaluation one time.
+// If a runtime reads a lot at once, training and evaluation have the same time.
 TEST_F(RateMeterTest, ABreakWithinOneTimeSpoilsTheStretchToIt) {
   Train(10, 1, 10);
   Train(1, 8, 10);

@@ -25,7 +25,7 @@ class ElasticRoundsTest : public ::testing::Test {
     settings.restart_cost = seconds(10);
   }
 
-  // Adds a job with a GPU for each worker; 0: it waits with one.
+  // Adds a job with a GPU for each worker. With 0 workers it waits, with one.
   void Add(const std::string& name, int workers, int least = 1, int most = 4) {
     RoundWorkload& workload = workloads.emplace_back();
     workload.name = name;
@@ -43,7 +43,7 @@ class ElasticRoundsTest : public ::testing::Test {
     for (const int workers : {1, 2, 4})
       rounds.See(name, workers, {.rate = workers, .iteration = 0, .total = total});
   }
-  // Returns "name: band", in order.
+  // Returns "name: band" for each job, in order.
   std::vector<std::string> Decide(int64_t quota, bool begins = true, Duration after = {}) {
     const RoundDecision decision =
         rounds.Decide(settings, Gpus(quota), workloads, elastic, begins, kFirstMoment + after);
@@ -54,7 +54,7 @@ class ElasticRoundsTest : public ::testing::Test {
     }
     return bands;
   }
-  // Returns the new number of workers; 0: no change.
+  // Returns the new number of workers; 0 if it does not change.
   int ChangeOf(const std::string& name, int workers, Duration after = {}) const {
     const auto change = rounds.ChangeOf(name, workers, kFirstMoment + after);
     return change ? change->to : 0;
@@ -138,7 +138,7 @@ TEST_F(ElasticRoundsTest, ArrivalWithinARoundRunsIfItFitsOrYields) {
   EXPECT_THAT(Decide(4), ElementsAre("a: runs"));
   EXPECT_EQ(ChangeOf("a", 2), 4);
   rounds.Changed("a");
-  // Another job has taken what a is to have soon.
+  // Another job has taken what a is going to get.
   Add("b", 1);
   EXPECT_THAT(Decide(4, false), ElementsAre("a: runs", "b: next"));
   EXPECT_THAT(Decide(8, false), ElementsAre("a: runs", "b: runs"));
@@ -168,8 +168,8 @@ TEST_F(ElasticRoundsTest, RemainingWorkToATargetLossFollowsTheCurve) {
                   .loss = 1 / (0.01 * iteration + 0.5) + 0.1});
     }
   }
-  elastic[0].target_loss = 0.2;   // after 950 iterations
-  elastic[1].target_loss = 0.11;  // after 9950
+  elastic[0].target_loss = 0.2;   // reached after 950 iterations
+  elastic[1].target_loss = 0.11;  // reached after 9950
   Decide(4);
   EXPECT_EQ(ChangeOf("a", 2), 1);
   EXPECT_EQ(ChangeOf("b", 2), 3);

@@ -16,7 +16,8 @@ using ::testing::ElementsAre;
 
 constexpr Seconds kRestart{10};
 
-// Returns a speed proportional to the workers, less a cost for each: f = 1 / (1 / w + each w).
+// Returns a curve that is proportional to the workers, with a cost for each: f = 1 / (1 / w + each
+// w).
 SpeedCurve Curve(double each = 0) {
   return {.form = SpeedForm::kAllReduce, .batch = 1, .factors = {1, 0, each}};
 }
@@ -82,19 +83,19 @@ TEST(DivideWorkersTest, AChangePaysItsRestart) {
   EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3, Seconds(200)), ElementsAre(2));
   EXPECT_EQ(DivideWorkers(std::vector{Elastic("a", 2, 1000)}, Gpus(3), Seconds(200))[0].why,
             "no other number of workers would save the cost of a restart");
-  // A moved worker gains a little, but less than two restarts cost.
+  // By a moved worker the second gains a little, but less than two restarts cost.
   const std::vector<ElasticTask> uneven = {Elastic("a", 2, 100), Elastic("b", 2, 320)};
   EXPECT_THAT(Divide(uneven, 4, Seconds(0)), ElementsAre(1, 3));
   EXPECT_THAT(Divide(uneven, 4), ElementsAre(2, 2));
 }
 
 TEST(DivideWorkersTest, WorkersMoveWhereTheyAreWorthMore) {
-  // The second one has most of its work behind it.
+  // The second one has done most of its work.
   EXPECT_THAT(Divide({Elastic("a", 2, 4000), Elastic("b", 2, 100)}, 4), ElementsAre(3, 1));
 }
 
 TEST(DivideWorkersTest, MoreWorkersThanHelpAreNotTaken) {
-  // f = 1 / (1 / w + w / 4): at its best with two.
+  // f = 1 / (1 / w + w / 4): two workers are best.
   EXPECT_THAT(Divide({Elastic("a", 1, 1000, 0.25)}, 4), ElementsAre(2));
 }
 
@@ -116,7 +117,7 @@ TEST(DivideWorkersTest, JobOfUnknownSpeedKeepsUnneededWorkers) {
   ElasticTask unknown = Elastic("a", 3, 0);
   unknown.speed.reset();
   EXPECT_THAT(Divide({unknown}, 4), ElementsAre(3));
-  // It gives way to the least of another job, no further.
+  // It gives workers only until another job has its least.
   EXPECT_THAT(Divide({unknown, Fixed("b", 2, false)}, 4), ElementsAre(2, 1));
   unknown.now = 0;
   EXPECT_THAT(Divide({unknown}, 4), ElementsAre(1));
@@ -129,7 +130,7 @@ TEST(DivideWorkersTest, FixedJobIsNotChangedForOthers) {
   ElasticTask stays = Elastic("a", 4, 1000);
   stays.stays = true;
   EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 4), ElementsAre(4, 0));
-  // Not even if the quota has become smaller.
+  // This holds even if the quota has become smaller.
   EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 3), ElementsAre(4, 0));
 }
 

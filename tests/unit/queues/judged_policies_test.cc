@@ -87,7 +87,7 @@ TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
               HasSubstr("cohort co also has cluster queue b, which is not in this policy"));
   objects.policies.Upsert(Policy("las", {"a", "b"}));
   EXPECT_THAT(Judged(shared).problem, IsEmpty());
-  // A refused policy leaves no object.
+  // A refused policy leaves no object behind.
   other.by_usage = true;
   objects.cluster_queues.Upsert(other);
   EXPECT_EQ(Judged(shared).problem, "cluster queue b of its cohort is refused");

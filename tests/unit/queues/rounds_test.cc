@@ -14,7 +14,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// The first moment of a round of five minutes.
+// The moment at which a round of five minutes begins.
 constexpr WallTime kRoundBegins{Duration(std::chrono::hours(500'000))};
 
 Rounds Made(const std::string& policy, RoundSettings settings = RoundSettings()) {
@@ -32,7 +32,7 @@ RoundWorkload Pending(const std::string& name, int64_t gpus = 1, double served =
   return workload;
 }
 
-// The job has run for an hour.
+// Returns a job that has run for an hour.
 RoundWorkload Admitted(const std::string& name, int64_t gpus = 1, double served = 0) {
   RoundWorkload workload = Pending(name, gpus, served);
   workload.state = RoundState::kRuns;
@@ -46,7 +46,7 @@ RoundWorkload Needs(RoundWorkload workload, double remaining) {
   return workload;
 }
 
-// Returns "name: band": running jobs, then the next ones, each in the order of the policy.
+// Returns "name: band": first running jobs, then the next ones, each in the order of the policy.
 std::vector<std::string> Bands(const Rounds& rounds, int64_t quota,
                                const std::vector<RoundWorkload>& workloads, bool begins = true,
                                WallTime now = kRoundBegins) {
@@ -91,7 +91,7 @@ TEST(Rounds, NoJobMovesForLessThanARestartCosts) {
             (Strings{"a: runs", "b: next"}));
   EXPECT_EQ(Bands(rounds, 1, {Admitted("a", 1, 61), Pending("b")}),
             (Strings{"b: runs", "a: next"}));
-  // GPU-seconds: with eight GPUs, eight times as much.
+  // The limits are GPU-seconds: with eight GPUs, eight times as many.
   EXPECT_EQ(Bands(rounds, 8, {Admitted("a", 8, 8 * 59), Pending("b", 8)}),
             (Strings{"a: runs", "b: next"}));
 }
@@ -100,7 +100,7 @@ TEST(Rounds, TurnsChangeWhereARoundBeginsAndNotWithinIt) {
   const Rounds rounds = Made("las");
   const std::vector<RoundWorkload> two = {Admitted("a", 1, 300), Pending("b")};
   EXPECT_EQ(Bands(rounds, 1, two, false), (Strings{"a: runs", "b: next"}));
-  // A turn that was given is not taken back before its job runs.
+  // A job does not lose the turn that it was given before it runs.
   std::vector<RoundWorkload> given = two;
   given[0].band = Band::kNext;
   given[1].band = Band::kRuns;
@@ -108,7 +108,7 @@ TEST(Rounds, TurnsChangeWhereARoundBeginsAndNotWithinIt) {
 }
 
 TEST(Rounds, RunningJobsKeepTheirTurnBeforeWaitingOnes) {
-  // Both had a turn in this round; meanwhile a job that is never suspended got a GPU.
+  // Both had a turn in this round. Meanwhile a job that is never suspended got a GPU.
   RoundWorkload never = Admitted("never");
   never.may_lose_turn = false;
   RoundWorkload waits = Pending("waits");
@@ -126,7 +126,7 @@ TEST(Rounds, JobWithoutCheckpointsRunsToItsEnd) {
   EXPECT_EQ(decision.verdicts[0].band, Band::kRuns);
   EXPECT_EQ(decision.verdicts[0].why, "it is never suspended");
   EXPECT_EQ(decision.verdicts[1].band, Band::kNext);
-  // Also beyond the quota; then no other job has a turn.
+  // It also keeps its turn beyond the quota; then no other job has a turn.
   EXPECT_EQ(Bands(Made("las"), 0, two), (Strings{"a: runs", "b: waits"}));
 }
 
@@ -172,7 +172,8 @@ TEST(Rounds, NearlyDoneJobKeepsItsTurn) {
 }
 
 TEST(Rounds, ASecondStartCostsWhatARestartDoes) {
-  // It has run before, so its 450 s are 510 s.
+  // The running job's 500 s are less than the other's 450 s, which count as 510 s if that job has
+  // run before and would have to restart.
   EXPECT_EQ(Bands(Made("srtf"), 1, {Needs(Admitted("a"), 500), Needs(Pending("b", 1, 10), 450)}),
             (Strings{"a: runs", "b: next"}));
   EXPECT_EQ(Bands(Made("srtf"), 1, {Needs(Admitted("a"), 500), Needs(Pending("b"), 450)}),
@@ -197,7 +198,7 @@ TEST(Rounds, FirstComeFirstServedIsStrict) {
   for (size_t index = 0; index < three.size(); ++index)
     three[index].created += seconds(static_cast<int64_t>(index));
   EXPECT_EQ(Bands(Made("fifo"), 4, three), (Strings{"first: runs", "large: next", "small: next"}));
-  // No running job loses its turn to an earlier one.
+  // No running job loses its turn to a job that arrived earlier.
   three[2] = Admitted("small", 1);
   three[2].created += seconds(5);
   three[2].band = Band::kNext;
@@ -264,7 +265,7 @@ TEST(Rounds, WaitingLongBringsAJobBackToTheFirstQueueWhereThatIsAskedFor) {
   EXPECT_EQ(service.place.queue, 1U);
   rounds.Charge(service, Gpus(1), kRoundBegins, Rounds::Doing::kWaited, seconds(1), kRoundBegins);
   EXPECT_EQ(service.place.queue, 0U);
-  EXPECT_EQ(service.served, 20);  // past service stays
+  EXPECT_EQ(service.served, 20);  // earlier service stays
 }
 
 TEST(Rounds, TimeInWhichSomePodsRunIsNeither) {
@@ -300,7 +301,7 @@ TEST(Rounds, WaitingForANodeIsNoWaitThatPromotes) {
 }
 
 TEST(Rounds, GittinsGoesByTheSizesOfThePast) {
-  // Most jobs end soon; a job that has outlived them continues for long.
+  // Most jobs end soon; a job that has lasted longer than they do continues for long.
   const Rounds rounds = Made("2d-gittins", {.queues = {.limits = {}}, .sizes = {10, 10, 10, 1000}});
   const auto served = [](RoundWorkload workload, double had) {
     workload.service.served = had;

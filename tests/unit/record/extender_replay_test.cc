@@ -12,7 +12,7 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A pod is placed by all the verbs, and another one by preempting it.
+// Tests recordings in which a pod is placed by all the verbs, and another one by preempting it.
 class ExtenderReplayTest : public ExtenderTest {
  protected:
   ExtenderReplayTest() {
@@ -38,7 +38,7 @@ class ExtenderReplayTest : public ExtenderTest {
   void Place(const Pod& pod) {
     extender.Filter(Args(pod, {"a", "b", "unknown"}));
     extender.Prioritize(Args(pod, {"a", "b"}));
-    // In a second call, the pod's own place must not count against it.
+    // In a second call, the pod's own place must not count against the pod.
     extender.Prioritize(Args(pod, {"b", "a"}));
     extender.Bind(BindArgs(pod, "a"));
   }
@@ -147,7 +147,7 @@ TEST_F(ExtenderReplayTest, ADroppedChangeIsFoundOut) {
   EXPECT_FALSE(Again(record::WithoutLine(recording.Text(), R"("node":{"name":"b")")).same());
 }
 
-// Decisions are written when they are made: the cluster may have changed since.
+// Decisions are written after they are made; meanwhile the cluster may have changed.
 TEST_F(ExtenderReplayTest, ADecisionThatIsWrittenLateIsMadeOnTheClusterThatItRead) {
   std::string text = recording.Text();
   const size_t begin = text.find(R"({"decision":"Filter")");

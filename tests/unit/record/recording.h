@@ -1,6 +1,6 @@
 #pragma once
 
-// A recording in a folder of the test's own.
+// A recording in a folder of the test.
 
 #include <cstdlib>
 #include <fstream>
@@ -23,7 +23,7 @@ class Recording {
 
   explicit Recording(Bytes limit = GiB(1)) : limit_(limit) { Open(); }
 
-  // Opens the recording as the program does when it starts.
+  // Opens the recording as a starting program does.
   void Open() {
     recorder.reset();
     recorder = *Recorder::Open(File(), limit_, "test", log_.log);
@@ -41,8 +41,8 @@ class Recording {
   testing::SilentLog log_;
 };
 
-// Returns `text` with the first `what` after the first `after` replaced; ends the test if there is
-// none.
+// Returns `text` with the first `what` after the first `after` replaced; aborts the test if there
+// is none.
 inline std::string Falsified(std::string text, std::string_view after, std::string_view what,
                              std::string_view by) {
   const size_t begin = text.find(after);

@@ -27,8 +27,8 @@ namespace {
 using record::Replay;
 using record::ReplayReport;
 
-// A node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end, and one with
-// two that read from one disk.
+// Tests a node of 4 GPUs, 12 cores and 64 GiB on which pods arrive, are cut, grow and end, and a
+// node with two pods that read from one disk.
 class TunerReplayTest : public ::testing::Test {
  protected:
   TunerReplayTest() {
@@ -53,7 +53,7 @@ class TunerReplayTest : public ::testing::Test {
     state.RemovePod("busy");
     api.Remove("busy");
     for (int i = 0; i < 5; ++i) GoOn();
-    // Another replica leads for a while.
+    // Another replica leads for some time.
     driver.Rest();
     store.Upsert(Profile("insensitive", 0.5));
     driver.StartOver();
@@ -71,7 +71,7 @@ class TunerReplayTest : public ::testing::Test {
     return object;
   }
 
-  // Returns a profile that was measured while a neighbour left 20 MB/s to the pod.
+  // Returns a profile that was measured while a neighbour left the pod 20 MB/s.
   static ProfileObject Reading() {
     ProfileObject object = Profile("reading", 0);
     object.training.points.clear();
@@ -83,7 +83,7 @@ class TunerReplayTest : public ::testing::Test {
     object.profile = std::make_shared<const JobProfile>(*MakeJobProfile(object.training));
     return object;
   }
-  // The pod reads from a disk that can deliver 40 MB/s.
+  // Reports that the pod reads from a disk that can deliver 40 MB/s.
   void Report(const std::string& name) {
     KnownProgress known;
     known.node = "n2";
@@ -119,7 +119,7 @@ class TunerReplayTest : public ::testing::Test {
     state.UpsertPod(api.pod(name));
   }
 
-  // Advances ten seconds: the kubelet carries out the specs, and the tuner sees it.
+  // Advances ten seconds: the kubelet carries out the specs, which the tuner then sees.
   void GoOn() {
     clock.Advance(std::chrono::seconds(10));
     for (const char* name : {"idle", "busy", "new", "reads", "reads-too"}) {

@@ -164,7 +164,7 @@ TEST(WorkloadTest, JobsArriveAtTheRateInOrderAndLastAsLongAsPhillys) {
     EXPECT_EQ(job.id, static_cast<int64_t>(at));
     EXPECT_GT(job.arrival, last);
     last = job.arrival;
-    // Until the iteration ends that was begun before the time was up.
+    // The job runs until the iteration ends that was under way when the time was up.
     EXPECT_GE(job.duration, Seconds(60 * 31.6) - job.iteration_time);
     EXPECT_LE(job.duration, Seconds(60 * 10'000));
     EXPECT_EQ(job.duration, job.iteration_time * static_cast<double>(job.total_iterations));

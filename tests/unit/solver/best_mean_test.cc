@@ -1,4 +1,4 @@
-// Compares with the general solver.
+// Compares the results with the general solver's.
 
 #include "solver/best_mean.h"
 
@@ -42,7 +42,7 @@ TEST(BestMean, EqualsTheSolutionOfTheGeneralSolver) {
     BestMean mean(plans.limits);
     const uint64_t count = 1 + random.Below(40);
     for (uint64_t i = 0; i < count; ++i) {
-      // The first one uses up some limits, so that the search begins at a corner of many faces.
+      // The first one uses up some limits, so the search begins at a corner of many faces.
       std::vector<double> usage(plans.limits);
       for (double& each : usage) {
         each = i == 0 ? static_cast<double>(random.Below(2))

@@ -15,7 +15,8 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::Pointwise;
 
-// All units of each good, in lots of some goods each; a lot of one good each comes first.
+// Returns a program that covers all units of each good with lots of several goods. A lot with one
+// good of each kind comes first.
 Program Lots(Random& random, size_t goods, size_t lots) {
   Program program{.sense = Sense::kMaximize, .variables = {}, .rows = {}};
   for (size_t good = 0; good < goods; ++good) {
@@ -53,14 +54,14 @@ TEST(ColumnGenerationTest, FindsTheOptimumOfTheWhole) {
     EXPECT_NEAR(solution->objective, whole->objective, 1e-6);
     EXPECT_NEAR(Objective(program, solution->values), solution->objective, 1e-9);
     EXPECT_EQ(Violation(program, solution->values), "");
-    // Upper bounds of variables have prices of their own, which are not part of the answer.
+    // Upper bounds of variables have their own prices, which are not part of the answer.
     for (size_t row = 0; row < program.rows.size(); ++row)
       EXPECT_NEAR(solution->prices[row], whole->prices[row], 1e-6) << "row " << row;
   }
 }
 
 TEST(ColumnGenerationTest, MinimizesAsWell) {
-  // Two units of work; the third worker is the cheapest for each.
+  // There are two units of work, and the third worker is the cheapest for each.
   const Program program{
       .sense = Sense::kMinimize,
       .variables = {{.objective = 5}, {.objective = 4}, {.objective = 3}},

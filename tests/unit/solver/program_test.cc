@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Two variables of 0 to 10, the second an integer; their sum is 1 to 12.
+// Returns a program with two variables from 0 to 10, the second an integer, whose sum is from 1 to
+// 12.
 Program Two() {
   return {
       .sense = Sense::kMaximize,

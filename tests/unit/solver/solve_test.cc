@@ -31,7 +31,8 @@ std::string ErrorOf(const Program& program) {
   return solution ? "no error" : solution.error().message;
 }
 
-// Production of two goods from three materials; a textbook's (Dantzig): 36 with 2 and 6.
+// Returns a textbook's program (Dantzig): two goods are produced from three materials. The answer
+// is 36, with 2 and 6.
 Program Factory() {
   return {.sense = Sense::kMaximize,
           .variables = {{.objective = 3}, {.objective = 5}},
@@ -40,7 +41,7 @@ Program Factory() {
                    {.upper = 18, .terms = {{0, 3}, {1, 2}}}}};
 }
 
-// Items to pack: the best by value per weight is not in the best packing.
+// Returns a program that packs items. The best item by value per weight is not in the best packing.
 Program Knapsack() {
   return {.sense = Sense::kMaximize,
           .variables = {{.upper = 1, .objective = 60, .integer = true},
@@ -49,7 +50,8 @@ Program Knapsack() {
           .rows = {{.upper = 50, .terms = {{0, 10}, {1, 20}, {2, 30}}}}};
 }
 
-// Many items of nearly the same value per weight in several bags, hard to prove.
+// Returns a program that packs many items of nearly the same value per weight into several bags,
+// which is hard to prove optimal.
 Program HardPacking(int things, int bags) {
   Random random(11);
   Program program{.sense = Sense::kMaximize};
@@ -73,7 +75,8 @@ Program HardPacking(int things, int bags) {
 }
 
 TEST(Solve, LinearProgramsHaveThePricesOfTheirRows) {
-  // One more of the second material brings 1.5, of the third 1; the first is not used up.
+  // One more unit of the second material gains 1.5, and one of the third gains 1; the first is not
+  // used up.
   EXPECT_THAT(SolveWithin(Factory()).prices,
               ElementsAre(DoubleNear(0, kTolerance), DoubleNear(1.5, kTolerance),
                           DoubleNear(1, kTolerance)));
@@ -107,7 +110,7 @@ TEST(SolveTest, IntegersAreIntegersExactly) {
 }
 
 TEST(SolveTest, IntegersAndOthersMix) {
-  // Whole machines of 10 hours each, hours in parts.
+  // Machines of 10 hours are bought whole, hours in fractions.
   const Program program{.variables = {{.objective = 7, .integer = true}, {.objective = 1}},
                         .rows = {{.lower = 12.5, .terms = {{0, 10}, {1, 1}}}}};
   const Solution solution = SolveWithin(program);
@@ -135,7 +138,7 @@ TEST(SolveTest, ProgramWithoutASolutionIsInfeasible) {
   continuous.rows.push_back({.lower = 100, .terms = {{0, 1}, {1, 1}}});
   EXPECT_EQ(SolveWithin(continuous).status, SolveStatus::kInfeasible);
   EXPECT_THAT(SolveWithin(continuous).values, IsEmpty());
-  // 2 x = 3 has a solution, but none in integers; nor has 0.2 to 0.8.
+  // 2 x = 3 has a solution, but no integer one. Between 0.2 and 0.8 there is no integer either.
   EXPECT_EQ(SolveWithin({.variables = {{.upper = 9, .integer = true}},
                          .rows = {{.lower = 3, .upper = 3, .terms = {{0, 2}}}}})
                 .status,

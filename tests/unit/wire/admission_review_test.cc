@@ -74,7 +74,7 @@ PodReview ReadReview(std::string_view pod) {
   return *review;
 }
 
-// Returns the pod after the decision. Also checks that the patch of the patched pod is empty.
+// Returns the pod after the decision. Also checks that a second patch is empty.
 JsonTree Patched(std::string_view pod, const AdmissionDecision& decision) {
   const std::string patch = ReadReview(pod).WritePatch(decision, {});
   const Result<JsonTree> tree = ApplyPatch(*ParseJsonTree(pod), patch);
@@ -172,7 +172,7 @@ TEST(PodReviewTest, APodIsBestEffortThatAsksForNoCpuAndNoMemoryAnywhere) {
       R"("initContainers":[{"name":"once","resources":{"requests":{"cpu":"1m"}}}],)", gpu));
 }
 
-// Returns the terms of a pod created with that affinity, whose profile is for a product.
+// Returns the terms of a pod that is created with that affinity and has a profile for a product.
 std::string TermsWith(std::string_view spec) {
   AdmissionDecision decision = Managed();
   decision.figures->gpu_product = "A100";
@@ -612,7 +612,7 @@ TEST(ReviewAnswerTest, PatchesOfEveryLengthAreWholeBase64) {
   }
 }
 
-// Returns a Job whose template is that pod.
+// Returns a Job with that pod as its template.
 std::string JobWith(std::string_view metadata, const std::string& pod) {
   return fmt::format(R"({{"metadata":{{"name":"j"{}}},"spec":{{"template":{}}}}})", metadata, pod);
 }

@@ -27,7 +27,7 @@ std::string Entry(std::string_view manager, std::string_view annotation,
       manager, more, annotation);
 }
 
-// A pod of one GPU that Synergy manages and that, with a node, runs there.
+// A pod with one GPU that Synergy manages and that runs on its node, if it has one.
 struct ClaimingPod {
   std::string annotations;
   std::string managed_fields;
@@ -146,7 +146,7 @@ TEST(ClaimsTest, OnlyOfManagedPodsAnythingMayBeChanged) {
   ClaimingPod no_gpus = Growing();
   no_gpus.gpus = "0";
   EXPECT_FALSE(no_gpus.Read().fungible);
-  // The reason of its end still counts.
+  // The reason of the pod's end still counts.
   ClaimingPod ended = Growing();
   ended.phase = "Failed";
   EXPECT_TRUE(ended.Read().fungible);

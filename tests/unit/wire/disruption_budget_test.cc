@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The only budget of a list, and its problem.
+// The only budget of a list, and the problem with it.
 struct BudgetRead {
   DisruptionBudget budget;
   std::vector<std::string> problems;

@@ -18,7 +18,7 @@ constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 constexpr std::string_view kIndexed =
     R"("batch.kubernetes.io/job-name":"bert","batch.kubernetes.io/job-completion-index":"0")";
 
-// As the API server sends it to the webhook.
+// Returns a pod in the form in which the API server sends it to the webhook.
 PodToAdmit OwnedPod(std::string_view labels, std::string_view owner, std::string_view spec = "") {
   const Result<PodReview> review = PodReview::Read(
       fmt::format(
@@ -180,7 +180,7 @@ PodToAdmit KubeflowPod(std::string_view version, std::string_view kind, std::str
                   OwnerOf(version, kind, "bert"));
 }
 
-// Returns a replica with these `gpus` and the rest of the template.
+// Returns a replica spec with these `gpus` and the rest of the template.
 std::string Replica(std::string_view replicas, std::string_view gpus,
                     std::string_view scheduler = "s") {
   return fmt::format(R"({{{}"template":{{"spec":{{"schedulerName":"{}","containers":[{{"resources":
@@ -215,7 +215,7 @@ TEST(GangOwnerTest, APyTorchJobIsItsWorkersAndTheMasterWithGpus) {
   EXPECT_EQ(size(Replica("1", "1"), Replica("-1", "1")), 1);
   EXPECT_EQ(size(Replica("1", "1"), Replica("9223372036854775807", "1")), 1);
   EXPECT_EQ(size(Replica("1", "1"), Replica("\"3\"", "1")), 1);
-  // Another scheduler places one of them.
+  // Another scheduler places one of the two.
   EXPECT_EQ(size(Replica("1", "1", "other"), Replica("3", "1")), 1);
 }
 
@@ -275,7 +275,7 @@ PodToAdmit RayPod(std::string_view labels) {
                   OwnerOf("ray.io/v1", "RayCluster", "tune"));
 }
 
-// The worker group "gpu" beside another one.
+// Returns the size for the worker group "gpu", beside another group.
 GangSize RaySize(const std::string& group, const std::string& spec = "",
                  const std::string& status = "",
                  std::string_view labels = R"("ray.io/node-type":"worker")") {
@@ -387,7 +387,7 @@ TEST(GangOwnerTest, AnMpiJobIsItsWorkers) {
 }
 
 TEST(GangOwnerTest, ALauncherWithGpusIsAMemberIfItIsCreatedWithTheWorkers) {
-  // As the MPI operator labels them: the launcher is a Job's pod.
+  // The labels are those of the MPI operator: the launcher is the pod of a Job.
   const auto pod = [](std::string_view role, const std::string& owner) {
     return OwnedPod(fmt::format(R"("training.kubeflow.org/operator-name":"mpi-operator",
                                    "training.kubeflow.org/job-name":"bert",
@@ -431,11 +431,11 @@ TEST(GangOwnerTest, PodGroupHasItsLeastMembers) {
       {group("-3"), 1}, {group("\"3\""), 1}, {group("null"), 1}, {group("1e9"), 1}, {"{}", 1}};
   for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, *owner), size) << text;
   EXPECT_FALSE(FindGangOwner(OwnedPod(R"("scheduling.x-k8s.io/pod-group":"a/../b")", "")));
-  // Stages that the group does not mention.
+  // The group does not mention these stages.
   EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet("2") + "," + label)));
 }
 
-// With a group name in the labels, or without.
+// Returns a pod with a group name in its labels, or without one.
 PodToAdmit GroupedPod(std::string_view group, std::string_view labels = "") {
   return OwnedPod(labels, OwnerOf("batch/v1", "Job", "bert"),
                   fmt::format(R"("schedulingGroup":{},)", group));

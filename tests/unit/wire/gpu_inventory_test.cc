@@ -20,7 +20,7 @@ using wire::WriteGpuInventory;
 
 NodeGpus SampleGpus() {
   std::vector<Gpu> gpus = MakeGpus(4, 2);
-  for (Gpu& gpu : gpus) gpu.device_nodes.clear();  // internal to the device plugin
+  for (Gpu& gpu : gpus) gpu.device_nodes.clear();  // only the device plugin itself uses these
   gpus[0].pci_id = "0000:3b:00.0";
   gpus[0].compute_capability = ComputeCapability{8, 0};
   gpus[1].numa_node = kNoNuma;

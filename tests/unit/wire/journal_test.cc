@@ -17,7 +17,7 @@ namespace change = cluster_change;
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
 
-// The lines are a file format: newer versions must read the journals of older ones.
+// The lines are a file format: newer versions must be able to read the journals of older ones.
 TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
   const auto line = [](auto call) { return WriteJournalLine({call, 7}); };
   EXPECT_EQ(line(change::RemoveNode{"n1"}), R"({"call":"RemoveNode","version":"7","name":"n1"})");
@@ -61,7 +61,7 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
             R"({"call":"RemoveDisruptionBudget","version":"7","uid":"b"})");
 }
 
-// The same holds for the actions of the tuner.
+// The same holds for the tuner's actions.
 TEST(JournalTest, NamesTheCallsOfDynamicResourceAllocation) {
   const auto line = [](auto call) { return WriteJournalLine({call, 7}); };
   EXPECT_EQ(line(change::CountDevices{{"nvidia.com/gpu", {"gpu.nvidia.com"}}}),

@@ -102,9 +102,9 @@ TEST(Workloads, LoseTheirTurnOnlyIfTheyCanBeSuspendedAndCheckpoint) {
   EXPECT_TRUE(may("JobSet", PodSet("a", 1, 1)));
   EXPECT_FALSE(may("Job", PodSet("a", 1, 1, false)));
   EXPECT_FALSE(may("Job", PodSet("a", 1, 1) + "," + PodSet("b", 1, 1, false)));
-  // A launcher loses nothing.
+  // A launcher loses nothing by a suspension.
   EXPECT_TRUE(may("MPIJob", PodSet("a", 1, 1) + "," + PodSet("launcher", 1, 0, false)));
-  // Kueue deletes these, whatever they say; other kinds are unknown.
+  // Kueue deletes these, whatever they say. Other kinds are unknown.
   EXPECT_FALSE(may("Pod", PodSet("a", 1, 1)));
   EXPECT_FALSE(may("LeaderWorkerSet", PodSet("a", 1, 1)));
 }
@@ -153,9 +153,9 @@ TEST(Workloads, KeepThePriorityThatTheyHadBefore) {
   EXPECT_EQ(ours.OwnPriority(), 4);
   ASSERT_TRUE(ours.note);
   EXPECT_EQ(ServiceOf(*ours.note).served, 12.5);
-  // Another client has since written another one.
+  // Since then another client has written another priority.
   EXPECT_EQ(Only<Workload>(Noted(4, 3), Spec(PodSet("a", 1, 1))).OwnPriority(), 5);
-  // The note is missing or invalid.
+  // There is no note, or an invalid one.
   EXPECT_EQ(Only<Workload>(kJob, Spec(PodSet("a", 1, 1))).OwnPriority(), 5);
   const auto odd =
       Only<Workload>(std::string(kJob) + R"(,"annotations":{"synergy.io/rounds":"{own"})",
@@ -184,7 +184,7 @@ TEST(Workloads, TakeAPriorityWithItsNoteOrNeither) {
   EXPECT_EQ(metadata["uid"].text(), "u");
   EXPECT_EQ(metadata["resourceVersion"].text(), "7") << "nothing is written over what is newer";
   EXPECT_EQ(body->root()["spec"]["priority"].text(), "5");
-  // Reading it back gives the same note.
+  // The note that is read back is the same.
   const std::string text(metadata["annotations"]["synergy.io/rounds"].text());
   std::string escaped;
   json::AppendJsonString(escaped, text);

@@ -158,7 +158,7 @@ TEST(Lists, UnusedMembersMayNestDeeply) {
 }
 
 TEST(Lists, OnlyAnnotationsInManagedFieldsCount) {
-  // managedFields of any size must not count.
+  // managedFields must not count, whatever their size.
   std::string fields;
   for (int i = 0; i < 100'000; ++i) fields += fmt::format(R"("f:{}":{{}},)", i);
   const auto page = ListReader().ReadList<Pod>(ListText(
@@ -168,7 +168,7 @@ TEST(Lists, OnlyAnnotationsInManagedFieldsCount) {
   EXPECT_THAT(page->items, SizeIs(1));
 }
 
-// At any position in the object.
+// The member may be at any position in the object.
 TEST(Lists, TooLargePodStillHasItsAmounts) {
   std::string labels = R"(,"labels":{)";
   std::string values =

@@ -20,8 +20,8 @@ constexpr const char* kWrittenBySynergy =
     R"({"manager":"synergy","operation":"Update","time":"2026-11-21T07:05:00Z","fieldsV1":
       {"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{}}}}})";
 
-// A running pod whose container "train" has two GPUs and requests 3 cores and 8 GiB, beside a
-// sidecar with half a core.
+// A running pod whose container "train" has two GPUs and requests 3 cores and 8 GiB, with a sidecar
+// of half a core.
 struct PodText {
   std::string annotations = R"("synergy.io/container":"train",
     "synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"16Gi\"}",
@@ -84,7 +84,7 @@ TEST(ReadManagedContainer, ComputesTheExtraAmountsOfInitContainers) {
   const Pod pod = text.Read();
   EXPECT_EQ(pod.requests.main, Amounts(Cores(9), GiB(8)));
   EXPECT_EQ(pod.fungible->init_peak, (ResourceVector{Gpus(0), MilliCpu(7500), GiB(1)}));
-  // 6 of the container, 1.5 of those beside it: less than what is counted already.
+  // The container has 6 and those beside it 1.5, which is less than what is counted already.
   EXPECT_EQ(pod.demand, Amounts(Cores(9), GiB(16)));
   text.init_containers = R"({"name":"once","resources":{"requests":{"cpu":"100m"}}})";
   EXPECT_EQ(text.Read().fungible->init_peak, ResourceVector{});

@@ -13,7 +13,7 @@ namespace {
 
 using enum NodeGuard;
 
-// A node with cluster-autoscaler's guard, which `manager` wrote.
+// Returns a node with cluster-autoscaler's guard, written by `manager`.
 GuardedNode GuardedBy(std::string_view manager, std::string_view subresource = "") {
   const auto page = ObjectReader().ReadList<GuardedNode>(fmt::format(
       R"({{"metadata":{{}},"items":[{{"metadata":{{"name":"n1","uid":"u","resourceVersion":"7",)"

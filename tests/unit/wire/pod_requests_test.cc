@@ -1,5 +1,5 @@
-// Tests docs/internals/accounting.md rule by rule. tests/integration/oracle compares the whole with
-// kube-scheduler.
+// Tests docs/internals/accounting.md rule by rule. tests/integration/oracle compares the result
+// with kube-scheduler's.
 
 #include <string>
 #include <string_view>
@@ -64,7 +64,7 @@ TEST(PodRequests, CountSidecarsFromWhereTheyStart) {
                            Container("a", "2"), inits));
   };
   EXPECT_EQ(cpu(Container("s", "1", kAlways)), 3000);
-  // The ordinary one runs beside the sidecars before it, not beside those after it.
+  // The ordinary one runs beside the sidecars before it, but not beside those after it.
   EXPECT_EQ(cpu(Container("s", "1", kAlways) + "," + Container("i", "5")), 6000);
   EXPECT_EQ(cpu(Container("i", "5") + "," + Container("s", "1", kAlways)), 5000);
   EXPECT_EQ(cpu(Container("i", "5", R"(,"restartPolicy":"Never")")), 5000);
@@ -132,7 +132,7 @@ TEST(PodRequests, ManageWithTensOfThousandsOfNames) {
   EXPECT_EQ(sum.other.Get("example.com/r4711"), 2);
 }
 
-// Returns a pod with one container with these parts of its spec and status.
+// Returns a pod with one container that has these parts of spec and status.
 std::string ResizedPod(std::string_view spec, std::string_view status,
                        std::string_view conditions = "[]") {
   return fmt::format(
@@ -163,13 +163,13 @@ TEST(PodRequests, IgnoreTheSpecOfAResizeThatIsInfeasible) {
       3000);
   EXPECT_EQ(cpu(R"([{"type":"PodResizePending","reason":"Deferred"}])"), 9000);
   EXPECT_EQ(cpu(R"([{"type":"PodResizeInProgress","reason":"Infeasible"}])"), 9000);
-  // The first condition of the type decides.
+  // The first condition of a type decides.
   EXPECT_EQ(
       cpu(R"([{"type":"PodResizePending","reason":"Deferred"},{"type":"PodResizePending","reason":"Infeasible"}])"),
       9000);
 }
 
-// As in 1.37; 1.35 ignores it.
+// Kubernetes 1.37 counts so; 1.35 ignores it.
 TEST(PodRequests, CountAnAllocationWithoutResources) {
   EXPECT_EQ(
       Cpu(ResizedPod("1", R"({"name":"a","allocatedResources":{"cpu":"3"}})"), PodUse::kAccounted),

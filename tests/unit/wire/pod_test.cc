@@ -317,7 +317,7 @@ TEST(ReadPod, MemberHasItsSeparation) {
               ElementsAre(TopologySpread{"zone", 2, 3, ranked, false, true}));
 }
 
-// Each plan evaluates all of them.
+// The number is bounded, because each plan evaluates all of them.
 TEST(ReadPod, SeparationOfAMemberIsBounded) {
   std::string many;
   for (int i = 0; i < 1000; ++i) many += R"({"hostPort":)" + std::to_string(i + 1) + "},";

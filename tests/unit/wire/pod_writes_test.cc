@@ -48,7 +48,7 @@ TEST(WriteEviction, NamesThePodAndMayBeATrial) {
   EXPECT_EQ(dry_run, "All");
 }
 
-// Returns the limit that a resize of memory to 4 GiB sets; empty: none.
+// Returns the limit that a resize of memory to 4 GiB sets; empty if it sets none.
 std::string LimitSet(const ManagedContainer& fungible) {
   const Result<Document> document =
       Document::Parse(WriteResize("u", fungible, {Gpus(1), Cores(1), GiB(4)}));
@@ -102,7 +102,7 @@ TEST(ReadStatus, GivesCodeReasonAndMessage) {
   EXPECT_EQ(status->message, "pods \"a\" not found");
 }
 
-// The refusal of a resize by kube-apiserver 1.37.2.
+// The text is kube-apiserver 1.37.2's refusal of a resize.
 TEST(ReadStatus, DistinguishesImpossibleResizesFromMissingRights) {
   const std::optional<Status> never = ReadStatus(
       R"({"kind":"Status","status":"Failure","code":403,"reason":"Forbidden","message":"no room",

@@ -1,4 +1,4 @@
-// Pods as operators make them (tests/data/operators): which of them are a gang.
+// Tests which of the pods that operators create (tests/data/operators) are a gang.
 
 #include <cstddef>
 #include <fstream>
@@ -24,7 +24,7 @@ constexpr std::string_view kGpuName = "nvidia.com/gpu";
 
 // The webhook's result for one pod.
 struct Judged {
-  std::string gang;  // empty: of no gang
+  std::string gang;  // empty if it is in no gang
   int32_t size = 1;
 
   bool operator==(const Judged&) const = default;
@@ -47,7 +47,7 @@ Judged Judge(const std::string& pod, const std::string& object) {
                   pod),
       kGpuName);
   EXPECT_TRUE(review && review->problem().empty());
-  // The webhook asks about pods with GPUs alone.
+  // The webhook asks only about pods with GPUs.
   if (review->pod().gpu_containers.empty()) return {};
   const std::optional<GangOwner> owner = FindGangOwner(review->pod());
   if (!owner) return {};

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// The answer of the API server of a real node, shortened.
+// A real node's answer from the API server, shortened.
 constexpr const char* kShrinking = R"({
   "metadata": {"name": "cached", "namespace": "team", "uid": "06508744-683a", "generation": 2,
     "annotations": {"synergy.io/demand": "{}"}, "resourceVersion": "7"},
@@ -111,7 +111,7 @@ TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
   EXPECT_FALSE(managed("null"));
 }
 
-// With annotations alone, any writer could have the caches of other pods dropped.
+// If annotations alone counted, any writer could have the caches of other pods dropped.
 TEST(ResizeStatusTest, APodOfOursWithGpusHasAShare) {
   const auto has_share = [](const std::string& scheduler, const std::string& resource,
                             const std::string& labels = "") {

@@ -1,4 +1,4 @@
-// The objects of Dynamic Resource Allocation, and the claims that pods name.
+// Tests reading the objects of Dynamic Resource Allocation, and the claims that pods name.
 
 #include <string>
 

@@ -139,7 +139,7 @@ TEST(ReadProfileTest, ProblemOfUnusablePointsNamesThem) {
               ElementsAre(HasSubstr("spec.points: ")));
 }
 
-// One of these amounted to 2^63 bytes, which were counted one by one.
+// One of these amounts to 2^63 bytes, which an earlier version counted one by one.
 TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
   constexpr std::string_view kPoints = R"("points":[{"cpu":1,"throughput":1e17}])";
   const auto problems = [](std::string_view data, std::string_view bandwidth,
@@ -165,7 +165,7 @@ TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
   EXPECT_THAT(problems("1Pi", "1", "1", kPoints), IsEmpty());
 }
 
-// A review of a profile does not pass through the CustomResourceDefinition.
+// The CustomResourceDefinition does not check a profile in a review.
 TEST(ReadProfileTest, NoMorePointsAreReadThanTheApiServerLetsPass) {
   std::string points;
   for (int i = 0; i < 1025; ++i)
@@ -247,7 +247,7 @@ MeasuredProfile MeasuredBert() {
   return measured;
 }
 
-// Returns an object of the controller as the API server stores it once `status` is written.
+// Returns the controller's object as the API server stores it after `status` is written.
 ProfileObject Kept(const MeasuredProfile& measured, const std::string& patch) {
   std::string text = WriteNewMeasured("team", measured);
   text.pop_back();
@@ -338,7 +338,7 @@ TEST(MeasuredProfileTest, MemoryIsReadBackAndPartOfTheProfile) {
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
 }
 
-// With a CRD older than the controller, the API server drops unknown members.
+// If the CRD is older than the controller, the API server drops members that it does not know.
 TEST(MeasuredProfileTest, MembersThatTheApiServerHasDroppedAreNotKnown) {
   MeasuredProfile measured = MeasuredBert();
   const std::string without = WriteMeasured("u", measured);

@@ -1,6 +1,7 @@
 //go:build components
 
-// Package versions pins the programs of an older Kubernetes, on which scripts/test.sh --only versions runs the tests.
+// Package versions pins the programs of an older Kubernetes version, with which scripts/test.sh
+// --only versions runs the tests.
 package versions
 
 import (

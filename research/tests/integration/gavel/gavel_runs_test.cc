@@ -1,5 +1,6 @@
-// Runs of the authors' simulator, job by job if their policy has one answer, else by the mean
-// completion time: the solver's choice among several optima is arbitrary.
+// Compares runs with those of the authors' simulator: job by job if the policy has only one answer,
+// otherwise by the mean completion time, because the solver's choice among several optima is
+// arbitrary.
 
 #include <algorithm>
 #include <string>
@@ -16,8 +17,8 @@ namespace {
 
 struct Trace {
   std::string name;
-  double gpus;  // of each type
-  bool all;     // every policy below was recorded
+  double gpus;  // number of each type
+  bool all;     // whether every policy below was recorded
 };
 
 class GavelRunsTest : public ::testing::TestWithParam<Trace> {
@@ -34,7 +35,7 @@ class GavelRunsTest : public ::testing::TestWithParam<Trace> {
     recorded_ = *std::move(text);
   }
 
-  // Returns completion times by job; empty if the policy was not recorded.
+  // Returns the completion time of each job; empty if the policy was not recorded.
   std::vector<double> Recorded(const std::string& policy) const {
     const auto table = CsvTable::Parse(recorded_, GetParam().name);
     EXPECT_TRUE(table) << table.error().message;
@@ -114,7 +115,7 @@ TEST_P(GavelRunsTest, WaterFillingsMeanIsTheAuthors) {
   EXPECT_NEAR(Mean(Simulated(policy)), Mean(recorded), 0.02 * Mean(recorded));
 }
 
-// Two jobs on one GPU end when the longer one has made its round. For FIFO the authors' program
+// Two jobs on one GPU end when the longer one has done its round. For FIFO the authors' program
 // chooses some other pairs.
 TEST_P(GavelRunsTest, PackedMeansAreNotAboveTheAuthors) {
   for (const std::string policy :

@@ -1,6 +1,6 @@
-// Compares our answer to every input of tests/data/gavel with that of the authors' programs:
-// objectives, and, if the optimum is unique, the allocation or the throughputs that it gives. Every
-// answer must be feasible: no GPU is given twice, no job has more than all of its time.
+// Compares our answer to every input in tests/data/gavel with that of the authors' programs:
+// objectives and, if the optimum is unique, the allocation or the resulting throughputs. Every
+// answer must be possible: no GPU is given twice, and no job has more than all of its time.
 
 #include <algorithm>
 #include <charconv>
@@ -38,7 +38,7 @@ void ExpectNear(double got, double wanted, double relative, const std::string& w
   EXPECT_NEAR(got, wanted, relative * std::max(std::abs(wanted), relative)) << what;
 }
 
-// Checks the sums of GPUs and of each job's time, including shared ones.
+// Checks the sums of GPUs and of each job's time, including shared GPUs.
 void ExpectPossible(const GavelProblem& problem, const GavelShares& shares) {
   std::vector<double> times(problem.jobs.size(), 0);
   for (size_t type = 0; type < problem.types.size(); ++type) {
@@ -107,7 +107,7 @@ void ExpectAnswer(const GavelProblem& problem, const GavelAnswer& answer, Value 
   if (objective.missing()) return;
   const double theirs = NumberOf(objective);
   ExpectNear(*answer.objective, theirs, kObjective, "objective");
-  // No deadline of these inputs can be kept, so that giving up all of them is right here.
+  // No deadline of these inputs can be kept, so it is right to give up all of them.
   const bool all_given_up = wanted["infeasible_slo_fallback"].truth();
   size_t deadlines = 0;
   wanted["SLOs"].ForEachMember([&](std::string_view, Value) { ++deadlines; });

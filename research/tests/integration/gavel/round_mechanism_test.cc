@@ -1,5 +1,5 @@
-// Runs of the authors' simulator, round by round: with their allocations and the time that jobs got
-// there, the same priorities, deficits and picks.
+// Compares, round by round, with runs of the authors' simulator: given their allocations and the
+// time that jobs had, priorities, deficits and picks have to be the same.
 
 #include "gavel/round_mechanism.h"
 
@@ -50,7 +50,7 @@ GavelPick PickOf(Value pick) {
   return {parts[0], TypeOf(parts[1])};
 }
 
-// Goes through one run.
+// Replays one run.
 class Replayed {
  public:
   explicit Replayed(Value run)
@@ -71,7 +71,7 @@ class Replayed {
   }
 
  private:
-  // At a solve the times restart, so the last round's times follow from its steps alone.
+  // A solve resets the times, so the times of the last round can only be calculated from its steps.
   void ChargeLastPicks() {
     last_["chosen"].ForEachElement([&](Value pick) {
       const GavelPick charged = PickOf(pick);
@@ -86,7 +86,7 @@ class Replayed {
     std::map<std::string, std::vector<double>> now;
     round["job_time_so_far"].ForEachMember(
         [&](std::string_view name, Value row) { now[std::string(name)] = ByType(row); });
-    // The time on the types that no present job got went to a job that has ended.
+    // If no current job got this time on a type, a job that has ended got it.
     const std::vector<double> given = ByType(round["worker_time_so_far"]);
     std::vector<double> rest(given.size(), 0);
     for (size_t type = 0; type < rest.size(); ++type) rest[type] = given[type] - given_[type];
@@ -138,7 +138,7 @@ class Replayed {
   }
 
   Value run_;
-  Value last_;  // round
+  Value last_;  // the last round
   RoundMechanism rounds_;
   std::map<std::string, std::vector<double>> times_;
   std::vector<double> given_ = {0, 0, 0};

@@ -1,4 +1,4 @@
-"""`synergy-lab` from its users' view: figures, files, errors and exit codes."""
+"""Tests `synergy-lab` from its users' view: figures, files, errors and exit codes."""
 
 import csv
 import hashlib
@@ -38,8 +38,8 @@ class LabTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def test_figures_are_the_recorded_ones_to_the_last_digit(self):
-        """runs.json has the output of `synergy simulate` before research had a program of its own:
-        all but wall and CPU time."""
+        """runs.json has the output of `synergy simulate` from before research had its own program,
+        without wall and CPU times."""
         files = {"--jobs-csv": self.folder / "jobs.csv", "--timeline": self.folder / "timeline.csv"}
         for run in json.loads((pathlib.Path(__file__).parent / "runs.json").read_text(encoding="utf-8")):
             with self.subTest(arguments=run["arguments"]):
@@ -175,9 +175,9 @@ class LabTest(unittest.TestCase):
         without = figures("rounds", *trace, "--servers", "8", "--policy", "fifo")
         for typed, plain in zip(with_types, without, strict=True):
             self.assertLess(typed["mean_jct_hours"], plain["mean_jct_hours"])
-            # By no more than a round for the wait and one for each of its starts.
+            # The difference is at most a round for the wait, and one for each of its starts.
             self.assertGreater(typed["mean_jct_hours"], plain["mean_jct_hours"] - 2 * 300 / 3600)
-        # If all jobs come and end when rounds begin, nothing becomes free within one.
+        # If all jobs arrive and end when rounds begin, nothing becomes free within a round.
         trace = self.folder / "whole_rounds.csv"
         rows = [f"{number},lstm,{number // 3 and number // 3 * 300 + 1},1000,1,{300 * (1 + number % 5)}"
                 for number in range(60)]
@@ -208,7 +208,7 @@ class LabTest(unittest.TestCase):
         optimus, exact, srtf, equal = (run["mean_jct_hours"] for run in runs)
         self.assertLess(optimus, 0.75 * srtf)
         self.assertLess(equal, 0.75 * srtf)
-        # A fit during the run is nearly as good as exact numbers.
+        # Fits made during the run are nearly as good as exact numbers.
         self.assertLess(abs(optimus / exact - 1), 0.05)
 
     def test_first_iterations_come_sooner_where_new_jobs_go_first(self):

@@ -37,7 +37,7 @@ T Must(Result<T> result) {
   return *std::move(result);
 }
 
-// A table together with its text.
+// A table, with its text.
 class Table {
  public:
   explicit Table(const std::string& file)
@@ -76,7 +76,7 @@ class ReferenceRunsTest : public ::testing::Test {
     return jobs;
   }
 
-  // Returns our options for the run of this row of results_.
+  // Returns our options for the run in this row of results_.
   ReferenceOptions OptionsOf(size_t row) const {
     ReferenceOptions options;
     options.servers = Must(results_.At(row, "servers").WholeNumber(1));
@@ -137,7 +137,7 @@ class ReferenceRunsTest : public ::testing::Test {
   std::map<std::string, std::vector<TraceJob>> traces_;
 };
 
-// If a solver chooses among equal choices, runs agree only in the mean.
+// Returns whether runs are the same. If a solver chooses among equal choices, only their means are.
 bool IsReproduced(const std::string& mechanism) { return mechanism != "opt"; }
 
 TEST_F(ReferenceRunsTest, EveryJobOfEveryRunFinishesWhenTheAuthorsProgramHasItFinish) {

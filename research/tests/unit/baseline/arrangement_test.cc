@@ -13,7 +13,7 @@ class ArrangementTest : public BaselineFixture {
     Divider divider;
     return Arrange(servers, jobs, Turns(), wanted, divider);
   }
-  // Every job wants its demand.
+  // Arranges jobs that all want their demand.
   Plan Run() {
     std::vector<ResourceVector> wanted;
     for (const Job& job : jobs) wanted.push_back(job.demand);

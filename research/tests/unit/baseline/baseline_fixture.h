@@ -15,12 +15,12 @@
 
 namespace synergy::testing {
 
-// A GPU's part is 3 cores and 60 GB.
+// One GPU's share is 3 cores and 60 GB.
 inline constexpr Server kRoundServer{{Gpus(8), Cores(24), GB(480)}};
 
 class BaselineFixture : public ::testing::Test {
  protected:
-  // Adds a waiting job. Points are the whole job's; its fair share is that of kRoundServer.
+  // Adds a waiting job. The points are for the whole job, whose fair share is that of kRoundServer.
   JobIndex Have(Gpus gpus, std::vector<JobProfile::Point> points) {
     profiles_.push_back(*JobProfile::Create(gpus, std::move(points)));
     Job job;
@@ -32,7 +32,7 @@ class BaselineFixture : public ::testing::Test {
     jobs.push_back(job);
     return static_cast<JobIndex>(jobs.size() - 1);
   }
-  // Adds a job that runs there with this much.
+  // Adds a job that runs on the server with this amount.
   JobIndex HaveRunning(ServerIndex server, const ResourceVector& amount,
                        std::vector<JobProfile::Point> points) {
     const JobIndex job = Have(amount.gpus, std::move(points));
@@ -40,7 +40,7 @@ class BaselineFixture : public ::testing::Test {
     return job;
   }
 
-  // The jobs' turns are in the order in which they were added.
+  // Returns the jobs in the order in which they were added.
   std::vector<JobIndex> Turns() const {
     std::vector<JobIndex> turns(jobs.size());
     std::iota(turns.begin(), turns.end(), JobIndex{0});
@@ -55,7 +55,7 @@ class BaselineFixture : public ::testing::Test {
   std::vector<Job> jobs;
 
  private:
-  std::deque<JobProfile> profiles_;  // addresses stay
+  std::deque<JobProfile> profiles_;  // a deque, so that addresses stay valid
 };
 
 }  // namespace synergy::testing

@@ -36,7 +36,7 @@ TEST(PackingTest, AmongEqualsTheFirstIsTaken) {
   const std::vector<Server> servers(3, kRoundServer);
   Packing packing(servers);
   EXPECT_THAT(packing.Best(Gpus(1), kAllEqual), Optional(0U));
-  // The server is now of another kind, with the same rank.
+  // The server is of another kind now, with the same rank.
   packing.Take(0, {Gpus(1), Cores(3), GB(60)});
   EXPECT_THAT(packing.Best(Gpus(1), kAllEqual), Optional(0U));
   EXPECT_THAT(packing.Best(Gpus(8), kAllEqual), Optional(1U));

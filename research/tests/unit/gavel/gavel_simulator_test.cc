@@ -48,7 +48,7 @@ std::string Refused(const std::vector<GavelTraceJob>& jobs, const GavelOptions& 
 }
 
 TEST(GavelSimulatorTest, ARoundIsOfWholeIterationsAndEndsWithTheLastOfThem) {
-  // 90 iterations in the first round's 360 s, ten in the second.
+  // The job does 90 iterations in the 360 s of the first round, and ten in the second.
   const GavelRun run = Simulated({MakeGavelJob(0, 50, 100, "odd")}, OnOneType(1, "fifo_perf"));
   EXPECT_EQ(run.jobs[0].started, Seconds(50));
   EXPECT_NEAR(run.jobs[0].finished->count(), 50 + 100 / 0.251, 1e-9);
@@ -65,7 +65,7 @@ TEST(GavelSimulatorTest, AGpuThatIsFreeBeforeTheRoundEndsIdlesUntilThen) {
 }
 
 TEST(GavelSimulatorTest, AJobThatCameAfterTheLastSolveIdlesUntilTheNext) {
-  // The first solve is at 100; the first round that begins 1920 s after it or later, at 2260.
+  // The first solve is at 100. The first round that begins at least 1920 s later begins at 2260.
   const GavelRun run = Simulated({MakeGavelJob(0, 100, 3600), MakeGavelJob(1, 200, 10)},
                                  OnOneType(2, "max_min_fairness_perf"));
   EXPECT_EQ(run.jobs[1].started, Seconds(2260));
@@ -119,7 +119,7 @@ TEST(GavelSimulatorTest, DeadlinesCountFromTheSubmissionByTheFastestType) {
 }
 
 TEST(GavelSimulatorTest, TwoThatShareAGpuHoldItUntilBothHaveMadeTheirRound) {
-  // Together 0.8 and 0.2 iterations per second.
+  // Together they do 0.8 and 0.2 iterations per second.
   const auto rates = GavelThroughputs::WithPairs(
       Rates(), "first,second,a_first,a_second,b_first,b_second\nsteady,odd,0.8,0.2,0,0\n", "pairs");
   ASSERT_TRUE(rates) << rates.error().message;
@@ -127,7 +127,7 @@ TEST(GavelSimulatorTest, TwoThatShareAGpuHoldItUntilBothHaveMadeTheirRound) {
       SimulateGavel(std::vector{MakeGavelJob(0, 0, 1000), MakeGavelJob(1, 0, 20, "odd")}, *rates,
                     OnOneType(1, "max_min_fairness_packed"));
   ASSERT_TRUE(run) << run.error().message;
-  // 20 iterations take 100 s, the other's round 360 s.
+  // 20 iterations take 100 s; the other's round takes 360 s.
   EXPECT_EQ(run->jobs[0].started, Seconds(0));
   EXPECT_EQ(run->jobs[1].started, Seconds(0));
   EXPECT_EQ(run->jobs[1].finished, Seconds(360));
@@ -140,7 +140,7 @@ TEST(GavelSimulatorTest, PolicyWithoutTypesIgnoresTheirOrder) {
   options.gpus = {1, 1};
   const std::vector<GavelTraceJob> alone = {MakeGavelJob(0, 0, 3600)};
   EXPECT_EQ(Simulated(alone, options).jobs[0].finished, Seconds(3600));
-  // On the second type, where it is half as fast, for some of its rounds.
+  // In some of its rounds it is on the second type, where it is half as fast.
   options.policy = "max_min_fairness";
   const Seconds end = *Simulated(alone, options).jobs[0].finished;
   EXPECT_GT(end, Seconds(3600));

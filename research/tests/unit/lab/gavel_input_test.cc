@@ -22,7 +22,7 @@ constexpr std::string_view kGavelInput = R"({
   "SLOs": {"2": 50}
 })";
 
-// Returns the valid input with `from` replaced.
+// Returns the valid input with `from` replaced by `to`.
 std::string Changed(std::string_view from, std::string_view to) {
   std::string text(kGavelInput);
   text.replace(text.find(from), from.size(), to);
@@ -43,7 +43,7 @@ TEST(ReadGavelInput, ReadsKnownMembers) {
   EXPECT_THAT(problem.types, ElementsAre("k80", "v100"));
   EXPECT_THAT(problem.gpus, ElementsAre(2, 4));
   ASSERT_EQ(problem.jobs.size(), 2U);
-  EXPECT_EQ(problem.jobs[0].name, "2");  // as numbers
+  EXPECT_EQ(problem.jobs[0].name, "2");  // sorted as numbers
   EXPECT_EQ(problem.jobs[1].gpus, 2);
   EXPECT_THAT(problem.jobs[1].throughput, ElementsAre(1, 25));
   EXPECT_EQ(problem.jobs[0].deadline, 50);

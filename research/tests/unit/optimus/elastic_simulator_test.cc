@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Iterations per second with 1, 2, 4 and 8 workers: `linear` twice as fast with twice as many,
-// `flat` never faster.
+// Returns iterations per second with 1, 2, 4 and 8 workers: `linear` is twice as fast with twice as
+// many, `flat` never faster.
 GavelThroughputs PoolSpeeds() {
   return GavelThroughputs::Parse(
              "model,gpus,gpu\nlinear,1,10\nlinear,2,20\nlinear,4,40\nlinear,8,80\n"
@@ -53,7 +53,8 @@ ElasticRun RunPool(ElasticPolicy policy, int gpus, const std::vector<PoolJob>& a
 double EndOf(const ElasticRun& run, size_t job) { return run.jobs[job].finished->count(); }
 
 TEST(ElasticSimulatorTest, SrtfRunsTheShortestWithWhatItAsksFor) {
-  // 2 GPUs: the second and third go first, 10 s + 500 / 10 s; the first from the next round.
+  // There are 2 GPUs. The second and third job go first, for 10 s + 500 / 10 s; the first starts
+  // with the next round.
   const ElasticRun run = RunPool(ElasticPolicy::kSrtf, 2,
                                  {{"linear", 2, 20'000}, {"linear", 1, 500}, {"single", 1, 500}});
   EXPECT_DOUBLE_EQ(EndOf(run, 1), 60);
@@ -64,17 +65,18 @@ TEST(ElasticSimulatorTest, SrtfRunsTheShortestWithWhatItAsksFor) {
 }
 
 TEST(ElasticSimulatorTest, EqualSharesAreWholeAndKeepBounds) {
-  // 5 GPUs: 3 + 1 (its most) + 1 (that of its model), then 5 for the first: one restart.
+  // There are 5 GPUs: 3, 1 (the job's most) and 1 (its model's most), and then 5 for the first,
+  // which restarts once.
   const ElasticRun run = RunPool(ElasticPolicy::kEqual, 5,
                                  {{"linear", 1, 7'000}, {"single", 1, 900}, {"single", 1, 900}});
   EXPECT_DOUBLE_EQ(EndOf(run, 1), 100);
-  // 90 s of 30/s, 90 s of 50/s less: 7000 - 2700 = 4300 -> 10 s + 86 s.
+  // After 90 s at 30/s, 4300 of 7000 iterations are left, which at 50/s take 10 s + 86 s.
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 100 + 10 + 86);
   EXPECT_EQ(run.restarts, 1U);
 }
 
 TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
-  // Both could have 4 of 8; workers that do not help one job go to the other.
+  // Both could have 4 of 8. Workers that do not help one job go to the other.
   const ElasticRun run =
       RunPool(ElasticPolicy::kOptimusExact, 8, {{"flat", 4, 900}, {"linear", 4, 6'300}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 10 + 90);
@@ -85,7 +87,7 @@ TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
 }
 
 TEST(ElasticSimulatorTest, TriesAFittedJobFirst) {
-  // The job has its least, and four trials, in the first round; then all.
+  // In the first round the job has its least, and four trials; then it has all workers.
   const ElasticRun run = RunPool(ElasticPolicy::kOptimus, 8, {{"linear", 1, 6'200}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 100 + 10 + (6'200 - 60 * 10) / 80.0);
   EXPECT_EQ(run.restarts, 1U);

@@ -10,7 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Iterations per second: with 1, 2, 4 and 8 workers, with 2 to 4, with 1.
+// Returns iterations per second for three models: with 1, 2, 4 and 8 workers, with 2 to 4, and with
+// 1.
 GavelThroughputs ElasticSpeeds() {
   return GavelThroughputs::Parse(
              "model,gpus,gpu\nlarge,1,10\nlarge,2,18\nlarge,4,30\nlarge,8,40\n"
@@ -69,11 +70,11 @@ TEST(ElasticTrainingTest, RemainingStepsAreFittedFromLosses) {
   double sum = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     ElasticTraining training = MadeTraining("large", 1, 10'000, seed);
-    training.Run(1, 500);  // half
+    training.Run(1, 500);  // half of the work
     sum += std::abs(training.FittedStepsLeft() / training.StepsLeft() - 1);
   }
   EXPECT_LT(sum / 100, 0.35);
-  // Before the third epoch: 20 epochs, of 20 to 100.
+  // Before the third epoch it assumes 20 epochs; the training has 20 to 100.
   const double unknown = MadeTraining("large", 1, 10'000).FittedStepsLeft();
   EXPECT_LE(unknown, 10'000);
   EXPECT_GE(unknown, 2'000);

@@ -11,7 +11,7 @@
 namespace synergy::reference {
 namespace {
 
-// Throughput with 1, 3, 6 and 12 CPUs, each with 20, 62.5 and 125 GB.
+// Returns throughputs with 1, 3, 6 and 12 CPUs, each with 20, 62.5 and 125 GB.
 ModelFact Measured(std::vector<double> throughput) {
   ModelFact fact = Fact(1, 20, 1, 1);
   fact.cpus = {Cores(1), Cores(3), Cores(6), Cores(12)};
@@ -20,13 +20,13 @@ ModelFact Measured(std::vector<double> throughput) {
   return fact;
 }
 
-// One round with Opt: alexnet gains from CPU and memory, gnmt needs neither.
+// Tests one round with Opt. alexnet gains from CPU and memory, gnmt needs neither.
 class OptTest : public ::testing::Test {
  protected:
   OptTest() {
     facts_.Set("alexnet", Gpus(1), Measured({0.1, 0.3, 0.3, 0.1, 1, 1, 0.1, 1.5, 1.75, 0.1, 2, 3}));
     facts_.Set("gnmt", Gpus(1), Measured({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
-    facts_.Set("lstm", Gpus(1), Fact(1, 20, 1, 1));  // no matrix
+    facts_.Set("lstm", Gpus(1), Fact(1, 20, 1, 1));  // without a matrix
   }
 
   Job& Add(const std::string& model, int64_t gpus = 1) {
@@ -71,8 +71,8 @@ TEST_F(OptTest, CpuGoesWhereTheSumIsTheMost) {
   Add(3, "alexnet");
   Add(5, "gnmt");
   ASSERT_TRUE(Allocate(1));
-  // 5 of the 24 CPUs to gnmt; of the rest 12 to one alexnet and 3 to two, or 6 to three: 3 + 1 + 1
-  // is less than 1.75 x 3.
+  // gnmt gets 5 of the 24 CPUs. Of the rest, one alexnet gets 12 and two get 3, or three get 6: 3 +
+  // 1 + 1 is less than 1.75 x 3.
   EXPECT_EQ(Done(), 5 * 300 + 3 * 525);
 }
 
@@ -81,7 +81,7 @@ TEST_F(OptTest, EarlierJobsOfAModelGetItsFasterCells) {
   const Job& second = Add("alexnet");
   Add(6, "gnmt");
   ASSERT_TRUE(Allocate(1));
-  // 18 CPUs: 12 and 6.
+  // They have 18 CPUs: 12 and 6.
   EXPECT_EQ(first.done, 900);
   EXPECT_EQ(second.done, 525);
 }

@@ -15,14 +15,14 @@ using ::testing::Pair;
 
 class PlacementTest : public ::testing::Test {
  protected:
-  // Takes GPUs, and nothing else, of a server.
+  // Takes GPUs of a server, and nothing else.
   void Occupy(uint32_t server, int gpus) {
     Job job;
     job.gpus = gpus;
     ASSERT_TRUE(cluster_.Take(job, {{server, {static_cast<double>(gpus), 0, 0, 0, 0}}}));
   }
 
-  // Returns server and GPUs of each part; empty if there is no room.
+  // Returns the server and the GPUs of each part; empty if there is no room.
   std::vector<std::pair<uint32_t, double>> Find(const Amounts& demand, bool consolidate) {
     Placement placement(cluster_, consolidate);
     std::vector<std::pair<uint32_t, double>> found;

@@ -69,7 +69,7 @@ TEST(ReferenceSimulatorTest, TheKindOfArrivalsDecidesWhetherARunOutlastsAMomentW
   };
   EXPECT_EQ(unfinished("generated"), 0U);
   EXPECT_EQ(unfinished("replay"), 1U);
-  EXPECT_EQ(unfinished("static"), 2U);  // its first round, at 1 s, has no job
+  EXPECT_EQ(unfinished("static"), 2U);  // because its first round, at 1 s, has no job
   EXPECT_EQ(unfinished("auto"), 1U);
 }
 
@@ -127,7 +127,7 @@ TEST(ReferenceSimulatorTest, RoundedServersGiveTheSameResults) {
   options.servers = 3;
   options.server = {Gpus(8), Cores(24), GB(500)};
   const ReferenceRun exact = Simulated(trace, options);
-  // Not a multiple of 1/1024 GB: nothing is taken from the round before.
+  // This is not a multiple of 1/1024 GB, so no round reuses the one before.
   options.server.memory = Bytes(500'100'000'000);
   const ReferenceRun rounded = Simulated(trace, options);
   for (size_t i = 0; i < trace.size(); ++i)

@@ -23,7 +23,8 @@ inline ModelFact Fact(int64_t cpus, int64_t memory_gb, double iteration_time, do
           .speedup = speedup};
 }
 
-// alexnet needs much CPU and memory, res18 CPU, gnmt little; round numbers for iterations.
+// alexnet needs much CPU and memory, res18 much CPU, gnmt little. The numbers make iterations round
+// figures.
 inline ModelFacts Facts() {
   ModelFacts facts;
   facts.Set("alexnet", Gpus(1), Fact(12, 125, 1, 3));
@@ -42,7 +43,7 @@ inline TraceJob OneOf(const std::string& model, int64_t id, int64_t gpus = 1, do
 }
 
 inline Job Made(const TraceJob& job) {
-  static const ModelFacts facts = Facts();  // jobs point into it
+  static const ModelFacts facts = Facts();  // static, because jobs point into it
   return *MakeJob(job, static_cast<uint32_t>(job.id), facts, kServer, kRound);
 }
 

@@ -11,10 +11,10 @@
 namespace synergy::reference {
 namespace {
 
-// One round with Tune.
+// Tests one round with Tune.
 class TuneTest : public ::testing::Test {
  protected:
-  // Jobs in the order of their calls.
+  // Adds a job; jobs come in the order of these calls.
   Job& Add(const std::string& model, int64_t gpus = 1) {
     jobs_.push_back(Made(OneOf(model, static_cast<int64_t>(jobs_.size()), gpus, 0, 100'000)));
     ordered_.push_back(&jobs_.back());
@@ -61,7 +61,7 @@ TEST_F(TuneTest, JobWithoutRoomIsCutToTheFairShare) {
 TEST_F(TuneTest, IfThatIsNotEnoughJobsWithMostCpuAreCut) {
   const Job& hungry = Add("res18");
   const Job& hungriest = Add("alexnet");
-  Add(4, "gnmt");  // 25 - 24 CPUs: the last one lacks one
+  Add(4, "gnmt");  // 25 - 24 CPUs: one is lacking for the last job
   ASSERT_TRUE(Allocate(1));
   EXPECT_EQ(running_.size(), 6U);
   EXPECT_TRUE(hungriest.cut);

@@ -14,10 +14,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A server of each of two types, with 4 GPUs, 12 cores and 240 GB. The first round begins at 1 s.
+// Tests one server of each of two types, with 4 GPUs, 12 cores and 240 GB. The first round begins
+// at 1 s.
 class GavelRoundsTest : public ::testing::Test {
  protected:
-  // `slow`: speed on the second type relative to the first; 0: the job does not run there.
+  // Adds a job. `slow`: its speed on the second type relative to the first; if 0, it does not run
+  // there.
   void Add(double arrival, double ideal, double slow, Gpus gpus = Gpus(1),
            std::vector<JobProfile::Point> points = {{Cores(1), GB(20), 1}}) {
     profiles_.push_back(*Scaled(*JobProfile::Create(Gpus(1), std::move(points)), gpus));
@@ -56,7 +58,7 @@ class GavelRoundsTest : public ::testing::Test {
                         .costs = {}};
 
  private:
-  std::deque<JobProfile> profiles_;  // addresses stay
+  std::deque<JobProfile> profiles_;  // a deque, so that addresses stay valid
   std::vector<Job> jobs_;
   std::vector<ProfilesOnTypes> on_types_;
 };
@@ -91,7 +93,7 @@ TEST_F(GavelRoundsTest, AwareTheOneThatLosesLeastHasTheSlowType) {
 }
 
 TEST_F(GavelRoundsTest, SynergyDividesEachServer) {
-  // Four jobs on a server; one of them can use what the others leave.
+  // Four jobs share a server; one of them can use what the others leave.
   Add(0, 10000, 0, Gpus(1), {{Cores(3), GB(60), 1}, {Cores(9), GB(60), 3}});
   for (int job = 0; job < 3; ++job) Add(0, 10000, 0);
   EXPECT_EQ(Run("gavel-las").jobs[0].finish.count(), 1 + 30 + 10000.0 / 3);
@@ -122,8 +124,8 @@ TEST_F(GavelRoundsTest, GpusFreedWithinARoundAreUsedAtOnce) {
 }
 
 TEST_F(GavelRoundsTest, DecisionsWithinARoundAreReviewedAtTheNextOne) {
-  // The second job arrives while the fast GPU is in use, and gets it when it is free and a round
-  // begins.
+  // The second job arrives while the fast GPU is in use. It gets that GPU when the GPU is free and
+  // a round begins.
   servers_.server = {Gpus(1), Cores(3), GB(60)};
   Add(0, 100, 0.5);
   Add(50, 10000, 0.5);

@@ -14,11 +14,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Rounds of 300 s and a restart cost of 30 s: the first round begins at 1 s, the next ones at 301,
-// 601, ...
+// Tests rounds of 300 s with a restart cost of 30 s. The first round begins at 1 s, the next ones
+// at 301, 601, ...
 class SimulatorTest : public ::testing::Test {
  protected:
-  // `points`: by default a job that gains nothing from more than its fair share.
+  // Returns a job. `points`: by default it gains nothing from more than its fair share.
   Job MakeJob(Gpus gpus, double arrival, double ideal,
               std::vector<JobProfile::Point> points = {{Cores(1), GB(20), 1}}) {
     profiles_.push_back(*JobProfile::Create(gpus, std::move(points)));
@@ -45,7 +45,7 @@ class SimulatorTest : public ::testing::Test {
   SimulatorOptions options_;
 
  private:
-  std::deque<JobProfile> profiles_;  // addresses stay
+  std::deque<JobProfile> profiles_;  // a deque, so that addresses stay valid
 };
 
 TEST_F(SimulatorTest, AtTheFairShareAJobTakesItsIdealTimeAfterTheRestartCost) {
@@ -103,18 +103,18 @@ TEST_F(SimulatorTest, StoppedJobKeepsItsProgressAndPaysTheRestartAgain) {
   const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Srtf());
   EXPECT_EQ(run.jobs[1].start, Seconds(301));
   EXPECT_EQ(run.jobs[1].finish, Seconds(431));
-  // From 31 to 301 the first did 270 s of its work; it goes on at 601.
+  // From 31 to 301 the first job did 270 s of its work; it resumes at 601.
   EXPECT_EQ(run.jobs[0].finish, Seconds(601 + 30 + 2000 - 270));
   EXPECT_EQ(run.jobs[0].restarts, 1U);
   EXPECT_EQ(run.jobs[0].start, Seconds(1));
 }
 
 TEST_F(SimulatorTest, ACutIsNoRestart) {
-  // Alone the first has 20 cores; beside the second 12.
+  // Alone, the first job has 20 cores; beside the second one it has 12.
   const std::vector<JobProfile::Point> points = {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 2}};
   const SimulationRun run =
       Run({MakeJob(Gpus(4), 0, 1000, points), MakeJob(Gpus(4), 2, 1000, points)});
-  // 270 s at twice the speed, the rest at the fair share's.
+  // It ran 270 s at twice the fair share's speed, and the rest at that speed.
   EXPECT_EQ(run.jobs[0].finish, Seconds(301 + 1000 - 540));
   EXPECT_EQ(run.jobs[0].restarts, 0U);
   EXPECT_EQ(run.jobs[0].resizes, 1U);
@@ -152,7 +152,7 @@ TEST_F(SimulatorTest, ResultsAreInTheOrderOfTheInput) {
 TEST_F(SimulatorTest, ChangesListEveryShareInTheOrderOfTime) {
   options_.keep_changes = true;
   servers_.push_back(servers_.front());
-  // The second job has the rest of one server until the first one has left.
+  // The second job has the rest of one server until the first one ends.
   const SimulationRun run = Run({MakeJob(Gpus(12), 0, 700), MakeJob(Gpus(4), 2, 100)});
   using Kind = PlaceChange::Kind;
   const auto job = [](const PlaceChange& change) { return change.job.value(); };

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// At its best with 9 cores; slower with less CPU or memory.
+// Returns a profile that is fastest with 9 cores, and slower with less CPU or memory.
 JobProfile Sensitive() {
   return *JobProfile::Create(Gpus(1), {{Cores(3), GB(20), 0.5},
                                        {Cores(3), GB(60), 1},
@@ -60,7 +60,7 @@ TEST(TypeProfiles, EqualGpusGoFirstAndZeroMeansThatItCannotRun) {
   const auto two = OfTwoTypes().Of("net", Gpus(2), Sensitive()).value();
   EXPECT_EQ(two[0]->gpus(), Gpus(2));
   EXPECT_EQ(two[1], std::nullopt);
-  // There are no data for four GPUs: the ratio is that of one.
+  // There are no data for four GPUs, so the ratio is that of one.
   const auto four = OfTwoTypes().Of("net", Gpus(4), Sensitive()).value();
   EXPECT_DOUBLE_EQ(four[1]->Best() / four[0]->Best(), 0.25);
 }
@@ -84,7 +84,7 @@ TEST(TypeProfiles, AModelOfWhichNothingIsKnownIsNamedWithTheOptions) {
   TypeProfiles profiles = OfTwoTypes();
   EXPECT_THAT(profiles.Of("new", Gpus(1), Flat(1)).error().message,
               AllOf(HasSubstr("new"), HasSubstr("--throughputs"), HasSubstr("--type-profiles")));
-  // Measured everywhere it needs no throughputs.
+  // A model that was measured on all types needs no throughputs.
   profiles.Add("new", "fast", Flat(5));
   profiles.Add("new", "slow", Flat(2));
   EXPECT_DOUBLE_EQ(profiles.Of("new", Gpus(1), Flat(5)).value()[1]->Best(), 2);

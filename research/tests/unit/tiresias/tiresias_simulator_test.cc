@@ -37,7 +37,7 @@ std::vector<JobTimes> Simulated(const std::vector<TiresiasJob>& jobs,
 }
 
 TEST(TiresiasSimulatorTest, ANewJobGoesBeforeOneThatWasServedToItsLimit) {
-  // The first has its 100 GPU-seconds at 50 s; the second takes its place and ends.
+  // The first job has had its 100 GPU-seconds at 50 s. The second takes its place, and ends.
   const auto times = Simulated({MakeTiresiasJob(0, 2, 0, 200), MakeTiresiasJob(1, 2, 10, 40)},
                                Options("n1g2", "dlas-gpu"));
   EXPECT_EQ(times[1].started, Seconds(50));
@@ -110,8 +110,8 @@ TEST(TiresiasSimulatorPropertyTest, EveryJobGetsItsTimeAndTheClusterGivesNoMoreT
 }
 
 TEST(TiresiasSimulatorPropertyTest, JobsOfOneGpuLeaveNoneIdleWhileAnyWaits) {
-  // All arrive at once, so that the last GPU to idle does so less than the longest job before the
-  // end.
+  // All jobs arrive at the same time, so at the end no GPU is idle for longer than the longest job
+  // takes.
   for (uint64_t seed = 0; seed < 20; ++seed) {
     std::vector<TiresiasJob> jobs = RandomJobs(seed);
     for (TiresiasJob& job : jobs) job.gpus = 1, job.submitted = 0;

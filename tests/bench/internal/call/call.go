@@ -1,4 +1,5 @@
-// Package call speaks to a scheduler extender as kube-scheduler does, with the time of each call, and checks the answers.
+// Package call calls a scheduler extender as kube-scheduler does, measures each call and checks the
+// answers.
 package call
 
 import (
@@ -13,20 +14,22 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Client is one connection to one extender; calls are made one after the other.
+// Client is a connection to an extender, which makes one call after the other.
 type Client struct {
 	url  string
 	http *http.Client
 	body bytes.Buffer
 }
 
-// Timing is how long a call took: from sending the request until the whole answer was read, and until it was decoded too.
+// Timing is how long a call took: from sending the request until the whole answer was read, and
+// until it was decoded.
 type Timing struct {
 	Roundtrip  time.Duration
 	WithDecode time.Duration
 }
 
-// timeout is far above kube-scheduler's usual five seconds, because the largest requests are measured and not refused.
+// timeout is far above kube-scheduler's usual five seconds, so that the largest requests are
+// measured instead of failing.
 const timeout = 2 * time.Minute
 
 // NewClient makes a client with the transport of kube-scheduler's extender client (pkg/scheduler/extender.go, makeTransport).

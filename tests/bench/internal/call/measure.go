@@ -31,17 +31,19 @@ func (s *Samples) add(timing Timing) {
 	s.WithDecode = append(s.WithDecode, timing.WithDecode)
 }
 
-// Cycles are the two calls that kube-scheduler makes for every pod.
+// Cycles has the samples of the two calls that kube-scheduler makes for every pod.
 type Cycles struct {
 	Filter     Samples
 	Prioritize Samples
 }
 
-// distinctPods is how many pods take turns. An extender may keep a place for a pod that it has ranked nodes for and that was
-// not bound yet; with no more pods than a node has free GPUs, such places never make a node refuse one.
+// distinctPods is how many pods are used in turn. An extender may reserve a place for a pod for
+// which it has ranked nodes and that is not bound yet. There are no more pods than a node has free
+// GPUs, so these places never make a node refuse one.
 const distinctPods = fixture.GPUsPerNode - fixture.PodsPerNode
 
-// Run schedules count pods, the first of which has the given index, and adds the times. A wrong answer ends it.
+// Run schedules count pods, beginning with the given index, and adds the times. It ends at the
+// first wrong answer.
 func (c *Cycles) Run(client *Client, request *Request, firstPod, count int) error {
 	runtime.GC()
 	for pod := firstPod; pod < firstPod+count; pod++ {
@@ -52,7 +54,8 @@ func (c *Cycles) Run(client *Client, request *Request, firstPod, count int) erro
 			call    func(*Request) (Timing, error)
 			samples *Samples
 		}{{client.Filter, &c.Filter}, {client.Prioritize, &c.Prioritize}} {
-			// What was decoded from tens of megabytes must not be collected during the next call.
+			// Collect garbage now: tens of megabytes of decoded data must not be collected during the next
+			// call.
 			if request.Mode == Nodes {
 				runtime.GC()
 			}

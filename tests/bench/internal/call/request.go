@@ -11,11 +11,11 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// Mode says what kube-scheduler sends of the nodes.
+// Mode is how kube-scheduler sends the nodes.
 type Mode string
 
-// nodeCacheCapable true and false; and true again, with a pod that asks for extended resources beside GPUs, and with one that
-// asks for no GPUs.
+// The first two are nodeCacheCapable true and false. The others are nodeCacheCapable true with a
+// pod that requests extended resources beside GPUs, and with a pod that requests no GPUs.
 const (
 	Names    Mode = "names"
 	Nodes    Mode = "nodes"
@@ -34,8 +34,8 @@ func incomingPod(mode Mode, index int) *v1.Pod {
 	}
 }
 
-// Request is the encoded arguments of filter and prioritize, with a pod that can be exchanged without encoding the nodes
-// again.
+// Request has the encoded arguments of filter and prioritize. Its pod can be replaced without
+// encoding the nodes again.
 type Request struct {
 	Mode  Mode
 	names map[string]bool
@@ -81,7 +81,7 @@ func NewRequest(mode Mode, nodeCount int) (*Request, error) {
 	return r, nil
 }
 
-// SetPod exchanges the pod.
+// SetPod replaces the pod.
 func (r *Request) SetPod(index int) error {
 	encoded, err := json.Marshal(incomingPod(r.Mode, index))
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// Filter calls filter. All nodes of the fixture have room for the pod, so an answer with fewer is an error.
+// Filter calls filter. All nodes of the fixture have room for the pod, so it is an error if the
+// answer lacks one.
 func (c *Client) Filter(r *Request) (Timing, error) {
 	var result extenderv1.ExtenderFilterResult
 	timing, err := c.post("filter", r.body, &result)
 	if err != nil {
 		return Timing{}, err
 	}
-	// A refusal takes its time too.
+	// A refusal is measured, too.
 	return timing, r.checkFilter(&result)
 }
 
@@ -29,7 +30,7 @@ func (c *Client) Prioritize(r *Request) (Timing, error) {
 	return timing, r.checkPriorities(result)
 }
 
-// Refusal is an extender's word that it cannot answer now.
+// Refusal is an extender's answer that it cannot decide now.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
@@ -39,7 +40,7 @@ func (r *Request) checkFilter(result *extenderv1.ExtenderFilterResult) error {
 		return fmt.Errorf("filter: %w", Refusal(result.Error))
 	}
 	names := []string{}
-	// The scheduler looks at names only if it sent names.
+	// kube-scheduler reads names only if it sent names.
 	if r.Mode != Nodes && result.NodeNames != nil {
 		names = *result.NodeNames
 	} else if result.Nodes != nil {

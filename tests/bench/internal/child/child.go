@@ -1,4 +1,4 @@
-// Package child runs the programs under measurement and ends exactly those.
+// Package child runs the measured programs, and ends only those.
 package child
 
 import (
@@ -24,7 +24,7 @@ type Process struct {
 	log     *os.File
 }
 
-// Start runs a program with its output going to a log file. The program dies with this one.
+// Start runs a program whose output goes to a log file. The program dies with this one.
 func Start(name, logPath string, arguments ...string) (*Process, error) {
 	if len(arguments) == 0 {
 		return nil, fmt.Errorf("%s: no command", name)
@@ -46,7 +46,7 @@ func Start(name, logPath string, arguments ...string) (*Process, error) {
 	return p, nil
 }
 
-// Stop asks the program to end and kills it if it does not within ten seconds.
+// Stop sends SIGTERM, and kills the program if it has not ended after ten seconds.
 func (p *Process) Stop() {
 	if p == nil {
 		return
@@ -61,7 +61,7 @@ func (p *Process) Stop() {
 	}
 }
 
-// Failure describes a program that ended by itself.
+// Failure describes how a program ended by itself.
 func (p *Process) failure() error {
 	return fmt.Errorf("%s ended (%v); its output is in %s", p.name, p.err, p.log.Name())
 }
@@ -113,7 +113,7 @@ func (p *Process) WaitListening(timeout time.Duration) (address string, err erro
 	}
 }
 
-// Memory is what the kernel says about a process.
+// Memory is what the kernel reports about a process.
 type Memory struct {
 	ResidentMiB float64 `json:"resident_mib"`
 	PeakMiB     float64 `json:"peak_mib"`
@@ -143,7 +143,7 @@ func (p *Process) Memory() (Memory, error) {
 	return memory, nil
 }
 
-// FreeAddress is a loopback address that nobody listens on.
+// FreeAddress returns a loopback address on which no program listens.
 func FreeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// WriteCertificate makes tls.crt and tls.key for 127.0.0.1, and what a client has to trust.
+// WriteCertificate writes tls.crt and tls.key for 127.0.0.1, and returns the authority that a
+// client has to trust.
 func WriteCertificate(folder string) (*x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

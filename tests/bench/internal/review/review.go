@@ -18,7 +18,8 @@ import (
 	"synergy.io/synergy/tests/bench/internal/fixture"
 )
 
-// Ask sends a review and says how long the whole answer took, which has to let the pod in, with a patch and without a warning.
+// Ask sends a review and returns how long the whole answer took. The answer has to admit the pod,
+// with a patch and without a warning.
 func Ask(client *http.Client, url string, body []byte) (time.Duration, error) {
 	started := time.Now()
 	response, err := client.Post(url, "application/json", bytes.NewReader(body))
@@ -45,7 +46,7 @@ func verify(answer []byte) error {
 	return nil
 }
 
-// Body is the review of a GPU pod; a selective one may go to a third of the nodes only.
+// Body returns the review of a GPU pod. A selective pod may use only a third of the nodes.
 func Body(index int, selective bool) []byte {
 	pod := fixture.IncomingPod(index)
 	pod.Spec.SchedulerName = v1.DefaultSchedulerName

@@ -30,7 +30,7 @@ func Table(out io.Writer, title string, header []string, rows [][]string) {
 	_ = writer.Flush()
 }
 
-// PrintGoals prints every goal, if there is any, and returns how many were missed.
+// PrintGoals prints every goal and returns how many were missed.
 func PrintGoals(out io.Writer, goals []Goal) (missed int) {
 	if len(goals) == 0 {
 		return 0

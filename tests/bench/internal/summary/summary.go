@@ -52,12 +52,12 @@ func Median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// Goal is a figure with the limit that it was promised to keep.
+// Goal is a figure and its limit.
 type Goal struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Limit float64 `json:"limit"`
-	// AtLeast says that the limit is a lower bound; otherwise it is an upper bound.
+	// AtLeast: the limit is a lower bound; otherwise it is an upper bound.
 	AtLeast bool `json:"at_least,omitempty"`
 	Met     bool `json:"met"`
 }

@@ -1,4 +1,5 @@
-"""A synchronous training of several processes of MPI: each iteration takes as long as the slowest."""
+"""A synchronous training of several MPI processes: each iteration takes as long as the slowest
+process."""
 
 import sys
 import time

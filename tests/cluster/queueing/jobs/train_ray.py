@@ -1,5 +1,5 @@
-"""A synchronous training of several Ray actors, with a GPU each: each iteration takes as long as the
-slowest."""
+"""A synchronous training of several Ray actors with a GPU each: each iteration takes as long as the
+slowest actor."""
 
 import sys
 import time

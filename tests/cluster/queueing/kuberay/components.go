@@ -1,7 +1,7 @@
 //go:build components
 
-// Package kuberay pins the KubeRay that the long tier of tests runs. It is a module of its own because it needs an older
-// controller-runtime than the other operators.
+// Package kuberay pins the KubeRay that tests in the long tier run. It is a module of its own
+// because KubeRay needs an older controller-runtime than the other operators.
 package kuberay
 
 import _ "github.com/ray-project/kuberay/ray-operator"

@@ -1,9 +1,10 @@
 //go:build components
 
-// Package kueue pins the Kueue that the test cluster runs, the operators of the jobs that it suspends there (JobSet and
-// Kubeflow Trainer), and MPI operator and LeaderWorkerSet, which the long tier of tests runs. It is a module of its own
-// because they need other versions of the Kubernetes libraries than the cluster's programs; with Kueue's the operators share
-// most of what is compiled.
+// Package kueue pins the Kueue that the test cluster runs, the operators of the jobs that Kueue
+// suspends there (JobSet and Kubeflow Trainer), and MPI operator and LeaderWorkerSet, which tests
+// in the long tier run. It is a module of its own because these programs need other versions of the
+// Kubernetes libraries than the cluster's programs. The operators share most of what is compiled
+// with Kueue.
 package kueue
 
 import (

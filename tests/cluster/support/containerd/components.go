@@ -1,7 +1,8 @@
 //go:build components
 
-// Package containerd pins the containerd and the runc that real nodes of the test cluster run. It is a module of its own
-// because they need other versions of the Kubernetes libraries than the cluster's programs.
+// Package containerd pins the containerd and the runc that real nodes of the test cluster run. It
+// is a module of its own because these programs need other versions of the Kubernetes libraries
+// than the cluster's programs.
 package containerd
 
 import (

@@ -1,6 +1,6 @@
 #pragma once
 
-// Anonymous memory that grows and shrinks at random, as fast as the kernel gives it.
+// Holds anonymous memory that grows and shrinks at random, as fast as the kernel supplies it.
 //
 // Threading: a thread of its own, which ends with the object.
 
@@ -12,11 +12,11 @@ namespace synergy::trainer {
 
 class Breathing {
  public:
-  // Holds between nothing and `most` bytes, changed several times per second. The same `seed` gives
-  // the same amounts.
+  // Holds between 0 and `most` bytes, and changes the amount several times per second. The same
+  // `seed` gives the same amounts.
   Breathing(uint64_t most, uint64_t seed);
 
-  // Returns the total that was ever requested from the kernel.
+  // Returns the sum of all memory that was requested from the kernel.
   uint64_t touched_bytes() const { return touched_; }
 
  private:

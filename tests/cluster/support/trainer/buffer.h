@@ -18,7 +18,7 @@ class Buffer {
   bool Take(const std::stop_token& stop) { return Change(stop, -1, 0); }
 
  private:
-  // Adds `by` as soon as the count is not `blocked`.
+  // Adds `by` as soon as the count differs from `blocked`.
   bool Change(const std::stop_token& stop, int by, int blocked) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait(lock, stop, [&] { return count_ != blocked; })) return false;

@@ -14,8 +14,8 @@
 namespace synergy::trainer {
 namespace {
 
-// Returns the value of the last whole line that has one; 0 if none does. A torn line is followed by
-// the next one.
+// Returns the value in the last complete line that has one; 0 if none does. If a line was torn, the
+// next one continues it, and that line does not count.
 uint64_t LastSaved(const std::string& path) {
   std::ifstream file(path);
   uint64_t saved = 0;

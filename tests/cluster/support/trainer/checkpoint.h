@@ -7,9 +7,9 @@
 //   time=1764000060.456 saved=1200
 //   time=1764000120.789 began=1200
 //
-// Its actions are printed on standard output in Megatron's words.
+// It prints its actions on standard output in Megatron's wording.
 //
-// Threading: Save() from any thread. Failures: a file that cannot be written ends the process.
+// Threading: Save() from any thread. Failures: if the file cannot be written, the process ends.
 
 #include <cstdint>
 #include <mutex>
@@ -24,7 +24,7 @@ class Checkpoint {
 
   // Returns the iterations of earlier runs.
   uint64_t begun() const { return begun_; }
-  // Returns when the value is on the disk.
+  // Returns when the value is on disk.
   void Save(uint64_t iterations);
 
  private:

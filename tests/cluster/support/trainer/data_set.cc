@@ -73,8 +73,8 @@ class Samples : public DataSet {
   std::uniform_int_distribution<uint64_t> choose_;
 };
 
-// A file without content, except for --real-data: reading its holes fills the page cache like any
-// other file, and takes no disk.
+// A file without content, or with content if --real-data is given. Reading a file's holes fills the
+// page cache as other data do, and takes no disk space.
 class FileSamples final : public Samples {
  public:
   explicit FileSamples(const Options& options)
@@ -82,12 +82,13 @@ class FileSamples final : public Samples {
     const size_t slash = options.data_file.rfind('/');
     if (slash != std::string::npos && slash > 0)
       ::mkdir(options.data_file.substr(0, slash).c_str(), 0755);  // it may exist
-    // The kernel reports which pages of a file are cached only to processes that may write it.
+    // The kernel tells a process which pages of a file are cached only if the process may write the
+    // file.
     file_ = ::open(options.data_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(size_)) != 0)
       Die(options.data_file.c_str());
     if (options.real_data) Fill();
-    // Read-ahead would load neighbours that were not requested.
+    // Read-ahead would load neighbouring pages that were not requested.
     if (::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM) != 0) Die("posix_fadvise");
     void* pages = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_, 0);
     if (pages == MAP_FAILED) Die("mmap");
@@ -117,7 +118,7 @@ class FileSamples final : public Samples {
   }
 
  private:
-  // Writes content that no file system stores as a hole, and removes it from the cache.
+  // Writes content that no file system stores as a hole, and removes the file from the cache.
   void Fill() {
     const std::vector<char> content(kSample, 'x');
     for (uint64_t at = 0; at < size_; at += kSample) {
@@ -131,10 +132,10 @@ class FileSamples final : public Samples {
   std::vector<unsigned char> resident_;
   const uint64_t size_;
   int file_ = -1;
-  char* pages_ = nullptr;  // only to query; never touched
+  char* pages_ = nullptr;  // only passed to queries; never read or written
 };
 
-// A loader with a cache of its own: the first samples that fit stay.
+// Simulates a loader with its own cache: it keeps the first samples that fit.
 class AnonymousSamples final : public Samples {
  public:
   explicit AnonymousSamples(const Options& options)

@@ -1,10 +1,10 @@
 #pragma once
 
-// Samples, read in random order with replacement, so that a cache of a part of the data set serves
-// that part of the reads. Reads that miss the cache take the storage's time.
+// Reads samples in random order with replacement, so that a cache that holds a part of the data set
+// serves the same part of the reads. Reads that miss the cache take as long as the storage needs.
 //
-// Threading: one reader; the counters from any thread. Failures: a file that cannot be made or read
-// ends the process.
+// Threading: one reader; the counters from any thread. Failures: if a file cannot be made or read,
+// the process ends.
 
 #include <atomic>
 #include <cstdint>
@@ -25,7 +25,8 @@ class DataSet {
 
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t missed_bytes() const { return missed_bytes_; }
-  // Returns the time of reads that missed the cache, without --storage-bandwidth's.
+  // Returns the total time of reads that missed the cache, without the delays of
+  // --storage-bandwidth.
   Duration missed_time() const { return Duration(missed_time_); }
 
  protected:
@@ -41,7 +42,7 @@ class DataSet {
   std::atomic<Duration::rep> missed_time_ = 0;
 };
 
-// Returns `bytes` of anonymous memory that is backed by pages; zero bytes are allowed.
+// Returns `bytes` of anonymous memory whose pages exist; `bytes` may be 0.
 std::unique_ptr<char[]> TouchedMemory(uint64_t bytes);
 
 }  // namespace synergy::trainer

@@ -1,11 +1,12 @@
 #pragma once
 
-// A device that works while the program waits: a GPU, a storage. Its work is only waiting.
+// Simulates a device, such as a GPU or storage, that works while the program waits. Its work is
+// only time that passes.
 //
-// The program may run ahead of it, as with CUDA's streams and read-ahead: a process that a CPU
-// quota stops for most of each 100 ms still keeps it busy. On average it never exceeds its speed. A
-// synchronous device makes the program wait for each piece, like a loop that reads its loss in
-// every step.
+// The program may run ahead of it, as with CUDA's streams and read-ahead: so a process that a CPU
+// quota stops for most of each 100 ms still keeps the device busy. On average the device never
+// exceeds its speed. A synchronous device makes the program wait for each piece, like a loop that
+// reads its loss after every step.
 //
 // Threading: Work() and SetPiece() by one thread; finished() by any.
 
@@ -22,12 +23,12 @@ class Device {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // `piece` is the duration of one piece of work.
+  // `piece`: how long one piece of work takes.
   explicit Device(Duration piece, bool synchronous = false)
       : piece_(piece), run_ahead_(synchronous ? Duration::zero() : kRunAhead) {}
 
-  // Adds one piece. Returns when the device is no further behind than allowed; with `spin` the wait
-  // uses a core, like CUDA's and NCCL's.
+  // Adds one piece, and returns when the device is not further behind than allowed. With `spin` the
+  // wait uses a whole core, as CUDA's and NCCL's waits do.
   void Work(const std::stop_token& stop, bool spin = false) {
     std::unique_lock lock(mutex_);
     ++given_;
@@ -42,7 +43,7 @@ class Device {
     }
   }
 
-  // Sets the duration of each further piece.
+  // Sets how long each further piece takes.
   void SetPiece(Duration piece) {
     const std::lock_guard lock(mutex_);
     piece_ = piece;
@@ -57,7 +58,7 @@ class Device {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // More than the period of a CPU quota, which is 100 ms everywhere.
+  // Longer than the period of a CPU quota, which is 100 ms everywhere.
   static constexpr Duration kRunAhead = std::chrono::milliseconds(150);
 
   Duration piece_;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The trainer as a container image, synergy.test/trainer:1, for scripts/cluster.sh load-image: image.sh TRAINER ARCHIVE
+# image.sh TRAINER ARCHIVE: packs the trainer as the container image synergy.test/trainer:1, for
+# scripts/cluster.sh load-image
 #
-# A pod that uses it gives the trainer's flags as its container's args; the data set is made in /data.
+# A pod passes the trainer's flags as its container's args. The data set is in /data.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/lib/image.sh

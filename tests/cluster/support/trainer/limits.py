@@ -1,5 +1,5 @@
 """A control group of this machine with a CPU quota and a memory limit, for a trainer that runs
-outside of any cluster."""
+outside any cluster."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ class Limits:
     """with Limits(cpu=250, memory=64 << 20) as limits: limits.start([...])"""
 
     def __init__(self, cpu=None, memory=None):
-        """CPU in thousandths of a core, memory in bytes; None: no limit."""
+        """`cpu` is in thousandths of a core, `memory` in bytes; None means no limit."""
         name = f"synergy-trainer-{os.getpid()}-{time.monotonic_ns()}"
         if is_v2():
             (ROOT / "cgroup.subtree_control").write_text("+cpu +memory", encoding="utf-8")
@@ -34,8 +34,8 @@ class Limits:
         self.set_memory(memory)
 
     def put_before_other_groups(self):
-        """Gives the group the kernel's largest weight, so that its own quota limits its speed, and not
-        what else runs on this machine."""
+        """Gives the group the kernel's largest weight, so that only its own quota limits its speed,
+        not other processes of this machine."""
         file, largest = ("cpu.weight", "10000") if is_v2() else ("cpu.shares", "262144")
         (self.cpu_folder / file).write_text(largest, encoding="utf-8")
 
@@ -51,12 +51,12 @@ class Limits:
         (self.memory_folder / file).write_text(unlimited if memory is None else str(memory), encoding="utf-8")
 
     def throttled(self):
-        """Returns in how many periods the quota was used up."""
+        """Returns the number of periods in which the quota was used up."""
         return int(re.search(r"^nr_throttled (\d+)$", (self.cpu_folder / "cpu.stat").read_text(encoding="utf-8"),
                              re.M).group(1))
 
     def start(self, command, **options):
-        """Starts the command as a process inside the group, from its first instruction on."""
+        """Starts the command as a process that is in the group from its first instruction on."""
 
         def enter():
             for folder in self.folders:
@@ -68,7 +68,7 @@ class Limits:
         return self
 
     def __exit__(self, *_):
-        # The kernel releases a group some time after its last process.
+        # The kernel releases a group some time after the group's last process has ended.
         for folder in self.folders:
             for _ in range(100):
                 try:

@@ -1,4 +1,4 @@
-// trainer: behaves on its node like a training pod (tests/cluster/README.md).
+// trainer: behaves like a training pod (tests/cluster/README.md).
 
 #include <atomic>
 #include <chrono>
@@ -43,7 +43,7 @@ void AppendMetric(std::string& text, const char* name, const char* type, const c
   text += lines;
 }
 
-// The loop's speed between two reports.
+// Computes the loop's speed between two reports.
 class Speed {
  public:
   explicit Speed(const Training& training) : training_(training) { Restart(); }
@@ -63,7 +63,7 @@ class Speed {
   uint64_t iterations_ = 0;
 };
 
-// The part of reads that missed the cache, between two reports.
+// Computes the fraction of reads that missed the cache between two reports.
 class MissedShare {
  public:
   explicit MissedShare(const DataSet& data) : data_(data) {}
@@ -102,7 +102,7 @@ std::string Render(const Training& training, const DataSet& data, int workers, d
   return text;
 }
 
-// Returns true on a signal, false at `until`.
+// Waits for a signal until `until`. Returns whether one came.
 bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
   while (true) {
     const auto left =
@@ -113,7 +113,7 @@ bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
   }
 }
 
-// Runs until the team's first worker has finished training.
+// Runs, without training, until the team's first worker has finished training.
 int Lend(const Team& team, const sigset_t& signals) {
   while (!team.IsDone()) {
     if (WaitForSignal(signals, Clock::now() + kTeamLook)) return kEndedBySigterm;
@@ -165,7 +165,7 @@ int Run(const Options& options, const sigset_t& signals) {
     last_second = speed.PerSecond();
     speed.Restart();
     tick = std::max(tick + std::chrono::seconds(1), Clock::now());
-    // A program that copies the lines may be late.
+    // Each line states its time, because a program that copies the lines may do so late.
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
     std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f touched=%llu\n",
                 now.count(), static_cast<unsigned long long>(training.iterations()),
@@ -187,8 +187,8 @@ int main(int argc, char** argv) {
   int exit_code = EXIT_SUCCESS;
   const auto options = synergy::trainer::ParseOptions(argc, argv, exit_code);
   if (!options) return exit_code;
-  // Blocked before any thread starts: the first process of a container receives only the signals
-  // that it handles.
+  // Block the signals before any thread starts: the first process of a container receives only
+  // signals that it handles.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures a trainer's throughput at several CPU and memory limits and writes it down as a TrainingProfile.
+"""Measures a trainer's throughput at several CPU and memory limits and writes it down as a
+TrainingProfile.
 
 usage: measure.py [OPTIONS] -- TRAINER'S FLAGS
 
@@ -7,9 +8,9 @@ usage: measure.py [OPTIONS] -- TRAINER'S FLAGS
   measure.py --name cached --cpus 200m --memories 32Mi,64Mi,128Mi --warm-up 4 --
              --data-set-size 96Mi --storage-bandwidth 40M
 
-Runs one after the other in control groups of this machine (root), on CPUs that should have nothing
-else to do. With a data set, the warm-up has to last until the cache is full: the data set's size
-divided by the storage's bandwidth, or longer.
+Makes one run after the other in control groups of this machine, as root. Its CPUs should have
+nothing else to do. With a data set, the warm-up has to last until the cache is full: at least the
+data set's size divided by the storage's bandwidth.
 """
 
 import argparse
@@ -35,8 +36,8 @@ def size(text):
 
 def measure(trainer, flags, cpu, memory, seconds, warm_up):
     """Returns iterations per second."""
-    # Each trainer has a data set file of its own: no other process may have loaded it, or be
-    # charged for its pages.
+    # Each trainer has its own data set file: no other process may have loaded it or be charged for
+    # its pages.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, limits.Limits(cpu, memory) as group:
         command = [trainer, "--data-file", f"{folder}/set", "--seconds", str(seconds), "--warm-up", str(warm_up),
                    *flags]
@@ -48,7 +49,8 @@ def measure(trainer, flags, cpu, memory, seconds, warm_up):
 
 
 def manifest(name, gpu_product, points):
-    """Returns the manifest of these points: (cpu, memory, throughput), amounts as text."""
+    """Returns a manifest with these points, each (cpu, memory, throughput), with amounts as
+    text."""
     lines = ["apiVersion: synergy.io/v1alpha1", "kind: TrainingProfile", "metadata:", f"  name: {name}", "spec:"]
     if gpu_product:
         lines.append(f"  gpuProduct: {gpu_product}")
@@ -62,13 +64,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = pathlib.Path(__file__).resolve().parents[4]
     parser.add_argument("--trainer", default=str(root / "build/release/tests/trainer"))
-    parser.add_argument("--name", required=True, help="the profile's")
-    parser.add_argument("--gpu-product", help="as in the node label nvidia.com/gpu.product")
+    parser.add_argument("--name", required=True, help="name of the profile")
+    parser.add_argument("--gpu-product", help="GPU product, as in the node label nvidia.com/gpu.product")
     parser.add_argument("--cpus", default="100m,200m,400m,800m", help="CPU limits (%(default)s)")
     parser.add_argument("--memories", default="64Mi", help="memory limits (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=4, help="of each measurement (%(default)s)")
-    parser.add_argument("--warm-up", type=float, default=1, help="seconds before each (%(default)s)")
-    parser.add_argument("flags", nargs="*", help="the trainer's own, after --")
+    parser.add_argument("--seconds", type=float, default=4, help="length of each measurement (%(default)s)")
+    parser.add_argument("--warm-up", type=float, default=1, help="seconds before each measurement (%(default)s)")
+    parser.add_argument("flags", nargs="*", help="flags of the trainer, after --")
     arguments = parser.parse_args()
     points = []
     for memory in arguments.memories.split(","):

@@ -16,7 +16,7 @@
 namespace synergy::trainer {
 namespace {
 
-// Interval of the checks for a stop.
+// How often a waiting worker checks whether it has to stop.
 constexpr timespec kStopLook{.tv_sec = 0, .tv_nsec = 100'000'000};
 
 [[noreturn]] void Fail(const std::string& path) {
@@ -30,7 +30,7 @@ Meeting::Meeting(const std::string& path, int rank, int ranks) {
   if (path.empty()) return;
   const auto size = sizeof(Count) * static_cast<size_t>(ranks);
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  // Zeros for the first worker; the file already has that size for the others.
+  // The first worker gets zeros; for the others the file already has this size.
   if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) Fail(path);
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) Fail(path);

@@ -1,12 +1,13 @@
 #pragma once
 
 // The barrier at which the workers of a synchronous training wait for each other in every
-// iteration, as in an all-reduce: a file that they all map, with a count of iterations for each.
+// iteration, as in an all-reduce. It is a file that all workers map, with a count of iterations for
+// each worker.
 //
 // A waiting worker uses no CPU. A restarted worker counts from 0, and the others wait until it has
 // caught up.
 //
-// Threading: Meet() by one thread. Failures: a file that cannot be mapped ends the process.
+// Threading: Meet() by one thread. Failures: if the file cannot be mapped, the process ends.
 
 #include <atomic>
 #include <cstdint>
@@ -24,7 +25,7 @@ class Meeting {
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  // Returns when all workers have called it as often as this one.
+  // Returns when all workers have called it as often as this worker.
   void Meet(const std::stop_token& stop);
 
  private:

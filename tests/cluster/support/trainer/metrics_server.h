@@ -2,8 +2,8 @@
 
 // Answers every HTTP request with the result of `render`.
 //
-// Threading: one thread of its own, which calls `render`; the destructor ends it.
-// Failures: a port that is not available ends the process.
+// Threading: a thread of its own calls `render`; the destructor ends it. Failures: if the port is
+// not available, the process ends.
 
 #include <cstdint>
 #include <functional>

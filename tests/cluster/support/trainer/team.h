@@ -1,11 +1,11 @@
 #pragma once
 
-// The workers of an elastic job: each reports in a shared folder that it is alive, so that all
-// workers know their number, as with torchrun's rendezvous. The first one trains, faster with more
-// workers; the others lend it their GPUs, and end when it does.
+// The workers of an elastic job. Each reports in a shared folder that it is alive, so that all know
+// how many they are, as with torchrun's rendezvous. The first worker trains, and trains faster with
+// more workers; the others stand for the GPUs that they add, and end when the first one does.
 //
-// Threading: a thread of its own; size() from any. Failures: a folder that cannot be written ends
-// the process.
+// Threading: a thread of its own; size() from any. Failures: if the folder cannot be written, the
+// process ends.
 
 #include <atomic>
 #include <string>
@@ -19,9 +19,10 @@ class Team {
   Team(std::string folder, int rank);
 
   bool HasLeader() const { return !folder_.empty() && rank_ > 0; }
-  // Returns the workers that were alive within the last second, including this one.
+  // Returns the number of workers, including this one, that reported within the last second.
   int size() const { return size_; }
-  // The leader calls ReportDone() when all is trained; the others see it by IsDone().
+  // The leader calls ReportDone() when the training is complete; IsDone() then returns true in the
+  // other workers.
   void ReportDone() const;
   bool IsDone() const;
 

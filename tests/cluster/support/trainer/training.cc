@@ -20,7 +20,7 @@ void Pause(Duration time, const std::stop_token& stop) {
   std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
 }
 
-// Uses `work` of CPU time, however long that takes.
+// Uses `work` of CPU time, however long that takes on the clock.
 void Burn(Duration work, const std::stop_token& stop) {
   const Duration end = ThreadCpuTime() + work;
   volatile uint64_t sink = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The loop: a reader, workers that prepare, and a GPU, with a few iterations between them, so that
-// its speed is that of the slowest of the three.
+// The training loop has three stages: a reader, workers that prepare samples, and a GPU. A few
+// iterations wait between two stages, so the loop is as fast as its slowest stage.
 //
 //   reader (data set) -> workers (burn CPU time) -> GPU (waits) -> one iteration more
 //
@@ -29,7 +29,7 @@ class Training {
   // REQUIRES: `data`, `team` and `checkpoint` outlive the training.
   Training(const Options& options, DataSet& data, const Team& team, Checkpoint& checkpoint);
 
-  // Returns the iterations of all runs, at most the number of iterations to be done.
+  // Returns the iterations of this run and of earlier ones, at most the number of iterations to do.
   uint64_t iterations() const;
 
  private:

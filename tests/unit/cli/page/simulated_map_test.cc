@@ -12,7 +12,7 @@ using Kind = PlaceChange::Kind;
 constexpr ResourceVector kShare{Gpus(2), Cores(6), GiB(2)};
 constexpr ResourceVector kDemand{Gpus(2), Cores(4), GiB(1)};
 
-// Returns a run of jobs of two GPUs; each test says where they end.
+// Returns a run of jobs with two GPUs; each test says where they end.
 RunResult RunOf(const std::vector<JobTimes>& jobs, std::vector<PlaceChange> changes) {
   RunResult run;
   run.jobs = jobs;
@@ -71,7 +71,7 @@ TEST(SimulatedMapTest, AJobWithSomeOfItsPodsWaitsForTheOthersGpus) {
   const SimulatedMap map =
       MapOfRun(Empty(), RunOf({{7, Seconds(1), {}, {}}}, {Change(3, 7, Kind::kBound, 2, 1)}));
   ASSERT_EQ(map.changes.size(), 2U);
-  // The job still waits, with less; its pod has its part of share and demand.
+  // The job still waits, with smaller amounts; its pod has its share of both.
   EXPECT_NE(map.changes[1].patch.find(
                 R"("job-7":{"demand":{"cpu":2,"memory":536870912},"fairShare":{"cpu":3,)"
                 R"("memory":1073741824},"gpus":1})"),

@@ -1,4 +1,4 @@
-// Trainings whose data come from storage until they were read once.
+// Tests trainings whose data come from storage until they have been read once.
 
 #include "sim/cluster/job_progress.h"
 
@@ -23,8 +23,8 @@ std::shared_ptr<const JobProfile> ProfileOf(std::vector<JobProfile::Point> point
 
 class ColdEpochTest : public ::testing::Test {
  protected:
-  // One iteration per second for each core, up to three, but half of one while its data are cold,
-  // for the first hundred; `job` has 500 to do.
+  // Starts `job`, which has 500 iterations to do: one per second for each core, up to three. While
+  // its data are cold, in the first hundred, it does half an iteration per second.
   void Start(size_t job, bool cold) {
     running.Begin(job, {.ideal = Seconds(500)});
     JobProgress::RunningPod pod{.uid = std::to_string(job), .job = job};

@@ -1,5 +1,5 @@
-// Gangs of the simulated product that lose a member: the others stay, and the place of the lost one
-// is reserved for its replacement.
+// Tests gangs of the simulated product that lose a member: the others stay, and the lost one's
+// place is reserved for its replacement.
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ class LostMembersTest : public ::testing::Test {
     options.keep_changes = true;
   }
 
-  // The pods of every job fail because of a GPU, as often as the owner allows or once.
+  // Makes the pods of every job fail because of a GPU: as often as the owner allows, or once.
   void LoseGpus(bool again, uint32_t tries) {
     FailureAssumption failure;
     failure.category = Category::kGpuLost;
@@ -37,7 +37,7 @@ class LostMembersTest : public ::testing::Test {
     options.failures.emplace().assumptions = {failure};
   }
 
-  // A gang of two on all GPUs, and later a job of one GPU.
+  // Runs a gang of two on all GPUs, and later a job with one GPU.
   SimulationRun RunGangAndJob() {
     return RunOn(1, {{0, "flat", Gpus(2), Seconds(0), Seconds(kWork), 1},
                      {1, "flat", Gpus(1), Seconds(10), Seconds(kWork), 1}});
@@ -70,7 +70,7 @@ TEST_F(LostMembersTest, AReplacementGetsThePlaceThatAWaitingJobWouldTake) {
   const SimulationRun run = RunGangAndJob();
   EXPECT_EQ(run.jobs[0].restarts, 1U);
   EXPECT_GE(run.jobs[1].start, run.jobs[0].finish);
-  // One member has been made again; the other has stayed.
+  // One member was created again; the other has stayed.
   const std::vector<std::string> bound = BoundOf(run, 0);
   ASSERT_EQ(bound.size(), 3U);
   const auto is_second = [](const std::string& pod) { return pod.ends_with("-run-2"); };
@@ -82,7 +82,7 @@ TEST_F(LostMembersTest, WithoutSynergyTheWaitingJobTakesIt) {
   options.baseline = NodeOrder::kMostAllocated;
   const SimulationRun run = RunGangAndJob();
   EXPECT_LT(run.jobs[1].start, run.jobs[0].finish);
-  // Its replacement waits until the other job fails, or ends.
+  // The gang's replacement waits until the other job fails or ends.
   EXPECT_EQ(run.jobs[0].restarts, 1U);
 }
 
@@ -110,7 +110,7 @@ TEST_F(LostMembersTest, OnlyMembersOnALostNodeAreMadeAgain) {
   const std::vector<std::string> bound = BoundOf(run, 0);
   EXPECT_GT(bound.size(), 4U);
   EXPECT_LT(bound.size(), 4 * (1 + run.jobs[0].restarts));
-  // At any time each node has at most its GPUs, and at the end no pod is left.
+  // At no time does a node have more pods than GPUs, and no pod is left at the end.
   std::map<std::string, int> on;
   for (const PlaceChange& change : run.changes) {
     if (change.kind == PlaceChange::Kind::kResized) continue;

@@ -1,4 +1,4 @@
-// Gangs of the simulated product that replace others of lower priority.
+// Tests gangs of the simulated product that replace others of lower priority.
 
 #include <chrono>
 #include <memory>
@@ -23,7 +23,7 @@ class PreemptedGangsTest : public ::testing::Test {
     options.restart_cost = std::chrono::seconds(30);
   }
 
-  // Two gangs of which each needs all GPUs, the second 100 s after the first.
+  // Runs two gangs that each need all GPUs; the second arrives 100 s after the first.
   Result<SimulationRun> RunGangs(int32_t first, int32_t second) const {
     ModelProfiles profiles;
     profiles.Set("flat", std::make_shared<const JobProfile>(
@@ -47,7 +47,7 @@ TEST_F(PreemptedGangsTest, AGangEvictsOneOfLowerPriorityAfterItsPatience) {
   EXPECT_GE(served.start.count(), kSecondComes + patience);
   EXPECT_LE(served.start.count(), kSecondComes + patience + 5);
   EXPECT_EQ(served.restarts, 0U);
-  // It loses nothing but its restart.
+  // It loses only its restart.
   EXPECT_EQ(evicted.restarts, 1U);
   const double done = served.start.count() - evicted.start.count() - 30;
   const double left = kFirstWork - done;

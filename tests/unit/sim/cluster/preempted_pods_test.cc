@@ -1,4 +1,4 @@
-// Pods of the simulated product that train alone and replace others of lower priority.
+// Tests pods of the simulated product that train alone and replace others of lower priority.
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ class PreemptedPodsTest : public ::testing::Test {
     return job;
   }
 
-  // On nodes of two GPUs.
+  // Runs the jobs on nodes of two GPUs.
   SimulationRun RunOn(size_t nodes, const std::vector<ProductJob>& jobs) const {
     ModelProfiles profiles;
     profiles.Set("flat", std::make_shared<const JobProfile>(
@@ -46,7 +46,7 @@ TEST_F(PreemptedPodsTest, APodReplacesOneOfLowerPriorityAtOnce) {
     const SimulationRun run =
         RunOn(1, {Job(0, Seconds(0), 1), Job(1, Seconds(0), 2), Job(2, Seconds(100), 3)});
     ASSERT_EQ(run.jobs.size(), 3U);
-    // kube-scheduler tries it again after its backoff.
+    // kube-scheduler tries the pod again after its backoff.
     EXPECT_LE(run.jobs[2].start.count(), 105);
     EXPECT_EQ(run.jobs[0].restarts, 1U);
     EXPECT_EQ(run.jobs[1].restarts, 0U);
@@ -63,7 +63,8 @@ TEST_F(PreemptedPodsTest, NoPodIsReplacedByOneOfItsPriorityOrALowerOne) {
 }
 
 TEST_F(PreemptedPodsTest, TheLowestPrioritiesOfTheFewestPodsGiveWay) {
-  // Three nodes: two pods of priority 1, one of 1 with two GPUs, one of 2 with two GPUs.
+  // On three nodes run two pods of priority 1, one of priority 1 with two GPUs, and one of priority
+  // 2 with two GPUs.
   const SimulationRun run =
       RunOn(3, {Job(0, Seconds(0), 2, Gpus(2)), Job(1, Seconds(10), 1, Gpus(2)),
                 Job(2, Seconds(20), 1), Job(3, Seconds(30), 1), Job(4, Seconds(100), 9, Gpus(2))});
@@ -75,7 +76,7 @@ TEST_F(PreemptedPodsTest, TheLowestPrioritiesOfTheFewestPodsGiveWay) {
 }
 
 TEST_F(PreemptedPodsTest, TheRoomGoesToThePodThatEvicted) {
-  // Job 2 waits since before; it has a lower priority than job 3.
+  // Job 2 has waited for longer, but has a lower priority than job 3.
   const SimulationRun run =
       RunOn(1, {Job(0, Seconds(0), 1, Gpus(2)), Job(1, Seconds(50), 1, Gpus(2)),
                 Job(2, Seconds(100), 3, Gpus(2))});
@@ -84,7 +85,7 @@ TEST_F(PreemptedPodsTest, TheRoomGoesToThePodThatEvicted) {
   EXPECT_EQ(run.jobs[2].restarts, 0U);
 }
 
-// The tuner takes surplus for it.
+// The tuner takes surplus for the pod.
 TEST_F(PreemptedPodsTest, NoPodIsEvictedForCpuThatCanBeReclaimed) {
   ModelProfiles profiles;
   std::vector<JobProfile::Point> points;
@@ -102,7 +103,7 @@ TEST_F(PreemptedPodsTest, NoPodIsEvictedForCpuThatCanBeReclaimed) {
   EXPECT_LE(run->jobs[1].start.count(), 110);
 }
 
-// The member that stays waits for the other, which has a place when the pod has ended.
+// The member that stays waits for the other one, which gets a place when the pod has ended.
 TEST_F(PreemptedPodsTest, AMemberOfAGangGivesWayAndTheOtherStays) {
   options.pod_gpus = Gpus(1);
   options.keep_changes = true;
@@ -117,12 +118,12 @@ TEST_F(PreemptedPodsTest, AMemberOfAGangGivesWayAndTheOtherStays) {
         std::count_if(run.changes.begin(), run.changes.end(), [](const PlaceChange& change) {
           return change.kind == PlaceChange::Kind::kBound && change.job == 0;
         });
-    EXPECT_EQ(bound, 3);  // two, and the one that replaces
+    EXPECT_EQ(bound, 3);  // two pods, and the one that replaces
   }
 }
 
 TEST_F(PreemptedPodsTest, APodWithoutGpusGivesWayAndComesAgain) {
-  // It takes more than a pod with a GPU leaves.
+  // Such a pod needs more than a pod with a GPU leaves.
   options.cpu_pods = {.per_hour = 3600,
                       .requests = {Gpus(0), Cores(3), GiB(2)},
                       .lasts = std::chrono::hours(2),

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kExact = 1e-6;  // seconds
 
-// One memory amount; throughput by whole cores from one.
+// Returns a profile with one memory amount, and the throughputs with 1, 2, ... cores.
 std::shared_ptr<const JobProfile> Profile(const std::vector<double>& by_cores) {
   std::vector<JobProfile::Point> points;
   for (size_t cores = 1; cores <= by_cores.size(); ++cores) {
@@ -28,7 +28,7 @@ std::shared_ptr<const JobProfile> Profile(const std::vector<double>& by_cores) {
   return std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points)));
 }
 
-// Fair shares are always two cores per GPU.
+// The fair share is always two cores per GPU.
 ModelProfiles Models() {
   ModelProfiles profiles;
   profiles.Set("sensitive", Profile({1, 2, 3}));
@@ -64,9 +64,9 @@ SimulationRun RunOn(const StartingCluster& cluster, const std::vector<ProductJob
 
 TEST(ProductSimulatorTest, JobAloneEndsWhenItsWorkWithItsDemandIsDone) {
   const SimulationRun run = RunOn(Cluster(1, 2), {JobOf(7, "sensitive", 5, 150)});
-  // Chosen 10 ms after it came, bound 50 ms later, running another second later.
+  // It is chosen 10 ms after it arrives, bound 50 ms later, and runs another second later.
   EXPECT_NEAR(run.jobs[0].start.count(), 5 + 1.06, kExact);
-  // Three cores, one and a half times as fast as with its share.
+  // With three cores it is one and a half times as fast as with its share.
   EXPECT_NEAR(run.jobs[0].finish.count(), 5 + 1.06 + 100, kExact);
   EXPECT_EQ(run.places[0].nodes, "node-0001");
   EXPECT_EQ(run.places[0].bound_with, (ResourceVector{Gpus(1), Cores(3), GiB(10)}));
@@ -89,15 +89,15 @@ TEST(ProductSimulatorTest, LatenciesAreThoseAskedFor) {
 }
 
 TEST(ProductSimulatorTest, RoomForANewJobIsCutFromTheJobThatLosesLeast) {
-  // Both have three of the six cores when the third arrives, whose floor is one.
+  // Both have three of the six cores when the third arrives, which has a floor of one.
   const SimulationRun run =
       RunOn(Cluster(1, 3), {JobOf(0, "sensitive", 0, 1500), JobOf(1, "lukewarm", 0, 1000),
                             JobOf(2, "insensitive", 100, 50)});
-  // Refused after 10 ms; the tuner cuts 60 ms after the arrival; in force after a second; then as
-  // usual.
+  // It is refused after 10 ms. The tuner cuts 60 ms after the arrival, which is in force after a
+  // second; then everything is as usual.
   EXPECT_NEAR(run.jobs[2].start.count(), 100 + 0.06 + 1 + 0.01 + 0.05 + 1, kExact);
   EXPECT_NEAR(run.jobs[2].finish.count(), run.jobs[2].start.count() + 50, kExact);
-  // The sensitive one kept its speed.
+  // The sensitive one has kept its speed.
   EXPECT_NEAR(run.jobs[0].finish.count(), 1.06 + 1000, kExact);
   EXPECT_EQ(run.jobs[0].resizes, 0U);
   EXPECT_GE(run.jobs[1].resizes, 1U);
@@ -111,8 +111,8 @@ TEST(ProductSimulatorTest, CutPodGrowsBackInTheRoundAfterAPodLeft) {
   const double cut = cut_asked + 1;
   EXPECT_NEAR(run.jobs[1].start.count(), cut + 0.01 + 0.05 + 1, kExact);
   EXPECT_NEAR(run.jobs[1].finish.count(), run.jobs[1].start.count() + 100, kExact);
-  // One change per round: announced 300 s after the cut, made after a second, in force after
-  // another.
+  // There is one change per round: announced 300 s after the cut, made after a second, and in force
+  // after another.
   const double grown = cut_asked + 300 + 1 + 1;
   const double done = (cut - 1.06) * 1.5 + (grown - cut) * 1;
   EXPECT_NEAR(run.jobs[0].finish.count(), grown + (1000 - done) / 1.5, kExact);
@@ -121,17 +121,18 @@ TEST(ProductSimulatorTest, CutPodGrowsBackInTheRoundAfterAPodLeft) {
 
 TEST(ProductSimulatorTest, VacatedPlaceGoesToAFittingPodBeforeAnyCut) {
   ProductOptions options = Options(Enforcement::kStrict);
-  // Even if the tuner takes no time.
+  // This holds even if the tuner takes no time.
   options.latencies.tune = Duration::zero();
   const SimulationRun run =
       RunOn(Cluster(1, 2),
             {JobOf(0, "sensitive", 0, 10'000), JobOf(1, "insensitive", 1, 100),
              JobOf(2, "sensitive", 10, 100), JobOf(3, "insensitive", 20, 100)},
             options);
-  // One core is left: not enough for the third job, which is tried first, but for the fourth.
+  // One core is left. That is not enough for the third job, which is tried first, but for the
+  // fourth.
   const double left = run.jobs[1].finish.count();
   EXPECT_NEAR(run.jobs[3].start.count(), left + 0.01 + 0.01 + 0.05 + 1, kExact);
-  // No other job fits when that one leaves: a second later the first job is cut for the third.
+  // No other job fits when that one ends. A second later the first job is cut for the third.
   const double left_again = run.jobs[3].finish.count();
   EXPECT_NEAR(run.jobs[2].start.count(), left_again + 1 + 1 + 0.01 + 0.05 + 1, kExact);
 }
@@ -140,7 +141,7 @@ TEST(ProductSimulatorTest, SharedCpuGoesToPodsThatGainBeforeAnyResize) {
   const std::vector<ProductJob> jobs = {JobOf(0, "sensitive", 0, 1000),
                                         JobOf(1, "sensitive", 10, 100)};
   const SimulationRun run = RunOn(Cluster(1, 2), jobs, Options(Enforcement::kShared));
-  // Two cores while both run, three before and after.
+  // It has two cores while both run, and three before and after.
   const double together = run.jobs[1].finish.count() - run.jobs[1].start.count();
   EXPECT_NEAR(together, 100, kExact);
   EXPECT_NEAR(run.jobs[0].finish.count(), 1.06 + together + (1000 - together) / 1.5, kExact);
@@ -156,7 +157,7 @@ TEST(ProductSimulatorTest, JobLargerThanANodeRunsWhenAllItsPodsDo) {
   EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
 }
 
-// One GPU of each node is taken for ever.
+// Returns a cluster in which one GPU of each node is always taken.
 StartingCluster HalfTaken(size_t nodes, size_t per_rack) {
   StartingCluster cluster = ClusterOf(nodes, {Gpus(2), Cores(4), GiB(40)}, per_rack);
   for (const Node& node : cluster.nodes) {
@@ -184,8 +185,8 @@ TEST(ProductSimulatorTest, AGangWaitsForANodeAndThenForARack) {
   const SimulationRun run = RunOn(cluster, {JobOf(0, "insensitive", 0, 100, 2)}, options);
   EXPECT_EQ(run.places[0].nodes, "node-0001 node-0002");
   EXPECT_EQ(run.places[0].tier, SpreadTier::kRack);
-  EXPECT_NEAR(run.places[0].waited_for_locality.count(), 30, 0.02);  // and the attempt
-  // Two of six GPUs.
+  EXPECT_NEAR(run.places[0].waited_for_locality.count(), 30, 0.02);  // plus the attempt
+  // Two of six GPUs were reserved and idle.
   EXPECT_NEAR(run.kept_idle, 30.0 * 2 / 6 / (run.end - run.begin).count(), 1e-4);
   EXPECT_NEAR(run.jobs[0].start.count(), 30 + 0.02 + 0.05 + 0.01 + 1, 0.05);
   EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
@@ -203,14 +204,14 @@ TEST(ProductSimulatorTest, AGangGoesAnywhereAtOnceWithoutWaits) {
 
 TEST(ProductSimulatorTest, AGangIsPlacedWholeOrNotAtAll) {
   ProductOptions options = OnePodForEachGpu();
-  // If pods were bound one by one, each gang would have half of the cluster.
+  // If pods were bound one by one, each gang would get half of the cluster.
   const SimulationRun run =
       RunOn(Cluster(2, 2), {JobOf(0, "insensitive", 0, 100, 3), JobOf(1, "insensitive", 0, 100, 3)},
             options);
   EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
 }
 
-// Records when each pod is first seen bound.
+// Records when each pod is first bound.
 class WhenBound final : public ProductObserver {
  public:
   explicit WhenBound(std::string uid) : uid_(std::move(uid)) {}
@@ -227,7 +228,7 @@ class WhenBound final : public ProductObserver {
   const std::string uid_;
 };
 
-// Like the extender, which uses the conditions that kube-scheduler wrote on the pods.
+// The extender behaves so: it uses the conditions that kube-scheduler has written on the pods.
 TEST(ProductSimulatorTest, AGangThatHasWaitedBeforeTheBeginningWaitsForNoNode) {
   StartingCluster cluster = HalfTaken(3, 0);
   for (const char* name : {"g-0", "g-1"}) {
@@ -258,7 +259,7 @@ TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
   cluster.pods.push_back(pod);
   const SimulationRun run =
       RunOn(cluster, {JobOf(0, "insensitive", 0, 100), JobOf(1, "insensitive", 1, 100)});
-  // One GPU for both of them.
+  // Both use the same GPU.
   EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
   EXPECT_NEAR(run.jobs[1].start.count(), run.jobs[0].finish.count() + 1.06, kExact);
 }
@@ -293,7 +294,7 @@ TEST(ProductSimulatorTest, TruncatedRunHasTheLastSpeedOfEachJob) {
             {JobOf(0, "sensitive", 0, 1000), JobOf(1, "insensitive", 10, 50),
              JobOf(2, "insensitive", 20, 1000), JobOf(3, "insensitive", 30, 1000)},
             options);
-  // The second has finished, the last one waits for its GPU.
+  // The second job has finished; the last one waits for its GPU.
   EXPECT_EQ(run.last_speeds, (std::vector<double>{1.5, 0, 1, 0}));
   EXPECT_EQ(run.end, Seconds(100));
   EXPECT_GT(run.jobs[1].finish, Seconds(0));
@@ -312,7 +313,8 @@ TEST(ProductSimulatorTest, ProfilesThatComeLateAreUsedFromThenOn) {
     return run.jobs[0].finish.count();
   };
   EXPECT_NEAR(finish_with(std::nullopt), 1000, 5);
-  // The tuner's rounds are 300 s long: in one the other pod is cut, in the next this one grows.
+  // The tuner's rounds are 300 s long: in one of them the other pod is cut, and in the next this
+  // one grows.
   EXPECT_NEAR(finish_with(std::chrono::seconds(1)), 600 + 900 / 1.5, 5);
   EXPECT_NEAR(finish_with(std::chrono::seconds(600)), 900 + 600 / 1.5, 5);
   EXPECT_NEAR(finish_with(std::chrono::hours(1)), 1500, 5) << "with its fair share";
@@ -322,7 +324,7 @@ TEST(ProductSimulatorTest, BlindlyPlacedJobsStay) {
   const auto slowest_with = [](std::optional<Duration> after) {
     ProductOptions options = Options(Enforcement::kStrict);
     options.profiles_after = after;
-    // The last job arrives when the profiles are known.
+    // The last job arrives after the profiles are known.
     const SimulationRun run =
         RunOn(Cluster(2, 2),
               {JobOf(0, "sensitive", 0, 1500), JobOf(1, "sensitive", 0, 1500),
@@ -358,7 +360,7 @@ TEST(ProductSimulatorTest, NoGangHasMoreMembersThanTheProductLetsItHave) {
   EXPECT_EQ(error(257), "job-3 needs 257 pods, and a gang has 256 at most");
 }
 
-// The pods of a node, as the kubelet sees them, never take more than the node has.
+// Checks that a node's pods, as the kubelet sees them, never take more than the node has.
 class NeverTooMuch final : public ProductObserver {
  public:
   void Look(Seconds at, const ClusterSnapshot& cluster) override {
@@ -367,7 +369,8 @@ class NeverTooMuch final : public ProductObserver {
       const NodeState& node = cluster.node(index);
       ResourceVector held;
       for (const auto& pod : node.detail->pods) {
-        if (pod->waiting) continue;  // being bound, or a place kept before its room is made
+        // it is being bound, or is a place that is kept before its room is made
+        if (pod->waiting) continue;
         held += LargerOf(LargerOf(pod->fungible->requested, pod->fungible->set_aside),
                          pod->fungible->in_force);
         EXPECT_TRUE(pod->fungible->floor.FitsWithin(pod->fungible->requested)) << pod->uid;

@@ -1,5 +1,5 @@
-// The product simulator with a queue, with faults and pods without GPUs, and with the baselines in
-// place of Synergy.
+// Tests the product simulator with a queue, with faults and pods without GPUs, and with the
+// baselines instead of Synergy.
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +16,8 @@
 namespace synergy::testing {
 namespace {
 
-// Fair shares are two cores for a GPU; a job twice as fast with four.
+// Returns two models. The fair share is two cores for a GPU; one of them is twice as fast with
+// four.
 ModelProfiles TwoModels() {
   ModelProfiles profiles;
   const auto profile = [](const std::vector<double>& by_cores) {
@@ -62,12 +63,12 @@ TEST(QueuedJobsTest, UnderLasAYoungJobTakesTurnsWithAnOldOne) {
   const SimulationRun run =
       RunWith(QueueUnder("las"),
               {JobOfModel(0, "frugal", 0, 3000), JobOfModel(1, "frugal", 60, 100)}, NodesOf(1, 1));
-  // Rounds begin every 300 s. The old job stops then, the young one runs, and the old one goes on.
+  // Rounds begin every 300 s. The old job then stops, the young one runs, and the old one resumes.
   EXPECT_NEAR(run.jobs[1].start.count(), 300, 6);
   EXPECT_NEAR(run.jobs[1].finish.count(), 300 + 110, 10);
   EXPECT_EQ(run.jobs[0].restarts, 1U);
   EXPECT_EQ(run.jobs[1].restarts, 0U);
-  // It loses nothing but the restart cost and the time in which it did not run.
+  // It loses only the restart cost and the time in which it did not run.
   EXPECT_NEAR(run.jobs[0].finish.count(), 3000 + 2 * 10 + 110, 20);
 }
 
@@ -85,12 +86,12 @@ TEST(QueuedJobsTest, UnderFifoTheOrderIsThatOfArrival) {
 }
 
 TEST(QueuedJobsTest, UnderSrtfAShortJobThatHasRunGoesBeforeALongOne) {
-  // Two short ones and a long one on a GPU: once all of them have run, the short ones go first.
+  // Two short jobs and a long one share a GPU. When all have run once, the short ones go first.
   const std::vector<ProductJob> jobs = {JobOfModel(0, "frugal", 0, 20'000),
                                         JobOfModel(1, "frugal", 0.5, 700)};
   const SimulationRun las = RunWith(QueueUnder("las"), jobs, NodesOf(1, 1));
   const SimulationRun srtf = RunWith(QueueUnder("srtf"), jobs, NodesOf(1, 1));
-  // Under srtf a job whose remaining time is unknown waits behind those that run.
+  // Under srtf a job whose remaining time is unknown waits behind the running ones.
   EXPECT_GT(srtf.jobs[1].start.count(), 20'000);
   EXPECT_LT(las.jobs[1].finish.count(), 3000);
 }
@@ -105,7 +106,7 @@ TEST(QueuedJobsTest, AGangIsSuspendedAndGoesOnAsAWhole) {
   for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0);
 }
 
-// A node with a fast GPU and one with a slow one, under a policy of GPU types.
+// Tests a node with a fast GPU and a node with a slow one, under a policy of GPU types.
 class TypedJobsTest : public ::testing::Test {
  protected:
   static StartingCluster FastAndSlow(int64_t gpus) {
@@ -128,7 +129,7 @@ TEST_F(TypedJobsTest, AnAwarePolicyGivesTheFirstJobTheFastType) {
               {JobOfModel(0, "frugal", 0, 600), JobOfModel(1, "frugal", 5, 600)}, FastAndSlow(1));
   EXPECT_EQ(run.places[0].nodes, "node-0001");
   EXPECT_NEAR(run.jobs[0].finish.count(), 610, 10);
-  // The second job is on the slow type until the fast one is free, and moves as a round begins.
+  // The second job is on the slow type until the fast one is free, and moves when a round begins.
   EXPECT_EQ(run.places[1].nodes, "node-0001");
   EXPECT_EQ(run.jobs[1].restarts, 1U);
   EXPECT_LT(run.jobs[1].finish.count(), 1210);
@@ -189,7 +190,7 @@ TEST_F(TypedJobsTest, APolicyThatNeedsASolverIsRefusedByItsName) {
 TEST(QueuedJobsTest, ANodeThatIsLostCostsTimeAndNoWork) {
   ProductOptions options;
   options.restart_cost = std::chrono::seconds(10);
-  options.faults.node_lost = 12;  // every two hours
+  options.faults.node_lost = 12;  // a loss every two hours
   const SimulationRun run = RunWith(options, {JobOfModel(0, "frugal", 0, 36'000)}, NodesOf(2, 1));
   EXPECT_GE(run.jobs[0].restarts, 1U);
   const double lost = run.jobs[0].restarts * (350 + 10 + 2);
@@ -213,7 +214,7 @@ TEST(QueuedJobsTest, RefusedAndDeferredResizesAndFailingCallsEndNoJob) {
   for (const JobRun& job : run.jobs) EXPECT_GT(job.finish.count(), 0) << job.id;
 }
 
-// Elastic jobs of pods with a GPU each.
+// Tests elastic jobs whose pods have a GPU each.
 class ElasticJobsTest : public ::testing::Test {
  protected:
   static ProductOptions UpTo(int64_t most, double serial = 0) {
@@ -228,7 +229,7 @@ class ElasticJobsTest : public ::testing::Test {
 TEST_F(ElasticJobsTest, AJobAloneGrowsAsARoundBegins) {
   const SimulationRun run = RunWith(UpTo(4), {JobOfModel(0, "frugal", 0, 3000)}, NodesOf(2, 2));
   EXPECT_EQ(run.jobs[0].restarts, 1U);
-  // A round with one pod, and what is left with four.
+  // It runs for a round with one pod, and does the rest with four.
   EXPECT_NEAR(run.jobs[0].finish.count(), 300 + 2700 / 4.0 + 10, 20);
 }
 
@@ -242,7 +243,7 @@ TEST_F(ElasticJobsTest, AJobShrinksForOneThatComes) {
   const SimulationRun run =
       RunWith(UpTo(4), {JobOfModel(0, "frugal", 0, 9000), JobOfModel(1, "frugal", 700, 900)},
               NodesOf(2, 2));
-  // The second starts as a round begins, long before the first ends.
+  // The second starts when a round begins, long before the first ends.
   EXPECT_LT(run.jobs[1].start.count(), 930);
   EXPECT_GE(run.jobs[0].restarts, 2U);
   EXPECT_GT(run.jobs[0].finish.count(), run.jobs[1].finish.count());
@@ -251,7 +252,7 @@ TEST_F(ElasticJobsTest, AJobShrinksForOneThatComes) {
 TEST_F(ElasticJobsTest, AJobThatCannotBeElasticKeepsItsSize) {
   ProductOptions options = UpTo(4);
   options.pod_gpus = Gpus(2);
-  // Pods with two GPUs and with one.
+  // The pods have two GPUs, or one.
   const SimulationRun run = RunWith(options, {JobOfModel(0, "frugal", 0, 900, 3)}, NodesOf(2, 4));
   EXPECT_EQ(run.jobs[0].restarts, 0U);
 }
@@ -274,7 +275,7 @@ TEST_F(ElasticJobsTest, TheyNeedAQueueWithWorkersElastic) {
   EXPECT_FALSE(SimulateProduct(NodesOf(1, 2), jobs, profiles, options));
 }
 
-// A node with two GPUs, whose pods without GPUs want more CPU than it has.
+// Tests a node with two GPUs, on which pods without GPUs want more CPU than it has.
 class CpuPodsTest : public ::testing::Test {
  protected:
   static SimulationRun RunBeside(const CpuPodLoad& load, const std::string& mechanism) {
@@ -336,7 +337,7 @@ TEST(BaselineTest, BurstableJobsUseWhatOthersLeave) {
   ASSERT_TRUE(SetMechanism("burstable-packed", options));
   const SimulationRun run = RunWith(
       options, {JobOfModel(0, "hungry", 0, 150), JobOfModel(1, "frugal", 0, 1000)}, NodesOf(1, 2));
-  // The frugal one uses one of its two cores, so that the other has three.
+  // The frugal job uses one of its two cores, so the other job has three.
   EXPECT_NEAR(run.jobs[0].finish.count() - run.jobs[0].start.count(), 100, 2);
   EXPECT_EQ(run.places[0].bound_with, (ResourceVector{Gpus(1), Cores(2), GiB(20)}));
 }

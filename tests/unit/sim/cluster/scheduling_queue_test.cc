@@ -24,7 +24,7 @@ Pod WaitingPod(std::string name, int64_t gpus = 1, int32_t priority = 0) {
   return pod;
 }
 
-// Returns the pods that would be tried, one after the other, if all failed.
+// Returns the pods that are tried, one after the other, if all attempts fail.
 std::vector<std::string> AllFail(SchedulingQueue& queue, Instant now) {
   std::vector<std::string> tried;
   while (const auto next = queue.Next(now)) {
@@ -73,7 +73,7 @@ TEST(SchedulingQueueTest, PodInBackoffGoesAfterOthers) {
   queue.Add(WaitingPod("young", 2), At(10.5));
   queue.WakeAll();
   EXPECT_EQ(AllFail(queue, At(10.5)), (Names{"young", "old"}));
-  // A second later its first backoff would have been over.
+  // A second later its first backoff would be over.
   SchedulingQueue later;
   later.Add(WaitingPod("old"), At(0));
   AllFail(later, At(10));

@@ -1,4 +1,4 @@
-// Trainings on nodes whose pods share a storage.
+// Tests trainings on nodes whose pods share storage.
 
 #include <chrono>
 #include <memory>
@@ -15,7 +15,7 @@
 namespace synergy::testing {
 namespace {
 
-constexpr Bytes kOwnStorage(500'000'000);  // per second, as the profiles of a trace have it
+constexpr Bytes kOwnStorage(500'000'000);  // bytes per second, as in the profiles of a trace
 
 std::shared_ptr<const JobProfile> ProfileWith(std::vector<JobProfile::Point> points) {
   return std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points)));
@@ -23,8 +23,8 @@ std::shared_ptr<const JobProfile> ProfileWith(std::vector<JobProfile::Point> poi
 
 class TenantsOfStorageTest : public ::testing::Test {
  protected:
-  // An iteration per second for each core, up to three, of 100 bytes; half of the data are missed
-  // with the memory at first.
+  // Starts a training that does an iteration of 100 bytes per second for each core, up to three.
+  // With its memory at first, it misses half of the data.
   void Start(size_t job, Enforcement enforcement = Enforcement::kShared) {
     running.Begin(job, {.ideal = Seconds(1e6)});
     JobProgress::RunningPod pod{.uid = std::to_string(job), .job = job};
@@ -74,15 +74,15 @@ TEST_F(TenantsOfStorageTest, CpuOfAPodThatWaitsGoesToOthers) {
   Start(1);
   EXPECT_EQ(Cpu("0"), Cores(2));
   running.SetInForce("n1", "1", {Gpus(1), Cores(2), GiB(5)}, now);
-  // It misses all of its data, and has what the need of the other leaves.
+  // It misses all of its data, and gets the bandwidth that the other does not need.
   EXPECT_NEAR(Throughput("1"), 1, 0.01);
   EXPECT_NEAR(Throughput("0"), 2, 0.01);
   running.SetInForce("n1", "0", {Gpus(1), Cores(2), GiB(15)}, now);
   EXPECT_NEAR(Throughput("1"), 2, 0.01);
 }
 
-// Jobs whose data are in memory by their profile's best point, and need the whole of a storage of
-// 500 MB/s there.
+// Returns jobs that, at their profile's best point, have their data in memory and need all of a
+// storage of 500 MB/s.
 ModelProfiles ReaderAndOther() {
   ModelProfiles profiles;
   profiles.Set("reader", ProfileWith({{Cores(2), GB(22), 0.1}, {Cores(2), GB(40), 1}}));

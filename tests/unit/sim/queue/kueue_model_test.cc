@@ -18,7 +18,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A queue of 4 GPUs in which each delay is another number of milliseconds.
+// Tests a queue of 4 GPUs in which each delay is a different number of milliseconds.
 class KueueModelTest : public ::testing::Test {
  protected:
   explicit KueueModelTest(bool strict = false) {
@@ -42,7 +42,7 @@ class KueueModelTest : public ::testing::Test {
     return kueue_.Write({.workload = kueue_.Find(name), .priority = priority, .note = std::nullopt},
                         at_);
   }
-  // A job of pods with a GPU each.
+  // Creates a job whose pods have a GPU each.
   void CreateJob(const std::string& name, int64_t pods) {
     kueue_.PutJob({.uid = name, .job_namespace = "team", .name = name, .workers = pods});
     Workload workload;
@@ -60,7 +60,8 @@ class KueueModelTest : public ::testing::Test {
   static WorkersWrite Resized(std::shared_ptr<const QueuedJob> job, int to) {
     return {std::move(job), "train", {1, to, "a test"}, {}, {}};
   }
-  // Returns what is to be done in the meantime, with the milliseconds after which it is.
+  // Returns the actions that become due in this time, each with the milliseconds after which it
+  // does.
   std::vector<std::string> RunFor(Duration duration) {
     std::vector<std::string> actions;
     const Instant began = at_.now;
@@ -111,7 +112,7 @@ TEST_F(KueueModelTest, HigherPrioritiesGoFirstThenOlderWorkloads) {
   Create("high", 2);
   SetPriority("high", 1);
   kueue_.Finish("full", at_);
-  // The last one had room made for it before.
+  // Room was made for the last one before.
   EXPECT_THAT(RunFor(seconds(10)), ElementsAre("4301 start high", "4301 start young"));
 }
 
@@ -185,7 +186,7 @@ TEST_F(KueueModelTest, NoMoreAreEvictedThanAreNeededAndTheLastAdmittedFirst) {
   Create("third", 1);
   RunFor(seconds(9));
   Create("high", 2, 1);
-  // The third alone is not enough, and with the second is more than enough.
+  // The third alone does not suffice; together with the second it more than suffices.
   EXPECT_THAT(RunFor(seconds(1)), ElementsAre("21 stop second"));
 }
 

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A queue of 2 GPUs; pods run at once.
+// Tests a queue of 2 GPUs in which pods run at once.
 class QueueDriverTest : public ::testing::Test {
  protected:
   void Begin(const std::string& policy) {
@@ -42,7 +42,7 @@ class QueueDriverTest : public ::testing::Test {
   void Add(const std::string& name, int64_t gpus) {
     driver_->Add({.name = name, .gpus = Gpus(gpus)}, at_);
   }
-  // Returns which jobs start and stop in the meantime.
+  // Returns which jobs start and stop in this time.
   std::vector<std::string> RunFor(Duration duration) {
     std::vector<std::string> actions;
     const Instant end = at_.now + duration;
@@ -74,7 +74,7 @@ class QueueDriverTest : public ::testing::Test {
   }
 
   Moment at_{Instant(seconds(3600)), WallTime(std::chrono::hours(1000))};
-  std::map<std::string, Duration> remaining_;  // by pod
+  std::map<std::string, Duration> remaining_;  // pod -> remaining time
   std::optional<QueueDriver> driver_;
 };
 
@@ -103,7 +103,7 @@ TEST_F(QueueDriverTest, ServiceIsChargedThoughSecondsAreLeftOut) {
   RunFor(minutes(6));
   Add("b", 2);
   RunFor(minutes(20));
-  // Its note was written as it lost its turn: from its start to the round's begin.
+  // Its note was written when it lost its turn: service from its start to the begin of the round.
   const auto note = driver_->kueue().Find("a")->note;
   ASSERT_TRUE(note);
   EXPECT_NEAR(note->served, 2 * (600 - 2), 2 * 3);
@@ -116,7 +116,7 @@ TEST_F(QueueDriverTest, UnderSrtfTheJobOfWhichLessIsLeftGoesFirst) {
   RunFor(minutes(6));
   Add("short", 2);
   remaining_["short-0"] = minutes(20);
-  // It has never run: its remaining time is unknown, so it goes last.
+  // It has never run, so its remaining time is unknown, and it goes last.
   EXPECT_THAT(RunFor(minutes(30)), IsEmpty());
 }
 

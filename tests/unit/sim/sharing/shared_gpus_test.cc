@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Flat models: each has its own speed with any CPU and memory.
+// Returns flat models: each has one speed with any CPU and memory.
 ModelProfiles FlatModels() {
   ModelProfiles profiles;
   for (const char* model : {"a", "b", "c", "large"}) {
@@ -26,7 +26,8 @@ ModelProfiles FlatModels() {
   return profiles;
 }
 
-// `lasts` alone, at 2 iterations a second; the first part is the first 100.
+// Returns a job that takes `lasts` alone, at 2 iterations per second. Its first part is the first
+// 100 iterations.
 ProductJob FlatJob(uint64_t id, double lasts, std::string model = "a", double arrival = 0,
                    int64_t gpus = 1) {
   return {.id = id,
@@ -76,7 +77,8 @@ PairSpeeds Pairs() {
   return pairs;
 }
 
-// By hand: equal jobs of an hour end at 3600 and 7200 s in order, at 7140 and 7200 s in slices.
+// Calculated: equal jobs of an hour end at 3600 and 7200 s in order, and at 7140 and 7200 s in
+// slices.
 TEST(SharedGpusTest, SlicesBringTheFirstIterationsSoonerAndEndEqualJobsLater) {
   const std::vector<ProductJob> jobs = {FlatJob(0, 3600), FlatJob(1, 3600)};
   const SimulationRun in_order = RunShared(jobs, {.height = 1});
@@ -98,7 +100,8 @@ TEST(SharedGpusTest, NothingIsSharedBeforeEveryGpuIsTaken) {
                                         FlatJob(3, 600)};
   const SimulationRun two_nodes = RunShared(jobs, {.height = 2}, 2, 2);
   for (const JobRun& job : two_nodes.jobs) EXPECT_NEAR(job.finish.count(), 600, 1e-3);
-  EXPECT_NEAR(two_nodes.sharing->work_per_gpu_second, 0, 1e-9);  // all came at once
+  // all jobs arrived at the same time
+  EXPECT_NEAR(two_nodes.sharing->work_per_gpu_second, 0, 1e-9);
 }
 
 TEST(SharedGpusTest, NodeTakesPodsOfOneSizeAtATime) {

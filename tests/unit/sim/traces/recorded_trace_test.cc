@@ -31,7 +31,7 @@ std::string ReadingOf(std::string_view text) {
   return trace ? trace->Describe() : trace.error().message;
 }
 
-// "ID@SUBMITTED:DURATIONxGPUS" for each job.
+// Returns "ID@SUBMITTED:DURATIONxGPUS" for each job.
 std::vector<std::string> JobsOf(std::string_view text) {
   const auto trace = ReadTrace(text);
   if (!trace) return {trace.error().message};
@@ -134,7 +134,7 @@ TEST(SlurmTraceTest, JobsAreReadAndTheRestIsCounted) {
             "ran; 1 still running, counted with the time so far, 1 heterogeneous");
 }
 
-// Leaves columns out of a text that is separated by |.
+// Leaves these columns out of a text whose columns are separated by |.
 std::string Without(std::string_view text, const std::vector<size_t>& columns) {
   std::string left;
   while (!text.empty()) {
@@ -265,7 +265,8 @@ TEST(RecognizeTraceTest, OtherTextIsRejectedWithTheForms) {
   EXPECT_EQ(RecognizeTrace(" \n[{}]", "f")->form, TraceForm::kJson);
 }
 
-// However rows and columns are ordered and written, the jobs are those that were made.
+// However rows and columns are ordered and written, the jobs that are read are those that were
+// generated.
 TEST(RecordedTracePropertyTest, MadeTracesAreReadBackInAnyOrderAndForm) {
   constexpr uint64_t kSeeds = 200;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
