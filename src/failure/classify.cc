@@ -159,7 +159,7 @@ std::optional<Verdict> ByExitCode(int code) {
 // Returns whether the path in the line belongs to another machine.
 bool IsRemotePath(std::string_view line) {
   static const re2::RE2 remote(
-      R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|NoSuch(?:Key|Bucket)|(?:^|[ :"'])b/[\w.-]+/o/)",
+      R"((?i)\b(?:s3a?|s3n|gs|gcs|hdfs|viewfs|abfss?|wasbs?|adl|oss|cos|obs|tos|swift|dfs|https?|ftp|dbfs|az)://|(?:^|["' =:(])/(?:mnt|nfs|efs|fsx|lustre|gpfs|beegfs|ceph\w*|gcs\w*|s3\w*|net|weka\w*|juicefs|jfs|hdfs|gluster\w*|azure\w*|blobfuse|afs|panfs|vast|netapp|cifs|smb)\b|NoSuch(?:Key|Bucket)|when calling the (?:Head|Get|List)\w+ operation|(?:^|[ :"'])b/[\w.-]+/o/)",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), remote);
 }

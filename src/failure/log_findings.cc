@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <re2/re2.h>
@@ -269,6 +270,7 @@ class Reading {
     switch (seen.part) {
       case TracebackReader::Part::kFrame:
         several_ |= SpeaksOfSeveral(line.body);
+        spawned_ |= line.body.find("multiprocessing/spawn.py") != std::string_view::npos;
         return;
       case TracebackReader::Part::kException:
         AddRaised(at, seen);
@@ -286,11 +288,14 @@ class Reading {
     const LogLine& line = entries_[at].line;
     std::string_view text = line.body;
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    if (!seen.aside && !seen.announced) ended_ = false;
+    // The parent has ended before it had sent what its child is to run.
+    const bool orphaned = std::exchange(spawned_, false) && text.starts_with("EOFError");
+    const bool aside = seen.aside || orphaned;
+    if (!aside && !seen.announced) ended_ = false;
     if (IsWrapper(text)) {
       several_ |= text.find("ChildFailed") != std::string_view::npos;
       open_.erase(line.origin);
-      if (!seen.aside) AddSignal(at, text);
+      if (!aside) AddSignal(at, text);
       return;
     }
     Candidate raised{.match = MatchRule(text, true),
@@ -299,7 +304,7 @@ class Reading {
                      .steps = steps_,
                      .lines = lines_,
                      .raised = true,
-                     .aside = seen.aside,
+                     .aside = aside,
                      .announced = seen.announced,
                      .caused = seen.caused,
                      .open = text.ends_with(':') || IsOfCall(text),
@@ -496,6 +501,7 @@ class Reading {
   std::set<std::string> origins_;
   bool several_ = false;
   bool announced_ = false;     // the next line is an exception's message
+  bool spawned_ = false;       // the present traceback is of a child that Python spawned
   bool ended_others_ = false;  // a launcher ends the processes that are left
   bool trained_ = false;       // a line shows a loss after the start
   size_t steps_ = 0;

@@ -20,7 +20,7 @@ constexpr size_t kLongestBefore = 256;
 Expression Counted(std::string_view name) {
   return {
       fmt::format(
-          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
+          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:(?:train(?:ing)?|current|completed|optimizer|update)[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
           R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
           R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
           name),

@@ -158,6 +158,10 @@ constexpr std::array kPatterns = {
             R"(\|\s+(?:time/)?total_timesteps\s+\|\s+(?P<iteration>\d+)\s+\|)"},
     Pattern{"candle", kTraining, " train loss: ",
             R"((?:^|\s)(?P<iteration>\d+) train loss: +(?P<loss>[\d.]+) test acc: )"},
+    // Swin's scripts, and many after them.
+    Pattern{"pytorch", kTraining, "][",
+            R"((?:^|[Tt]rain(?:ing)?:? |[Ee]poch:? )\[(?P<epoch>\d+)/\d+\]\[ *(?P<iteration>\d+)/)"
+            R"((?P<total>\d+)\]\s.*[lL]oss)"},
     Pattern{
         "composer", kTraining, "[batch=",
         R"((?:\[epoch=(?P<epoch>\d+)(?:/\d+)?\])?\[batch=(?P<iteration>\d+)(?:/(?P<total>\d+))?\]:)"},

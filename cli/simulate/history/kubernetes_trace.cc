@@ -191,6 +191,27 @@ std::string KubernetesTrace::WholeOf(const std::string& uid) const {
   return whole;
 }
 
+// A Job starts when it is created or resumed, which may be long before its pods have their GPUs.
+// Sets the Jobs' starts to those of their pods, as far as these are known.
+void KubernetesTrace::StartWithPods(std::vector<Object>& parts) {
+  std::optional<Seconds> first;
+  bool has_pods = false;
+  for (const Object& part : parts) {
+    if (part.source != Source::kPod) continue;
+    has_pods = true;
+    if (part.started) first = std::min(first.value_or(*part.started), *part.started);
+  }
+  if (!has_pods) return;
+  for (Object& part : parts) {
+    if (part.source != Source::kJob || !part.started) continue;
+    if (first && (!part.ended || *first <= *part.ended)) {
+      part.started = std::max(*part.started, *first);
+    } else if (!first && !part.ended) {
+      part.started.reset();
+    }
+  }
+}
+
 // All parts have the same source.
 RecordedRow KubernetesTrace::RowOf(const std::vector<Object>& parts, Seconds end) {
   RecordedRow row;
@@ -230,6 +251,7 @@ Result<RecordedTrace> KubernetesTrace::Finish(std::string_view name,
         std::min_element(parts.begin(), parts.end(), [](const Object& a, const Object& b) {
           return a.source < b.source;
         })->source;
+    if (best == Source::kJob) StartWithPods(parts);
     std::erase_if(parts, [best](const Object& part) { return part.source != best; });
     RecordedRow row = RowOf(parts, period ? period->end : latest_);
     if (period && row.ended && *row.ended < period->end - period->length) {

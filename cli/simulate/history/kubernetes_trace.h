@@ -5,7 +5,8 @@
 //
 // A job of the trace is what one object runs at the same time: a Job, a JobSet or TrainJob with its
 // Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times come from Kueue's Workload;
-// without one, from its Jobs; without these, from its pods. Its GPUs are the most that it had at
+// without one, from its Jobs, which start with the first of their pods in the list; without these,
+// from its pods. Its GPUs are the most that it had at
 // one moment. Its model is the label synergy.io/profile. Pods that serve until they are removed (of
 // Deployments, DaemonSets) are omitted.
 //
@@ -66,6 +67,7 @@ class KubernetesTrace {
   std::optional<Seconds> TimeOf(json::Value text);
   // Returns the UID of the outermost object to which this one belongs.
   std::string WholeOf(const std::string& uid) const;
+  static void StartWithPods(std::vector<Object>& parts);
   static RecordedRow RowOf(const std::vector<Object>& parts, Seconds end);
 
   std::string gpu_resource_;

@@ -21,14 +21,15 @@ Result<JobColumns> PlainColumns(const TraceTable& table) {
   JobColumns columns;
   columns.id = table.Find({"job_id", "jobid", "id"});
   columns.model = table.Find({"model"});
-  columns.duration = table.Find({"duration_s", "duration", "runtime_s", "runtime"});
+  columns.state = table.Find({"state", "status"});
+  columns.duration = table.Find({"duration_s", "duration", "runtime_s", "runtime", "elapsed"});
   const auto gpus = table.Need({"gpus", "num_gpus", "num_gpu", "gpu_count"}, "the job's GPUs");
   if (!gpus) return Fail(gpus.error());
   columns.gpus = *gpus;
-  columns.submitted = table.Find({"submit_time", "submit_s", "submitted", "arrival_s"});
+  columns.submitted = table.Find({"submit_time", "submit_s", "submitted", "submit", "arrival_s"});
   if (!columns.duration || !columns.submitted) {
-    columns.started = table.Find({"start_time", "start_s"});
-    columns.ended = table.Find({"end_time", "end_s"});
+    columns.started = table.Find({"start_time", "start_s", "start"});
+    columns.ended = table.Find({"end_time", "end_s", "end"});
   }
   if (!columns.duration && (!columns.started || !columns.ended)) {
     return Fail(table.Need({"duration_s"}, "it, in seconds, or start_time and end_time").error());
@@ -72,7 +73,8 @@ Result<RecordedRow> ReadJobRow(const TraceTable& table, const JobColumns& column
   }
   const auto duration = table.Length(columns.duration);
   if (!duration) return Fail(duration.error());
-  row.duration = *duration;
+  // Some of Acme's durations include the time in the queue.
+  if (!row.started || !row.ended) row.duration = *duration;
   const auto gpus = table.Number(columns.gpus, kMostGpus);
   if (!gpus) return Fail(gpus.error());
   row.gpus = gpus->value_or(0);

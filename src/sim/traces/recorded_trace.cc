@@ -70,10 +70,12 @@ std::optional<TraceForm> FormOfHeader(Names names) {
   if (HasAny(names, {"gpu_num"})) return TraceForm::kHelios;
   if (HasAny(names, {"duration_s", "duration"}) || HasAny(names, {"submit_time", "submit_s"}))
     return TraceForm::kPlain;
-  if (HasAny(names, {"jobid"}) && HasAny(names, {"state", "submit", "start", "elapsed"}))
+  const bool has_gpus = HasAny(names, {"gpus", "num_gpus", "num_gpu", "gpu_count"});
+  if (!has_gpus && HasAny(names, {"jobid"}) &&
+      HasAny(names, {"state", "submit", "start", "elapsed"}))
     return TraceForm::kSlurm;
   if (HasAny(names, {"arrival_s"})) return TraceForm::kIterations;
-  if (HasAny(names, {"gpus", "num_gpus", "num_gpu"})) return TraceForm::kPlain;
+  if (has_gpus) return TraceForm::kPlain;
   return std::nullopt;
 }
 
@@ -102,11 +104,10 @@ Result<RecognizedTrace> RecognizeTrace(std::string_view text, std::string_view f
   std::string_view line = rest.substr(0, rest.find('\n'));
   for (const char separator : {',', '|', '\t', ';'}) {
     const std::vector<Names> records = FirstRecords(text, file, separator);
-    if (records.empty()) continue;
+    if (records.empty() || records.front().size() < 2) continue;
+    if (const auto form = FormOfHeader(records.front()))
+      return RecognizedTrace{*form, separator, true};
     if (const auto form = PaiFormOf(records)) return RecognizedTrace{*form, separator, false};
-    const Names& names = records.front();
-    if (names.size() < 2) continue;
-    if (const auto form = FormOfHeader(names)) return RecognizedTrace{*form, separator, true};
   }
   constexpr size_t kMostShown = 100;
   line = Trimmed(line);

@@ -18,7 +18,7 @@ constexpr int64_t kMostSlurmGpus = 1'000'000;
 
 struct SlurmColumns {
   std::optional<size_t> id, submit, start, end, elapsed, state, partition, request, allocation;
-  std::optional<size_t> gres, nodes;
+  std::optional<size_t> gres, nodes, cluster, user, name;
 };
 
 Result<SlurmColumns> FindSlurmColumns(const TraceTable& table, std::string_view file) {
@@ -33,6 +33,9 @@ Result<SlurmColumns> FindSlurmColumns(const TraceTable& table, std::string_view 
   columns.request = table.Find({"reqtres"});
   columns.allocation = table.Find({"alloctres"});
   columns.gres = table.Find({"allocgres", "reqgres"});
+  columns.cluster = table.Find({"cluster"});
+  columns.user = table.Find({"user"});
+  columns.name = table.Find({"jobname"});
   columns.nodes = table.Find({"allocnodes", "nnodes", "reqnodes"});
   const auto missing = [file](std::string_view what, std::string_view cure) {
     return Fail(ErrorCode::kInvalid,
@@ -121,15 +124,27 @@ Result<double> ReadSlurmGpus(const TraceTable& table, const SlurmColumns& column
   return static_cast<double>(*gpus) * std::max(nodes->value_or(1), 1.0);
 }
 
-bool IsStep(const TraceTable& table, const SlurmColumns& columns) {
+// Returns whether only jobs are billed, in the text of AllocTRES.
+bool IsBilled(std::string_view tres) { return tres.find("billing=") != std::string_view::npos; }
+
+// `billed`: whether the row of a job is billed.
+bool IsStep(const TraceTable& table, const SlurmColumns& columns, bool billed) {
   if (columns.id) return table.Text(columns.id).find('.') != std::string_view::npos;
-  const auto& of_jobs = columns.partition ? columns.partition : columns.request;
-  return of_jobs && table.Text(of_jobs).empty();
+  for (const auto& of_jobs : {columns.partition, columns.request, columns.user}) {
+    if (of_jobs) return table.Text(of_jobs).empty();
+  }
+  const std::string_view name = table.Text(columns.name);
+  if (name == "batch" || name == "extern") return true;
+  const std::string_view allocation = table.Text(columns.allocation);
+  return billed && !allocation.empty() && !IsBilled(allocation);
 }
 
 Result<RecordedRow> ReadSlurmRow(const TraceTable& table, const SlurmColumns& columns) {
   RecordedRow row;
   row.id = std::string(table.Text(columns.id));
+  // Clusters number their jobs independently.
+  if (columns.cluster && !row.id.empty())
+    row.id = fmt::format("{}/{}", table.Text(columns.cluster), row.id);
   row.state = ReadRecordedState(table.Text(columns.state));
   const std::pair<std::optional<size_t>, std::optional<Seconds>*> times[] = {
       {columns.submit, &row.submitted}, {columns.start, &row.started}, {columns.end, &row.ended}};
@@ -177,13 +192,15 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
   const auto columns = FindSlurmColumns(*table, file);
   if (!columns) return Fail(columns.error());
   TraceBuilder builder;
+  bool billed = false;
   // Indexed by job, then by component.
   std::map<std::string, std::map<std::string, RecordedRow>> heterogeneous;
   for (;;) {
     const auto more = table->Next(cure);
     if (!more) return Fail(more.error());
     if (!*more) break;
-    if (IsStep(*table, *columns)) {
+    billed |= IsBilled(table->Text(columns->allocation));
+    if (IsStep(*table, *columns, billed)) {
       builder.LeaveOut("steps");
       continue;
     }

@@ -101,8 +101,8 @@ std::optional<Seconds> ReadDate(std::string_view text) {
 }  // namespace
 
 bool IsUninformative(std::string_view text) {
-  constexpr std::array<std::string_view, 9> kNothing = {"",    "none", "unknown", "null", "nan",
-                                                        "n/a", "na",   "-",       "\\n"};
+  constexpr std::array<std::string_view, 12> kNothing = {
+      "", "none", "unknown", "null", "(null)", "nan", "nat", "n/a", "na", "-", "\\n", "invalid"};
   constexpr size_t kLongest = 7;
   if (text.size() > kLongest) return false;
   return std::find(kNothing.begin(), kNothing.end(), InLowerCase(text)) != kNothing.end();

@@ -12,7 +12,7 @@
 namespace synergy {
 
 // Returns whether `text` stands for a missing value in a trace: an empty field, None, Unknown,
-// null, NaN, N/A or "-", in any case.
+// null, (null), NaN, NaT, N/A, INVALID or "-", in any case.
 bool IsUninformative(std::string_view text);
 
 // Returns a point in time, counted from a fixed one. Reads seconds (a number of 1e11 and more is in

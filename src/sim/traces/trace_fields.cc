@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,17 +44,19 @@ Result<TraceTable> TraceTable::Open(std::string_view text, std::string_view file
     table.columns_.push_back(InLowerCase(Trimmed(name)));
     table.written_.emplace_back(Trimmed(name));
   }
-  if (table.columns_.size() > 1 && table.columns_.back().empty()) {
+  while (table.columns_.size() > 1 && table.columns_.back().empty()) {
     table.columns_.pop_back();
     table.written_.pop_back();
-    table.ends_in_separator_ = true;
+    ++table.separators_at_end_;
   }
-  for (size_t at = 0; at < table.columns_.size(); ++at) {
-    if (table.Find({table.columns_[at]}) == at) continue;
+  std::unordered_set<std::string_view> names;
+  for (const std::string& name : table.columns_) {
+    if (names.insert(name).second) continue;
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}:{}: the column \"{}\" occurs twice: remove one", file,
-                            table.records_.line(), table.columns_[at]));
+                            table.records_.line(), name));
   }
+  table.has_header_ = true;
   return table;
 }
 
@@ -73,12 +77,22 @@ Result<size_t> TraceTable::Need(std::initializer_list<std::string_view> names,
 }
 
 Result<bool> TraceTable::Next(std::string_view cure) {
-  const auto read = records_.Next();
-  if (!read || !*read) return read;
-  const auto fields = records_.fields();
-  const bool extra =
-      ends_in_separator_ && fields.size() == columns_.size() + 1 && Trimmed(fields.back()).empty();
-  if (fields.size() == columns_.size() || extra) return true;
+  const auto is_header = [this](std::span<const std::string_view> fields) {
+    return std::equal(
+        fields.begin(), fields.end(), written_.begin(), written_.end(),
+        [](std::string_view field, const std::string& name) { return Trimmed(field) == name; });
+  };
+  std::span<const std::string_view> fields;
+  do {
+    const auto read = records_.Next();
+    if (!read || !*read) return read;
+    fields = records_.fields();
+    const size_t most = columns_.size() + separators_at_end_;
+    while (fields.size() > columns_.size() && fields.size() <= most &&
+           Trimmed(fields.back()).empty())
+      fields = fields.first(fields.size() - 1);
+  } while (has_header_ && is_header(fields));
+  if (fields.size() == columns_.size()) return true;
   return Fail(ErrorCode::kInvalid,
               fmt::format("{}:{}: {} fields, but there are {} columns: {}", file_, records_.line(),
                           fields.size(), columns_.size(), cure));

@@ -39,7 +39,8 @@ class TraceTable {
   // WHAT".
   Result<size_t> Need(std::initializer_list<std::string_view> names, std::string_view what) const;
 
-  // Reads the next row; returns false if there is none. `cure`: for rows with too few or too many
+  // Reads the next row that does not repeat the header, as joined files do; returns false if there
+  // is none. `cure`: for rows with too few or too many
   // fields.
   Result<bool> Next(std::string_view cure);
 
@@ -59,7 +60,8 @@ class TraceTable {
   CsvRecords records_;
   std::vector<std::string> columns_;  // lower case
   std::vector<std::string> written_;  // as the header spells them, for errors
-  bool ends_in_separator_ = false;
+  bool has_header_ = false;
+  size_t separators_at_end_ = 0;  // of the header; rows may have as many
 };
 
 }  // namespace synergy

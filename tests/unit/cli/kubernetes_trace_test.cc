@@ -174,6 +174,17 @@ TEST(KubernetesTraceTest, ARunningJobRunsUntilTheLatestTime) {
   EXPECT_EQ(ReadTrace({running, later}), (TraceLines{"0+90 x 1", "30+60 x 1"}));
 }
 
+TEST(KubernetesTraceTest, AJobStartsWithItsFirstPod) {
+  EXPECT_EQ(ReadTrace({JobItem("a", 2, 1, 0, 60), PartOf("Job", "a", PodItem("p", 1, 40, 60)),
+                       PartOf("Job", "a", PodItem("q", 1, 45, 60))}),
+            TraceLines{"0+20 x 2"});
+  ListItem waiting = PartOf("Job", "b", PodItem("w", 1, 0, 60));
+  waiting.status = R"({"phase":"Pending"})";
+  ListItem created = JobItem("b", 1, 1, 0, 60);
+  created.status = R"({"startTime":")" + MinutesAfterTen(0) + "\"}";
+  EXPECT_THAT(ReadTrace({created, waiting}).front(), HasSubstr("1 pending"));
+}
+
 TEST(KubernetesTraceTest, JobsThatEndedBeforeAPeriodAreLeftOut) {
   const auto ten = ReadTimeText(MinutesAfterTen(0));
   ASSERT_TRUE(ten);

@@ -213,6 +213,58 @@ TEST(HeliosTraceTest, HeliosAndAcmeAreRead) {
               ElementsAre("@0:3600x16", "@10:40x1"));
 }
 
+TEST(HeliosTraceTest, AcmesTimeInTheQueueIsNotWork) {
+  EXPECT_THAT(JobsOf("job_id,gpu_num,type,state,submit_time,start_time,end_time,duration,queue\n"
+                     "d,64,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+                     "2023-05-17 11:01:16+00:00,18,10.0\n"),
+              ElementsAre("d@0:8x64"));
+}
+
+TEST(SlurmTraceTest, StepsAreFoundWithoutAnId) {
+  EXPECT_EQ(ReadingOf("Submit|Start|End|ElapsedRaw|AllocTRES\n"
+                      "10|10|70|60|billing=8,cpu=8,gres/gpu=2,node=1\n"
+                      "10|10|70|60|cpu=8,gres/gpu=2,node=1\n"
+                      "10|10|70|60|cpu=8,gres/gpu=2,node=1\n"),
+            "read as Slurm sacct: 1 job, left out: 2 steps");
+  EXPECT_EQ(ReadingOf("User|Submit|ElapsedRaw|AllocTRES\n"
+                      "ada|10|60|gres/gpu=2\n|10|60|gres/gpu=2\n"),
+            "read as Slurm sacct: 1 job, left out: 1 steps");
+}
+
+TEST(SlurmTraceTest, ClustersNumberTheirJobsIndependently) {
+  EXPECT_THAT(JobsOf("JobID|Cluster|Submit|ElapsedRaw|AllocTRES\n"
+                     "7|east|0|60|gres/gpu=1\n7|west|5|30|gres/gpu=1\n"),
+              ElementsAre("east/7@0:60x1", "west/7@5:30x1"));
+}
+
+TEST(TraceTableTest, JoinedFilesRepeatTheirHeader) {
+  EXPECT_THAT(JobsOf("job_id,submit_time,duration_s,gpus\n1,0,60,1\n"
+                     "job_id,submit_time,duration_s,gpus\n2,5,30,2\n"),
+              ElementsAre("1@0:60x1", "2@5:30x2"));
+}
+
+TEST(TraceTableTest, SpreadsheetsEndRowsInSeparators) {
+  EXPECT_THAT(JobsOf("job_id,submit_time,duration_s,gpus,,,\n1,0,60,1,,,\n2,5,30,2\n"),
+              ElementsAre("1@0:60x1", "2@5:30x2"));
+}
+
+TEST(TraceTableTest, ManyColumnsTakeLinearTime) {
+  std::string text = "submit_time,duration_s,gpus";
+  for (int i = 0; i < 200'000; ++i) text += fmt::format(",c{}", i);
+  text += "\n0,60,1" + std::string(200'000, ',') + "\n";
+  EXPECT_THAT(JobsOf(text), ElementsAre("@0:60x1"));
+}
+
+TEST(RecognizeTraceTest, AHeaderDecidesBeforeTheRows) {
+  EXPECT_THAT(JobsOf("job_id,submit_time,gpus,state,duration_s,user\n1,0,1,Failed,60,u\n"
+                     "2,5,1,PENDING,60,u\n"),
+              ElementsAre("1@0:60x1"));
+  EXPECT_THAT(JobsOf("job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,"
+                     "plan_gpu,gpu_type\n" +
+                     std::string("aa,worker,3.0,Terminated,110.0,390.0,600.0,29.3,100.0,V100\n")),
+              ElementsAre("aa@0:280x3"));
+}
+
 constexpr std::string_view kPaiJobs =
     "aa,i1,u1,Terminated,100.0,400.0\nbb,i2,u1,Failed,50.0,90.0\ncc,i3,u2,Running,60.0,\n"
     "dd,i4,u2,Terminated,70.0,80.0\nee,i5,u2,Waiting,75.0,\n";
