@@ -43,6 +43,11 @@ class HttpProfileApi final : public ProfileApi {
     return PatchStatus(object, wire::WriteMeasured(object.uid, measured), std::move(stop));
   }
 
+  Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
+                            std::stop_token stop) override {
+    return PatchStatus(object, wire::WriteMemoryRaise(object, raise), std::move(stop));
+  }
+
   Result<> Delete(const ProfileObject& object, std::stop_token stop) override {
     const Result<std::string> answer =
         client_.Delete(PathOf(object), wire::WriteDeletion(object.uid), std::move(stop));
