@@ -53,8 +53,7 @@ Tree RecordTree(const FailureRecord& record) {
       {"reason", record.reason},
       {"gpuHours", record.gpu_seconds / kSecondsPerHour},
       {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))},
-      {"chosenMemory",
-       record.chosen_memory ? Tree(ToQuantityText(*record.chosen_memory)) : Tree()},
+      {"chosenMemory", record.chosen_memory ? Tree(ToQuantityText(*record.chosen_memory)) : Tree()},
       {"nextMemory", record.larger > Bytes(0) ? Tree(ToQuantityText(record.larger)) : Tree()}};
 }
 

@@ -68,9 +68,9 @@ std::string MemoryText(const MeasuredProfile& measured) {
     text += fmt::format(
         "; since one was killed at {}, they count as needing {}{}",
         ToReadableText(measured.raise->too_small), ToReadableText(*ProcessMemoryOf(measured)),
-        IsRaised(measured) ? fmt::format(" (raised {} of {} times)", measured.raise->times,
-                                         kMostMemoryRaises)
-                           : "");
+        IsRaised(measured)
+            ? fmt::format(" (raised {} of {} times)", measured.raise->times, kMostMemoryRaises)
+            : "");
   }
   if (memory.data_set <= Bytes(0)) return text + "; almost no data are read\n";
   text += fmt::format("; an epoch reads {}, an iteration {}", ToReadableText(memory.data_set),
@@ -119,8 +119,8 @@ std::string MeasuredText(const MeasuredProfile& measured, WallTime now) {
     text +=
         "All of its data workers were busy: with more workers, and more CPU, it may be faster\n";
   }
-  text += measured.memory ? MemoryText(measured)
-                          : "Process memory unknown, so memory is not changed\n";
+  text +=
+      measured.memory ? MemoryText(measured) : "Process memory unknown, so memory is not changed\n";
   if (!measured.note.empty()) text += measured.note + '\n';
   return text;
 }
@@ -134,18 +134,19 @@ Tree ToTree(const MeasuredProfile& measured) {
                                    {"windows", static_cast<int64_t>(point.windows)},
                                    {"spread", point.spread}});
   }
-  return Tree::Members{{"node", measured.node},
-                       {"revision", measured.revision},
-                       {"at", ToTimeText(measured.at)},
-                       {"confidence", ConfidenceOf(measured)},
-                       {"points", std::move(points)},
-                       {"cpuSeconds", measured.cpu_seconds},
-                       {"censored", measured.censored},
-                       {"estimate", measured.estimate},
-                       {"probes", static_cast<int64_t>(measured.probes)},
-                       {"lostIterations", measured.lost_iterations},
-                       {"memory", measured.memory ? ToTree(*measured.memory, measured.raise) : Tree()},
-                       {"note", measured.note}};
+  return Tree::Members{
+      {"node", measured.node},
+      {"revision", measured.revision},
+      {"at", ToTimeText(measured.at)},
+      {"confidence", ConfidenceOf(measured)},
+      {"points", std::move(points)},
+      {"cpuSeconds", measured.cpu_seconds},
+      {"censored", measured.censored},
+      {"estimate", measured.estimate},
+      {"probes", static_cast<int64_t>(measured.probes)},
+      {"lostIterations", measured.lost_iterations},
+      {"memory", measured.memory ? ToTree(*measured.memory, measured.raise) : Tree()},
+      {"note", measured.note}};
 }
 
 std::string Curves(const JobProfile& profile) {
@@ -306,8 +307,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
     Tree::Members members{{"cpu", ToQuantityText(point.cpu)}};
     // Without processMemory the pod's memory is never changed, whatever this value is.
     if (!cached) {
-      members.emplace_back("memory",
-                           memory ? ToQuantityText(process + memory->data_set) : "1Mi");
+      members.emplace_back("memory", memory ? ToQuantityText(process + memory->data_set) : "1Mi");
     }
     members.emplace_back("throughput", point.throughput);
     points.emplace_back(std::move(members));

@@ -81,6 +81,7 @@ struct EndedPod {
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
   std::optional<WallTime> memory_changed;
+  Bytes memory_before;        // that change; 0: unknown
   bool limit_chosen = false;  // by Synergy: its memory limit, which its author did not write
   // The memory limit that Synergy chose or, without any limit, the request if Synergy chose more
   // than its author wrote.

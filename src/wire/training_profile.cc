@@ -392,9 +392,8 @@ void AppendMemory(std::string& out, const std::optional<MeasuredMemory>& memory)
   out += memory->storage_bandwidth ? fmt::format(R"(,"storageBandwidth":"{}")",
                                                  ToQuantityText(*memory->storage_bandwidth))
                                    : R"(,"storageBandwidth":null)";
-  out += memory->raise_over
-             ? fmt::format(R"(,"raiseOver":"{}")", ToTimeText(*memory->raise_over))
-             : R"(,"raiseOver":null)";
+  out += memory->raise_over ? fmt::format(R"(,"raiseOver":"{}")", ToTimeText(*memory->raise_over))
+                            : R"(,"raiseOver":null)";
   out += fmt::format(R"(,"confirmed":{}}})", memory->confirmed);
 }
 

@@ -23,6 +23,8 @@ constexpr Duration kXidEarly = std::chrono::seconds(30);
 constexpr Duration kLate = std::chrono::seconds(1);
 // Agents check every few seconds which pods share GPUs.
 constexpr Duration kShareSeen = std::chrono::seconds(30);
+// A change of memory so soon before the end may not have been in force.
+constexpr Duration kResizeTakes = std::chrono::seconds(30);
 
 LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
@@ -160,6 +162,10 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   }
   if (failure->category == Category::kHostOom && record.container == pod.container) {
     record.chosen_memory = pod.chosen_memory;
+    if (record.chosen_memory && pod.memory_before > Bytes(0) && pod.memory_changed &&
+        *pod.memory_changed > at - kResizeTakes) {
+      record.chosen_memory = std::min(*record.chosen_memory, pod.memory_before);
+    }
     record.fair_memory = pod.fair_memory;
     record.profile = pod.profile;
   }

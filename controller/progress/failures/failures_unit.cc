@@ -17,8 +17,7 @@ Duration PatienceOf(const config::ControllerConfig& config) {
 
 FailuresUnit::FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
                            kube::ApiClient& acting, const wire::ObjectReader& reader,
-                           FailureSources sources, MemoryRaiser memory,
-                           kube::EventRecorder& events,
+                           FailureSources sources, MemoryRaiser memory, kube::EventRecorder& events,
                            std::function<bool()> may_act, const Clock& clock, Logger& log,
                            metrics::ControllerMetrics& metrics)
     : enabled_(config.failures_enabled),

@@ -54,8 +54,8 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .shared_gpu = record.shared_gpu,
           .oom_killed = IsOomKill(record.rule),
           .chosen_memory = record.chosen_memory,
-          .fair_memory = record.fair_memory > Bytes(0) ? std::optional(record.fair_memory)
-                                                       : std::nullopt};
+          .fair_memory =
+              record.fair_memory > Bytes(0) ? std::optional(record.fair_memory) : std::nullopt};
 }
 
 kube::EventRecord EventAbout(const std::string& of_namespace, const ObjectOwner& job,
@@ -105,9 +105,8 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
 }
 
 RetryKeeper::RetryKeeper(kube::RetryApi& api, MemoryRaiser memory, bool kueue,
-                         kube::EventRecorder& events,
-                         std::function<bool()> may_act, const Clock& clock, Logger& log,
-                         metrics::ControllerMetrics& metrics)
+                         kube::EventRecorder& events, std::function<bool()> may_act,
+                         const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
     : api_(api),
       memory_(memory),
       kueue_(kueue),
@@ -265,10 +264,10 @@ RetryKeeper::Outcome RetryKeeper::Enlarge(const std::string& of_namespace, Failu
                {"times", decision.raise.times}});
   }
   metrics_.CountMemoryRaise(ToString(*decision.memory_outcome));
-  RecordEvent(of_namespace, last.owner, decision.next_memory > Bytes(0) ? "Normal" : "Warning",
-              "SynergyRetries",
-              fmt::format("{}: {} ({}: larger)", last.pod, decision.reason,
-                          wire::kRetriesAnnotation));
+  RecordEvent(
+      of_namespace, last.owner, decision.next_memory > Bytes(0) ? "Normal" : "Warning",
+      "SynergyRetries",
+      fmt::format("{}: {} ({}: larger)", last.pod, decision.reason, wire::kRetriesAnnotation));
   examined_.emplace(RunKey{last.uid, last.container, last.run}, last.at);
   if (decision.next_memory <= Bytes(0)) return Outcome::kSettled;
   last.enlarged = clock_.WallNow();

@@ -18,7 +18,8 @@
 //
 // Bounds: only failures within kLatest are considered; SuspensionLimit limits how many jobs are
 // suspended per hour. Objects are read only if a row of failures is long enough or the last failure
-// came from the infrastructure or was a kill for lack of memory, and for at most kMostExamined jobs per step.
+// came from the infrastructure or was a kill for lack of memory, and for at most kMostExamined jobs
+// per step.
 //
 // Threading: one owner. Failures: a failed call is repeated after kPause. A job that cannot be
 // suspended within kLatest is left alone, counted and logged. Nothing is done without an answer
@@ -55,8 +56,8 @@ class RetryKeeper {
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
 
-  // `memory`: raises the memory of workloads. `kueue`: whether Kueue is installed. `may_act`: returns whether this process leads. All
-  // references must outlive this object.
+  // `memory`: raises the memory of workloads. `kueue`: whether Kueue is installed. `may_act`:
+  // returns whether this process leads. All references must outlive this object.
   RetryKeeper(kube::RetryApi& api, MemoryRaiser memory, bool kueue, kube::EventRecorder& events,
               std::function<bool()> may_act, const Clock& clock, Logger& log,
               metrics::ControllerMetrics& metrics);

@@ -144,19 +144,21 @@ RetryDecision Enlarge(const FailingJob& job, WallTime now) {
                     "small, and stays; write more");
   }
   const Bytes had = *last.chosen_memory;
-  const std::string killed = fmt::format(
-      "it was killed for lack of memory: the {} that Synergy chose is too small: {}",
-      last.fair_memory ? "request" : "limit", ToQuantityText(had));
+  const std::string killed =
+      fmt::format("it was killed for lack of memory: the {} that Synergy chose is too small: {}",
+                  last.fair_memory ? "request" : "limit", ToQuantityText(had));
   if (!job.memory) {
     return NoLarger(MemoryOutcome::kUnmeasured,
-                    killed + "; Synergy has not measured what its processes need, so write a memory "
-                             "request");
+                    killed +
+                        "; Synergy has not measured what its processes need, so write a memory "
+                        "request");
   }
   const WorkloadMemory& known = *job.memory;
   if (known.given) {
     return NoLarger(MemoryOutcome::kGiven,
-                    killed + "; it follows from processMemory in its TrainingProfile, which stays; "
-                             "write more");
+                    killed +
+                        "; it follows from processMemory in its TrainingProfile, which stays; "
+                        "write more");
   }
   const Bytes most = last.fair_memory ? std::min(known.most, *last.fair_memory) : known.most;
   if (const Bytes next = std::min(WithMargin(known.process), most); next > had) {
@@ -166,16 +168,17 @@ RetryDecision Enlarge(const FailingJob& job, WallTime now) {
   }
   const int32_t times = known.raise ? known.raise->times : 0;
   if (times >= kMostMemoryRaises) {
-    return NoLarger(MemoryOutcome::kSpent,
-                    fmt::format("{}, although it was raised {} times; write a memory request",
-                                killed, times));
+    return NoLarger(
+        MemoryOutcome::kSpent,
+        fmt::format("{}, although it was raised {} times; write a memory request", killed, times));
   }
   const Bytes process = WithoutMargin(std::min(had + Bytes(had.count() / 2), most));
   const Bytes next = WithMargin(process);
   if (next <= had) {
     return NoLarger(MemoryOutcome::kBounded,
-                    killed + "; its quota, its limit range, its fair share or the machines allow no "
-                             "more");
+                    killed +
+                        "; its quota, its limit range, its fair share or the machines allow no "
+                        "more");
   }
   return {.kind = Kind::kEnlargeMemory,
           .reason = fmt::format("{}; the next attempt gets {}", killed, ToQuantityText(next)),

@@ -78,7 +78,8 @@ std::optional<Bytes> ProcessMemoryOf(const MeasuredProfile& measured) {
   if (!measured.memory) return std::nullopt;
   const Bytes process = measured.memory->process;
   if (!measured.raise) return process;
-  return std::max(process, IsRaised(measured) ? measured.raise->process : measured.raise->too_small);
+  return std::max(process,
+                  IsRaised(measured) ? measured.raise->process : measured.raise->too_small);
 }
 
 bool IsRaised(const MeasuredProfile& measured) {

@@ -246,6 +246,7 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
     if (change.kind != ChangeKind::kAllocated && change.from.cpu != change.to.cpu)
       pod.cpu_changed = change.at;
     if (change.kind != ChangeKind::kAllocated) pod.memory_changed = change.MemoryChanged();
+    if (change.from.memory != change.to.memory) pod.memory_before = change.from.memory;
   }
   return pod;
 }
