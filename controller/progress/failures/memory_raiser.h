@@ -10,7 +10,7 @@
 // Threading: one owner. Failures: a write fails with kConflict if the profile has changed since the
 // watch reported it; decide again then.
 
-#include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -26,25 +26,30 @@ namespace synergy::controller {
 
 class MemoryRaiser {
  public:
+  // A profile as the decision sees it.
+  using Profile = std::shared_ptr<const KnownProfile>;
+
   // All references must outlive this object.
   MemoryRaiser(const ProfileStore& profiles, kube::ProfileApi& api, const ClusterState& state)
       : profiles_(profiles), api_(api), state_(state) {}
 
-  // Returns nullopt if there is no profile of the workload's process memory.
-  std::optional<WorkloadMemory> MemoryFor(const std::string& of_namespace,
-                                          const FailureRecord& failure) const;
-  // Returns kNotFound if the profile is gone.
-  Result<> Raise(const std::string& of_namespace, const FailureRecord& failure,
-                 const MemoryRaise& raise, const std::stop_token& stop);
+  // Returns the profile that the failed pod was admitted with; null if it is gone, or there was
+  // none.
+  Profile ProfileOf(const std::string& of_namespace, const FailureRecord& failure) const {
+    return failure.profile.empty() ? nullptr : profiles_.Find(of_namespace, failure.profile);
+  }
+  // Returns nullopt if the profile is null or does not tell what the workload's processes need.
+  std::optional<WorkloadMemory> MemoryBy(const Profile& profile,
+                                         const FailureRecord& failure) const;
+  // REQUIRES: MemoryBy(profile) is a measurement.
+  Result<> Raise(const Profile& profile, const MemoryRaise& raise, const std::stop_token& stop) {
+    return api_.WriteMemoryRaise(profile->object, raise, stop);
+  }
 
  private:
   const ProfileStore& profiles_;
   kube::ProfileApi& api_;
   const ClusterState& state_;
 };
-
-// Returns the most memory that a pod with these GPUs may get on any node. Without such a node,
-// returns the largest amount that there is: nodes may come. `product`: as in MeasuredProfile.
-Bytes MostMemoryOnNodes(const ClusterSnapshot& cluster, Gpus gpus, const std::string& product);
 
 }  // namespace synergy::controller

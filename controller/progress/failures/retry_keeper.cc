@@ -189,7 +189,8 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
   if (examined_.contains(key)) return Outcome::kSettled;
   const WallTime now = clock_.WallNow();
   FailingJob job = FailingJobOf(history, last);
-  job.memory = memory_.MemoryFor(name, last);
+  const MemoryRaiser::Profile profile = memory_.ProfileOf(name, last);
+  job.memory = memory_.MemoryBy(profile, last);
   RetryActions asked_for = ActionsFor(last.owner);
   const RetryDecision possible = DecideRetry(job, asked_for, SuspensionLimit(), now);
   if (last.enlarged == WallTime{} &&
@@ -220,7 +221,7 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
         limit_.Note(name, now);
         return Outcome::kChanged;
       }
-      if (decision.memory_outcome) return Enlarge(name, last, decision, stop);
+      if (decision.memory_outcome) return Enlarge(name, last, profile, decision, stop);
       if (decision.kind == RetryDecision::Kind::kPreferOtherNodes)
         GoElsewhere(name, last, decision);
       else if (!decision.reason.empty())
@@ -248,13 +249,14 @@ void RetryKeeper::GoElsewhere(const std::string& of_namespace, const FailureReco
 }
 
 RetryKeeper::Outcome RetryKeeper::Enlarge(const std::string& of_namespace, FailureRecord& last,
+                                          const MemoryRaiser::Profile& profile,
                                           const RetryDecision& decision,
                                           const std::stop_token& stop) {
   const bool raises = decision.kind == RetryDecision::Kind::kEnlargeMemory;
   if (raises) {
     // Check again, because the calls take time.
     if (stop.stop_requested() || !may_act_()) return Outcome::kPending;
-    if (const Result<> raised = memory_.Raise(of_namespace, last, decision.raise, stop); !raised)
+    if (const Result<> raised = memory_.Raise(profile, decision.raise, stop); !raised)
       return TryLater(of_namespace, last.owner, raised.error());
     log_.Info("the process memory of a workload is raised",
               {{"namespace", of_namespace},

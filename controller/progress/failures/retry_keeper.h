@@ -97,9 +97,10 @@ class RetryKeeper {
   // Makes the next attempt prefer other nodes.
   void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                    const RetryDecision& decision);
-  // Raises the memory of the next attempt.
+  // Raises the memory of the next attempt if that was decided, and tells what was.
   Outcome Enlarge(const std::string& of_namespace, FailureRecord& last,
-                  const RetryDecision& decision, const std::stop_token& stop);
+                  const MemoryRaiser::Profile& profile, const RetryDecision& decision,
+                  const std::stop_token& stop);
   // Returns nullopt if the job is gone or has ended.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
