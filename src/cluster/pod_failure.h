@@ -126,7 +126,7 @@ struct FailureRecord {
   // out.
   WallTime to_suspend{};
   WallTime suspended{};
-  // Of a `host-oom`: as in EndedPod.
+  // These are as in EndedPod, and only of a `host-oom`.
   std::optional<Bytes> chosen_memory;
   Bytes fair_memory;
   std::string profile;

@@ -17,10 +17,10 @@
 
 #include "cluster/pod_failure.h"
 #include "cluster/state/cluster_state.h"
-#include "controller/cluster/profile_store.h"
 #include "core/result.h"
 #include "engine/retries/retries.h"
 #include "kube/apis/profile_api.h"
+#include "profile/profile_object.h"
 
 namespace synergy::controller {
 
@@ -30,7 +30,7 @@ class MemoryRaiser {
   using Profile = std::shared_ptr<const KnownProfile>;
 
   // All references must outlive this object.
-  MemoryRaiser(const ProfileStore& profiles, kube::ProfileApi& api, const ClusterState& state)
+  MemoryRaiser(const ProfileIndex& profiles, kube::ProfileApi& api, const ClusterState& state)
       : profiles_(profiles), api_(api), state_(state) {}
 
   // Returns the profile that the failed pod was admitted with; null if it is gone, or there was
@@ -47,7 +47,7 @@ class MemoryRaiser {
   }
 
  private:
-  const ProfileStore& profiles_;
+  const ProfileIndex& profiles_;
   kube::ProfileApi& api_;
   const ClusterState& state_;
 };

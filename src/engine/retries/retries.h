@@ -75,7 +75,7 @@ struct FailedAttempt {
   std::optional<Bytes> fair_memory;
 };
 
-// What is known of the memory of a workload.
+// Holds what is known of the memory of a workload.
 struct WorkloadMemory {
   bool given = false;                // a user wrote its profile
   Bytes process;                     // what its processes count as needing
@@ -93,13 +93,13 @@ struct FailingJob {
   std::optional<WorkloadMemory> memory;  // absent: there is no profile of its memory
 };
 
-// What becomes of a job that was killed for lack of memory.
+// Says what becomes of a job that was killed for lack of memory.
 enum class MemoryOutcome : uint8_t {
   kRaised,
   kLarger,      // the next attempt gets more already: it was raised or measured meanwhile
   kWritten,     // its author wrote the amount
   kGiven,       // a user wrote the profile
-  kUnmeasured,  // nobody knows what it needs
+  kUnmeasured,  // its need is not known
   kSpent,       // raised as often as allowed
   kBounded,     // a quota, a limit range, the fair share or the machines allow no more
 };

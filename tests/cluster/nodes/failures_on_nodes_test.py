@@ -218,10 +218,11 @@ class FailuresOnNodesTest(unittest.TestCase):
             "spec": {"workload": "greedy", "gpus": 1}})
         points = [{"cpu": "100m", "throughput": 1, "certainty": "exact", "windows": 1, "spread": 0}]
         memory = {"process": str(PROCESS), "dataSet": "0", "bytesPerIteration": "0", "confirmed": True}
-        self.cluster.patch("trainingprofile", MEASURED, {"status": {"measured": {
-            "revision": 1, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "confirmed": True, "points": points, "memory": memory}}},
-            subresource="status")
-        wait_for("the profile to be judged", lambda: "demand" in self.cluster.get("trainingprofile", MEASURED)["status"])
+        measured = {"revision": 1, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "confirmed": True,
+                    "points": points, "memory": memory}
+        self.cluster.patch("trainingprofile", MEASURED, {"status": {"measured": measured}}, subresource="status")
+        wait_for("the profile to be judged",
+                 lambda: "demand" in self.cluster.get("trainingprofile", MEASURED)["status"])
         self.cluster.create(greedy("greedy"), greedy("written", memory="16Mi"))
 
     def gets_larger_memory(self):

@@ -103,7 +103,7 @@ TEST_F(ProfilerTest, ARaiseOfMemoryEndsOnceAPodHasOutlivedIt) {
   EXPECT_EQ(Last().memory->raise_over, published.raise->at);
   EXPECT_EQ(Last().memory->process, GB(8));
   EXPECT_EQ(ProcessMemoryOf(published), GB(9)) << "never less than a process was killed at";
-  // Another leader knows that, and the next raise begins anew.
+  // Another leader finds that, and the next raise counts again.
   memory = {};
   Run(minutes(2));
   EXPECT_EQ(memory.measurements.begin()->second.memory->raise_over, published.raise->at);

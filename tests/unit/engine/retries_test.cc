@@ -222,7 +222,7 @@ TEST(Retries, OnlyAKillThatTheKubeletReportsRaisesMemory) {
   EXPECT_FALSE(Decide(job).memory_outcome) << "a log can say anything";
 }
 
-TEST(Retries, WhatAnAuthorWroteStaysAndIsSaidToBeTooSmall) {
+TEST(Retries, AmountsOfAnAuthorStayAndAreReportedAsTooSmall) {
   FailingJob job = Killed(GiB(8));
   job.attempts[0].chosen_memory.reset();
   EXPECT_EQ(OutcomeFor(job), "written");
@@ -246,7 +246,7 @@ TEST(Retries, AFailureThatIsSeenTwiceRaisesNothingTwice) {
   job.memory->raise = first.raise;
   EXPECT_EQ(OutcomeFor(job), "larger");
   EXPECT_EQ(Decide(job).next_memory, first.next_memory);
-  // So does another pod that began with the same amount.
+  // Another pod that began with the same amount raises nothing, either.
   job.attempts[0].failed += 1min;
   EXPECT_EQ(OutcomeFor(job), "larger");
   // The next attempt had more.
