@@ -232,16 +232,17 @@ class FailuresOnNodesTest(unittest.TestCase):
         limits = [int(pod["spec"]["containers"][0]["resources"]["limits"]["memory"]) for pod in pods]
         self.assertEqual(limits[0], PROCESS + PROCESS // 10)
         self.assertAlmostEqual(limits[-1], limits[0] * 1.5, delta=4)
-        first, *others = self.records()["greedy"]
+        records = self.records()["greedy"]
         # An act of Synergy's is joined with the failure.
-        self.assertEqual((first["category"], first["cause"], first["behaviour"], first["act"], first["rule"]),
-                         ("host-oom", "synergy", "transient", "chose its memory limit", "oom-killed"))
-        self.assertEqual((first["chosenMemory"], first["larger"]), (limits[0], limits[-1]))
-        # Seen by two leaders, it was raised once.
+        self.assertEqual({(record["category"], record["cause"], record["behaviour"], record["act"], record["rule"])
+                          for record in records},
+                         {("host-oom", "synergy", "transient", "chose its memory limit", "oom-killed")})
+        # The controller was restarted meanwhile, so another attempt may have begun as before.
+        self.assertEqual({record["chosenMemory"] for record in records}, {limits[0]})
+        self.assertEqual({record["larger"] for record in records if "larger" in record}, {limits[-1]})
+        # However many attempts and leaders there were, it was raised once.
         status = self.cluster.get("trainingprofile", MEASURED)["status"]
         self.assertEqual((status["memoryRaise"]["times"], int(status["memoryRaise"]["tooSmall"])), (1, limits[0]))
-        self.assertEqual(others, [])
-        self.assertIn("of memory instead of", self.synergy("explain", "job", "greedy"))
         self.assertTrue(any("the limit that Synergy chose is too small" in text
                             for text in self.events("Job", "greedy", "SynergyRetries")))
         wait_for("the author's limit to be said to be too small", lambda: any(
@@ -249,6 +250,7 @@ class FailuresOnNodesTest(unittest.TestCase):
             for text in self.events("Job", "written", "SynergyRetries")))
         self.assertEqual({pod["spec"]["containers"][0]["resources"]["limits"]["memory"]
                           for pod in self.cluster.get("pods", labelSelector="job-name=written")["items"]}, {"16Mi"})
+        self.assertIn("of memory instead of", self.synergy("explain", "job", "greedy"))
         self.cluster.delete("jobs", "greedy", "written")
         self.cluster.delete("trainingprofiles", MEASURED)
 
