@@ -144,8 +144,8 @@ class RunningDaemon final : public Daemon {
             config_, *opened_.clients.any, *opened_.clients.acting, reader_,
             FailureSources{progress_.failures(), cluster_.state(), acts_,
                            [this](const std::string& name) { return cluster_.HasNamespace(name); }},
-            *events_, [this] { return leadership_.MayAct(); }, clock, log,
-            opened_.metrics->controller),
+            MemoryRaiser(cluster_.profiles(), *profile_api_, cluster_.state()), *events_,
+            [this] { return leadership_.MayAct(); }, clock, log, opened_.metrics->controller),
         reporting_failures_(
             {.may_act = [this] { return leadership_.MayAct() && cluster_.Complete(); },
              .start_over = [this] { failures_.StartOver(); },

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {
@@ -51,7 +52,9 @@ Tree RecordTree(const FailureRecord& record) {
       {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
       {"reason", record.reason},
       {"gpuHours", record.gpu_seconds / kSecondsPerHour},
-      {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))}};
+      {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))},
+      {"chosenMemory", record.chosen_memory ? Tree(ToQuantityText(*record.chosen_memory)) : Tree()},
+      {"nextMemory", record.larger > Bytes(0) ? Tree(ToQuantityText(record.larger)) : Tree()}};
 }
 
 // Returns since when the failures are kept, if earlier ones may have been dropped.
@@ -172,6 +175,10 @@ std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime no
     if (first.suspended != WallTime{}) {
       text += fmt::format("    for this the job was suspended {}: its retries are futile\n",
                           AgoText(first.suspended, now));
+    }
+    if (first.larger > Bytes(0) && first.chosen_memory) {
+      text += fmt::format("    for this the next attempt gets {} of memory instead of {}\n",
+                          ToQuantityText(first.larger), ToQuantityText(*first.chosen_memory));
     }
   }
   return text;

@@ -58,11 +58,20 @@ std::string MeasuredCurve(const MeasuredProfile& measured, double best) {
   return FormatTable(rows, 2);
 }
 
-std::string MemoryText(const MeasuredMemory& memory) {
+std::string MemoryText(const MeasuredProfile& measured) {
+  const MeasuredMemory& memory = *measured.memory;
   std::string text = fmt::format(
       "Processes need {} of memory{}", ToReadableText(memory.process),
       memory.confirmed ? ""
                        : ", or more: observed for less than an hour, so memory is not reclaimed");
+  if (measured.raise) {
+    text += fmt::format(
+        "; since one was killed at {}, they count as needing {}{}",
+        ToReadableText(measured.raise->too_small), ToReadableText(*ProcessMemoryOf(measured)),
+        IsRaised(measured)
+            ? fmt::format(" (raised {} of {} times)", measured.raise->times, kMostMemoryRaises)
+            : "");
+  }
   if (memory.data_set <= Bytes(0)) return text + "; almost no data are read\n";
   text += fmt::format("; an epoch reads {}, an iteration {}", ToReadableText(memory.data_set),
                       ToReadableText(memory.bytes_per_iteration));
@@ -71,9 +80,15 @@ std::string MemoryText(const MeasuredMemory& memory) {
   return text + '\n';
 }
 
-Tree ToTree(const MeasuredMemory& memory) {
+Tree ToTree(const MeasuredMemory& memory, const std::optional<MemoryRaise>& raise) {
   return Tree::Members{
       {"process", ToQuantityText(memory.process)},
+      {"raise", raise ? Tree(Tree::Members{{"process", ToQuantityText(raise->process)},
+                                           {"tooSmall", ToQuantityText(raise->too_small)},
+                                           {"times", static_cast<int64_t>(raise->times)},
+                                           {"at", ToTimeText(raise->at)},
+                                           {"over", memory.raise_over == raise->at}})
+                      : Tree()},
       {"dataSet", ToQuantityText(memory.data_set)},
       {"bytesPerIteration", ToQuantityText(memory.bytes_per_iteration)},
       {"storageBandwidth",
@@ -104,8 +119,8 @@ std::string MeasuredText(const MeasuredProfile& measured, WallTime now) {
     text +=
         "All of its data workers were busy: with more workers, and more CPU, it may be faster\n";
   }
-  text += measured.memory ? MemoryText(*measured.memory)
-                          : "Process memory unknown, so memory is not changed\n";
+  text +=
+      measured.memory ? MemoryText(measured) : "Process memory unknown, so memory is not changed\n";
   if (!measured.note.empty()) text += measured.note + '\n';
   return text;
 }
@@ -119,18 +134,19 @@ Tree ToTree(const MeasuredProfile& measured) {
                                    {"windows", static_cast<int64_t>(point.windows)},
                                    {"spread", point.spread}});
   }
-  return Tree::Members{{"node", measured.node},
-                       {"revision", measured.revision},
-                       {"at", ToTimeText(measured.at)},
-                       {"confidence", ConfidenceOf(measured)},
-                       {"points", std::move(points)},
-                       {"cpuSeconds", measured.cpu_seconds},
-                       {"censored", measured.censored},
-                       {"estimate", measured.estimate},
-                       {"probes", static_cast<int64_t>(measured.probes)},
-                       {"lostIterations", measured.lost_iterations},
-                       {"memory", measured.memory ? ToTree(*measured.memory) : Tree()},
-                       {"note", measured.note}};
+  return Tree::Members{
+      {"node", measured.node},
+      {"revision", measured.revision},
+      {"at", ToTimeText(measured.at)},
+      {"confidence", ConfidenceOf(measured)},
+      {"points", std::move(points)},
+      {"cpuSeconds", measured.cpu_seconds},
+      {"censored", measured.censored},
+      {"estimate", measured.estimate},
+      {"probes", static_cast<int64_t>(measured.probes)},
+      {"lostIterations", measured.lost_iterations},
+      {"memory", measured.memory ? ToTree(*measured.memory, measured.raise) : Tree()},
+      {"note", measured.note}};
 }
 
 std::string Curves(const JobProfile& profile) {
@@ -281,6 +297,8 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   // Synergy trusts a user's profile, so this one gets only what is certain.
   const MeasuredMemory* const memory =
       measured.memory && measured.memory->confirmed ? &*measured.memory : nullptr;
+  // At least that much is certain if a process was killed.
+  const Bytes process = ProcessMemoryOf(measured).value_or(Bytes(0));
   const bool cached =
       memory != nullptr && memory->storage_bandwidth.has_value() && memory->data_set > Bytes(0);
   Tree::List points;
@@ -289,8 +307,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
     Tree::Members members{{"cpu", ToQuantityText(point.cpu)}};
     // Without processMemory the pod's memory is never changed, whatever this value is.
     if (!cached) {
-      members.emplace_back("memory",
-                           memory ? ToQuantityText(memory->process + memory->data_set) : "1Mi");
+      members.emplace_back("memory", memory ? ToQuantityText(process + memory->data_set) : "1Mi");
     }
     members.emplace_back("throughput", point.throughput);
     points.emplace_back(std::move(members));
@@ -305,7 +322,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   Tree::Members spec;
   if (!measured.gpu_product.empty()) spec.emplace_back("gpuProduct", measured.gpu_product);
   spec.emplace_back("gpus", measured.gpus.count());
-  if (memory != nullptr) spec.emplace_back("processMemory", ToQuantityText(memory->process));
+  if (memory != nullptr) spec.emplace_back("processMemory", ToQuantityText(process));
   if (cached) {
     spec.emplace_back("datasetSize", ToQuantityText(memory->data_set));
     spec.emplace_back("storageBandwidth", ToQuantityText(*memory->storage_bandwidth));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/text/quantity_text.h"
+#include "profile/measured/memory_raise.h"
 
 namespace synergy {
 namespace {
@@ -91,10 +92,6 @@ void KeepWithin(const SizingCase& sizing, Sizes& sizes) {
 }
 
 }  // namespace
-
-Bytes WithMargin(Bytes process_memory) {
-  return process_memory + Bytes(process_memory.count() / 10);
-}
 
 Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
            const ProfileTrust& trust) {

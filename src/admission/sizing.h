@@ -39,9 +39,6 @@ struct Sizes {
 // enough for quotas and limit ranges to count.
 inline constexpr ResourceVector kLeastRequest{Gpus(0), MilliCpu(100), MiB(128)};
 
-// Adds a margin to a process's memory, because the next peak may be higher.
-Bytes WithMargin(Bytes process_memory);
-
 // How far to trust a profile, and which gains are worthwhile.
 struct ProfileTrust {
   double tolerance = 0;  // how far below its best the demand may be, as a fraction

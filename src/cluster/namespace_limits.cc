@@ -127,6 +127,13 @@ ResourceVector NamespaceLimits::MostFor(const Pod& pod, const ResourceVector& un
   return most;
 }
 
+Bytes NamespaceLimits::MostMemory(const std::string& pod_namespace) const {
+  Bytes most = Bounds(pod_namespace, {}, {}).most.memory;
+  for (const ResourceQuota& quota : In(quotas_, pod_namespace))
+    most = std::min({most, quota.requests.hard.memory, quota.limits.hard.memory});
+  return most;
+}
+
 ResourceVector NamespaceLimits::MostForEach(const Pod& pod, const ResourceVector& wanted,
                                             size_t count, const ResourceVector& under_way) const {
   const ResourceVector& has = pod.fungible->requested;

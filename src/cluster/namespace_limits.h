@@ -99,6 +99,9 @@ class NamespaceLimits {
   // namespace's pods are about to get and the quota may not include yet. REQUIRES: the pod has a
   // fungible container.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
+  // Returns the most memory that any container of the namespace may get, by limit ranges and by its
+  // quotas as a whole, whatever is used of them.
+  Bytes MostMemory(const std::string& pod_namespace) const;
   // Returns the part of `wanted` that each of `count` pods like this one may get, the same for all.
   ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                              const ResourceVector& under_way) const;

@@ -81,7 +81,13 @@ struct EndedPod {
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
   std::optional<WallTime> memory_changed;
+  Bytes memory_before;        // that change; 0: unknown
   bool limit_chosen = false;  // by Synergy: its memory limit, which its author did not write
+  // The memory limit that Synergy chose or, without any limit, the request if Synergy chose more
+  // than its author wrote.
+  std::optional<Bytes> chosen_memory;
+  Bytes fair_memory;    // the fair share, if only the request was chosen; 0: a limit was
+  std::string profile;  // from the webhook's annotation; empty: none
 };
 
 // The words come from failure/category.h.
@@ -120,6 +126,14 @@ struct FailureRecord {
   // out.
   WallTime to_suspend{};
   WallTime suspended{};
+  // These are as in EndedPod, and only of a `host-oom`.
+  std::optional<Bytes> chosen_memory;
+  Bytes fair_memory;
+  std::string profile;
+  // When the process memory of its workload was raised because of it, and what the next attempt
+  // gets.
+  WallTime enlarged{};
+  Bytes larger;
 
   bool operator==(const FailureRecord&) const = default;
 };

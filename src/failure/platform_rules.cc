@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "failure/rules.h"
@@ -114,6 +115,12 @@ constexpr std::array kXidRows = {
 };
 
 }  // namespace
+
+bool IsOomKill(std::string_view rule) {
+  return std::any_of(kReasons.begin(), kReasons.end(), [&](const PlatformRule& each) {
+    return each.category == Category::kHostOom && each.name == rule;
+  });
+}
 
 std::span<const PlatformRule> ReasonRules() { return kReasons; }
 std::span<const PlatformRule> ConditionRules() { return kConditions; }

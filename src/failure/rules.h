@@ -52,6 +52,9 @@ struct PlatformRule {
 };
 std::span<const PlatformRule> ReasonRules();
 std::span<const PlatformRule> ConditionRules();
+// Returns whether the rule is that the kernel killed a process for lack of memory, by the
+// container's reason. A log cannot have it.
+bool IsOomKill(std::string_view rule);
 
 struct CodeRule {
   std::string_view name;

@@ -115,6 +115,10 @@ class ControllerMetrics::Impl {
   Counters& suspensions =
       MakeCounters(registry, "synergy_controller_suspensions_total",
                    "Decisions to suspend a job whose retries are futile, by outcome.");
+  Counters& memory_raises =
+      MakeCounters(registry, "synergy_controller_memory_raises_total",
+                   "Jobs that were killed for lack of memory and whose owner wants more for the "
+                   "next attempt, by outcome.");
   prometheus::Gauge& suspect_nodes =
       MakeGauges(registry, "synergy_controller_suspect_nodes",
                  "Nodes on which jobs of several namespaces failed within an hour for reasons of "
@@ -138,6 +142,8 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
   StartAtZero(impl_->suspensions, "outcome",
               {"suspended", "by_others", "gone", "given_up", "withdrawn"});
+  StartAtZero(impl_->memory_raises, "outcome",
+              {"raised", "larger", "written", "given", "unmeasured", "spent", "bounded"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
@@ -187,6 +193,10 @@ void ControllerMetrics::CountFailure(std::string_view category, double gpu_secon
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {
   Count(impl_->suspensions, "outcome", outcome);
+}
+
+void ControllerMetrics::CountMemoryRaise(std::string_view outcome) {
+  Count(impl_->memory_raises, "outcome", outcome);
 }
 
 void ControllerMetrics::SetAvoidedNodes(size_t entries) {

@@ -95,6 +95,10 @@ class ControllerMetrics {
   // failed otherwise, or its user no longer asks for it).
   void CountSuspension(std::string_view outcome);
 
+  // Counts what becomes of jobs that were killed for lack of memory, where their owner wants more
+  // memory for the next attempt (MemoryOutcome).
+  void CountMemoryRaise(std::string_view outcome);
+
   // Sets how many nodes are under suspicion.
   void SetSuspectNodes(size_t nodes);
   void SetAvoidedNodes(size_t entries);

@@ -39,6 +39,7 @@ struct ProfileObject {
   std::string uid;
   std::string profile_namespace;
   std::string name;
+  std::string resource_version;
   int64_t generation = 0;
   TrainingProfile training;
   std::optional<double> tolerance;  // replaces the controller's
@@ -56,9 +57,12 @@ struct ProfileObject {
 
   std::string Key() const { return profile_namespace + "/" + name; }
   bool IsMeasured() const { return measured.has_value(); }
-  // Returns a number that changes with the points: the spec's generation, or the measurement's
-  // revision.
-  int64_t PointsGeneration() const { return measured ? measured->revision : generation; }
+  // Returns a number that grows with each change of the points or of the process memory: the spec's
+  // generation, or the measurement's revision and its raises.
+  int64_t PointsGeneration() const {
+    if (!measured) return generation;
+    return measured->revision + (measured->raise ? measured->raise->times : 0);
+  }
 };
 
 // A profile and what follows from it.

@@ -264,7 +264,24 @@ MeasuredMemory ReadMeasuredMemory(FieldReader& fields, Value value) {
   memory.bytes_per_iteration = bytes("bytesPerIteration");
   if (!value["storageBandwidth"].absent()) memory.storage_bandwidth = bytes("storageBandwidth");
   memory.confirmed = fields.Truth(value["confirmed"]);
+  if (const Value over = value["raiseOver"]; !over.absent()) {
+    memory.raise_over = ParseTime(fields.Text(over));
+    if (!memory.raise_over) fields.Report(over, "is not a time");
+  }
   return memory;
+}
+
+MemoryRaise ReadMemoryRaise(FieldReader& fields, Value value) {
+  value = fields.Object(value);
+  MemoryRaise raise;
+  raise.process = ToBytes(fields.Amount(value["process"]), kLargestRequest);
+  raise.too_small = ToBytes(fields.Amount(value["tooSmall"]), kLargestRequest);
+  raise.times = static_cast<int32_t>(fields.Integer(value["times"], 1, kMostCount));
+  const auto at = ParseTime(fields.Text(value["at"]));
+  if (!at) fields.Report(value["at"], "is not a time");
+  raise.at = at.value_or(WallTime{});
+  raise.ran = std::chrono::seconds(fields.Integer(value["ranSeconds"], 0, kMostCount));
+  return raise;
 }
 
 MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObject& object) {
@@ -298,6 +315,8 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
     measured.lost_iterations = ReadNumber(fields, value["lostIterations"]).value_or(0);
   if (!value["memory"].absent()) measured.memory = ReadMeasuredMemory(fields, value["memory"]);
   measured.note = ReadText(fields, value["note"]);
+  if (!status["memoryRaise"].absent())
+    measured.raise = ReadMemoryRaise(fields, status["memoryRaise"]);
   return measured;
 }
 
@@ -373,6 +392,8 @@ void AppendMemory(std::string& out, const std::optional<MeasuredMemory>& memory)
   out += memory->storage_bandwidth ? fmt::format(R"(,"storageBandwidth":"{}")",
                                                  ToQuantityText(*memory->storage_bandwidth))
                                    : R"(,"storageBandwidth":null)";
+  out += memory->raise_over ? fmt::format(R"(,"raiseOver":"{}")", ToTimeText(*memory->raise_over))
+                            : R"(,"raiseOver":null)";
   out += fmt::format(R"(,"confirmed":{}}})", memory->confirmed);
 }
 
@@ -407,6 +428,7 @@ ProfileObject ReadProfileObject(Value object) {
   read.uid = metadata["uid"].text();
   read.profile_namespace = metadata["namespace"].text();
   read.name = metadata["name"].text();
+  read.resource_version = metadata["resourceVersion"].text();
   read.generation = fields.Integer(metadata["generation"], 0, kLargest);
   read.kept_by_us = metadata["labels"][kManagedBy].text() == kUs;
   SpecReader spec(object);
@@ -503,6 +525,19 @@ std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measure
     out += "null";
   }
   return out + "}}}";
+}
+
+std::string WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise) {
+  std::string out = R"({"metadata":{"uid":)";
+  AppendJsonString(out, object.uid);
+  out += R"(,"resourceVersion":)";
+  AppendJsonString(out, object.resource_version);
+  out += fmt::format(
+      R"(}},"status":{{"memoryRaise":{{"process":"{}","tooSmall":"{}","times":{},"at":"{}",)"
+      R"("ranSeconds":{}}}}}}})",
+      ToQuantityText(raise.process), ToQuantityText(raise.too_small), raise.times,
+      ToTimeText(raise.at), std::chrono::floor<std::chrono::seconds>(raise.ran).count());
+  return out;
 }
 
 std::string WriteDeletion(const std::string& uid) {

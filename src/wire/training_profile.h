@@ -3,8 +3,9 @@
 // Writes TrainingProfiles (synergy.io/v1alpha1), and reads a single one.
 //
 // Threading: pure. The text of a status names the object's UID, so that the API server refuses it
-// (409) for a later object with the same name. A status has two writers, each with its own fields:
-// one for the controller's evaluation of a profile, one for its measurements.
+// (409) for a later object with the same name. A status has three writers, each with its own
+// fields: one for the controller's evaluation of a profile, one for its measurements, one for
+// raises of its process memory.
 
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ Result<ProfileObject> ReadTrainingProfile(std::string_view text);
 std::string WriteNewMeasured(const std::string& profile_namespace, const MeasuredProfile& measured);
 // Returns the body of PATCH, as WriteProfileStatus() does.
 std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measured);
+// Does the same for a raise of the process memory. The API server refuses it (409) if the object
+// has changed since it was read.
+std::string WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise);
 // Returns the body of DELETE trainingprofiles/{name}.
 std::string WriteDeletion(const std::string& uid);
 

@@ -45,8 +45,20 @@ FailedAttempt AnyAttempt(WallTime after) {
   attempt.nodes = {fmt::format("n{}", *rc::gen::inRange(0, 8))};
   if (*rc::gen::inRange(0, 5) != 0) attempt.iterations = *rc::gen::element(0, 0, 50);
   attempt.shared_gpu = *rc::gen::inRange(0, 5) == 0;
-  if (*rc::gen::inRange(0, 2) == 0) attempt.chosen_memory = GiB(*rc::gen::inRange(1, 100));
+  if (*rc::gen::inRange(0, 2) == 0) attempt.chosen_memory = MiB(*rc::gen::inRange(1, 100'000));
+  if (*rc::gen::inRange(0, 3) == 0) attempt.fair_memory = MiB(*rc::gen::inRange(1, 100'000));
+  attempt.oom_killed = attempt.category == Category::kHostOom && *rc::gen::inRange(0, 4) != 0;
   return attempt;
+}
+
+WorkloadMemory AnyMemory() {
+  WorkloadMemory memory{.given = *rc::gen::inRange(0, 6) == 0};
+  memory.process = MiB(*rc::gen::inRange(1, 100'000));
+  if (*rc::gen::inRange(0, 2) == 0) {
+    memory.raise = MemoryRaise{.process = memory.process, .times = *rc::gen::inRange(1, 4)};
+  }
+  if (*rc::gen::inRange(0, 2) == 0) memory.most = MiB(*rc::gen::inRange(1, 200'000));
+  return memory;
 }
 
 FailingJob AnyJob() {
@@ -69,8 +81,7 @@ FailingJob AnyJob() {
   job.independent_completions = *rc::gen::inRange(0, 8) == 0;
   if (*rc::gen::inRange(0, 4) == 0)
     job.resumed = kStart + std::chrono::seconds(*rc::gen::inRange(0, 3000));
-  job.enlarged = *rc::gen::inRange(0, 4);
-  if (*rc::gen::inRange(0, 2) == 0) job.memory_room = GiB(*rc::gen::inRange(0, 60));
+  if (*rc::gen::inRange(0, 3) != 0) job.memory = AnyMemory();
   return job;
 }
 
@@ -114,8 +125,24 @@ RC_GTEST_PROP(RetriesProperty, OnlyRepeatedDeterministicUserFailuresSuspend, ())
   }
   if (decision.kind == Kind::kEnlargeMemory) {
     RC_ASSERT(actions.larger);
-    RC_ASSERT(job.enlarged < 2);
-    RC_ASSERT(job.attempts.back().category == Category::kHostOom);
+    const FailedAttempt& last = job.attempts.back();
+    RC_ASSERT(last.category == Category::kHostOom && last.oom_killed);
+    RC_ASSERT(last.chosen_memory.has_value());
+    RC_ASSERT(job.memory && !job.memory->given);
+    RC_ASSERT(!job.memory->raise || job.memory->raise->times < 2);
+    // Larger than before, by half at most, and within every bound.
+    RC_ASSERT(decision.next_memory > *last.chosen_memory);
+    RC_ASSERT(decision.next_memory.count() <= last.chosen_memory->count() * 3 / 2);
+    RC_ASSERT(decision.next_memory <= job.memory->most);
+    RC_ASSERT(!last.fair_memory || decision.next_memory <= *last.fair_memory);
+    RC_ASSERT(decision.raise.process > job.memory->process);
+    // Seen again, by this leader or the next, it raises nothing.
+    FailingJob again = job;
+    again.memory->process = decision.raise.process;
+    again.memory->raise = decision.raise;
+    const RetryDecision second = DecideRetry(again, actions, SuspensionLimit(), now + 1min);
+    RC_ASSERT(second.memory_outcome == MemoryOutcome::kLarger);
+    RC_ASSERT(second.next_memory == decision.next_memory);
   }
   if (decision.kind != Kind::kSuspend) return;
   RC_ASSERT(actions.stop_futile);
@@ -158,6 +185,34 @@ RC_GTEST_PROP(RetriesProperty, AtMostOneRetryIsFutileAndTwoWhereFailuresMustBeAp
   RC_ASSERT(retries == (apart ? 2U : 1U));
   // Sooner retries of those that must be apart count as one.
   if (apart) RC_ASSERT(Retries(failure, 0s) >= 2U);
+}
+
+// Pods of one workload that are killed at what admission gave them, at whatever they had when their
+// failure is seen late, or not at all; the profile is measured meanwhile.
+RC_GTEST_PROP(RetriesProperty, HoweverOftenPodsAreKilledMemoryIsRaisedTwice, ()) {
+  WorkloadMemory known{.process = MiB(*rc::gen::inRange(100, 1000)), .most = GiB(64)};
+  const Bytes measured = known.process;
+  std::vector<Bytes> given = {WithMargin(known.process)};
+  int32_t raises = 0;
+  WallTime now = kStart;
+  for (int i = 0; i < 30; ++i) {
+    now += 1min;
+    FailedAttempt killed;
+    killed.category = Category::kHostOom;
+    killed.outcome = EntryOf(Category::kHostOom).outcome;
+    killed.oom_killed = true;
+    killed.started = killed.failed = now;
+    killed.chosen_memory = *rc::gen::elementOf(given);
+    FailingJob job{.job_namespace = "team", .attempts = {killed}, .memory = known};
+    const RetryDecision decision = DecideRetry(job, {.larger = true}, SuspensionLimit(), now);
+    if (decision.kind == Kind::kEnlargeMemory) {
+      RC_ASSERT(++raises <= 2);
+      known.raise = decision.raise;
+      known.process = decision.raise.process;
+    }
+    given.push_back(WithMargin(known.process));
+    RC_ASSERT(known.process.count() <= measured.count() * 9 / 4 + 8);
+  }
 }
 
 RC_GTEST_PROP(RetriesProperty, TheLimitHoldsWhateverFails, ()) {

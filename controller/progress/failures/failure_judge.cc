@@ -23,6 +23,8 @@ constexpr Duration kXidEarly = std::chrono::seconds(30);
 constexpr Duration kLate = std::chrono::seconds(1);
 // Agents check every few seconds which pods share GPUs.
 constexpr Duration kShareSeen = std::chrono::seconds(30);
+// A change of memory so soon before the end may not have been in force.
+constexpr Duration kResizeTakes = std::chrono::seconds(30);
 
 LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
@@ -158,6 +160,15 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
     record.behaviour = ToString(Behaviour::kUnknown);
     record.act.clear();
   }
+  if (failure->category == Category::kHostOom && record.container == pod.container) {
+    record.chosen_memory = pod.chosen_memory;
+    if (record.chosen_memory && pod.memory_before > Bytes(0) && pod.memory_changed &&
+        *pod.memory_changed > at - kResizeTakes) {
+      record.chosen_memory = std::min(*record.chosen_memory, pod.memory_before);
+    }
+    record.fair_memory = pod.fair_memory;
+    record.profile = pod.profile;
+  }
   if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
   record.started = end->started;
@@ -223,10 +234,12 @@ std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
         merged.push_back(record);
         continue;
       }
-      // Keep the decisions and suspensions of both records.
+      // Keep what either record says was decided and done.
       FailureRecord& same = merged[place->second];
       same.to_suspend = std::max(same.to_suspend, record.to_suspend);
       same.suspended = std::max(same.suspended, record.suspended);
+      same.enlarged = std::max(same.enlarged, record.enlarged);
+      same.larger = std::max(same.larger, record.larger);
     }
   }
   std::stable_sort(merged.begin(), merged.end(), [](const auto& a, const auto& b) {

@@ -17,13 +17,13 @@ Duration PatienceOf(const config::ControllerConfig& config) {
 
 FailuresUnit::FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
                            kube::ApiClient& acting, const wire::ObjectReader& reader,
-                           FailureSources sources, kube::EventRecorder& events,
+                           FailureSources sources, MemoryRaiser memory, kube::EventRecorder& events,
                            std::function<bool()> may_act, const Clock& clock, Logger& log,
                            metrics::ControllerMetrics& metrics)
     : enabled_(config.failures_enabled),
       api_(kube::MakeFailureApi(any, acting, reader, config.own_namespace)),
       retry_api_(kube::MakeRetryApi(any, acting, config.own_namespace)),
-      retries_(*retry_api_, config.kueue_enabled, events, may_act, clock, log, metrics),
+      retries_(*retry_api_, memory, config.kueue_enabled, events, may_act, clock, log, metrics),
       keeper_(*api_, std::move(sources), config.failures_retries ? &retries_ : nullptr, events,
               std::move(may_act), PatienceOf(config), clock, log, metrics),
       watches_(any, reader, config.staleness_limit, clock, log) {}

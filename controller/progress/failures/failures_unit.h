@@ -33,8 +33,8 @@ class FailuresUnit {
   // references must outlive this object.
   FailuresUnit(const config::ControllerConfig& config, kube::ApiClient& any,
                kube::ApiClient& acting, const wire::ObjectReader& reader, FailureSources sources,
-               kube::EventRecorder& events, std::function<bool()> may_act, const Clock& clock,
-               Logger& log, metrics::ControllerMetrics& metrics);
+               MemoryRaiser memory, kube::EventRecorder& events, std::function<bool()> may_act,
+               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
   void Start();
   void Stop() { watches_.Stop(); }

@@ -11,8 +11,10 @@
 
 #include "cluster/dns_name.h"
 #include "controller/progress/failures/failure_judge.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "failure/category.h"
+#include "failure/rules.h"
 
 namespace synergy::controller {
 namespace {
@@ -49,7 +51,11 @@ FailedAttempt AttemptOf(const FailureRecord& record) {
           .image_id = record.image_id,
           .nodes = std::move(nodes),
           .iterations = record.iterations,
-          .shared_gpu = record.shared_gpu};
+          .shared_gpu = record.shared_gpu,
+          .oom_killed = IsOomKill(record.rule),
+          .chosen_memory = record.chosen_memory,
+          .fair_memory =
+              record.fair_memory > Bytes(0) ? std::optional(record.fair_memory) : std::nullopt};
 }
 
 kube::EventRecord EventAbout(const std::string& of_namespace, const ObjectOwner& job,
@@ -98,10 +104,11 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
   return job;
 }
 
-RetryKeeper::RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
-                         std::function<bool()> may_act, const Clock& clock, Logger& log,
-                         metrics::ControllerMetrics& metrics)
+RetryKeeper::RetryKeeper(kube::RetryApi& api, MemoryRaiser memory, bool kueue,
+                         kube::EventRecorder& events, std::function<bool()> may_act,
+                         const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
     : api_(api),
+      memory_(memory),
       kueue_(kueue),
       events_(events),
       may_act_(std::move(may_act)),
@@ -172,7 +179,7 @@ RetryActions RetryKeeper::ActionsFor(const ObjectOwner& job) const {
   const bool can_be_suspended =
       IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
                                                  job.kind) != kQueuedKinds.end());
-  return {.stop_futile = can_be_suspended, .elsewhere = true};
+  return {.stop_futile = can_be_suspended, .elsewhere = true, .larger = true};
 }
 
 RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, FailureRecord& last,
@@ -182,8 +189,12 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
   if (examined_.contains(key)) return Outcome::kSettled;
   const WallTime now = clock_.WallNow();
   FailingJob job = FailingJobOf(history, last);
+  const MemoryRaiser::Profile profile = memory_.ProfileOf(name, last);
+  job.memory = memory_.MemoryBy(profile, last);
   RetryActions asked_for = ActionsFor(last.owner);
-  if (DecideRetry(job, asked_for, SuspensionLimit(), now).kind != RetryDecision::Kind::kNothing) {
+  const RetryDecision possible = DecideRetry(job, asked_for, SuspensionLimit(), now);
+  if (last.enlarged == WallTime{} &&
+      (possible.kind != RetryDecision::Kind::kNothing || possible.memory_outcome)) {
     const auto wish = ReadWish(name, last, stop);
     if (!wish) return TryLater(name, last.owner, wish.error());
     if (*wish && (*wish)->text) {
@@ -192,12 +203,10 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
       if (!actions) {
         RecordEvent(name, last.owner, "Warning", "SynergyRetries",
                     fmt::format("{}: {}; so its retries go on", of, actions.error().message));
-      } else if (actions->larger) {
-        RecordEvent(name, last.owner, "Normal", "SynergyRetries",
-                    of + ": larger does nothing on a cluster yet");
       }
       asked_for.stop_futile &= actions && actions->stop_futile;
       asked_for.elsewhere &= actions && actions->elsewhere;
+      asked_for.larger &= actions && actions->larger;
       job.independent_completions = (*wish)->independent_completions;
       const RetryDecision decision = DecideRetry(job, asked_for, limit_, now);
       if (decision.kind == RetryDecision::Kind::kSuspend) {
@@ -212,6 +221,7 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
         limit_.Note(name, now);
         return Outcome::kChanged;
       }
+      if (decision.memory_outcome) return Enlarge(name, last, profile, decision, stop);
       if (decision.kind == RetryDecision::Kind::kPreferOtherNodes)
         GoElsewhere(name, last, decision);
       else if (!decision.reason.empty())
@@ -236,6 +246,35 @@ void RetryKeeper::GoElsewhere(const std::string& of_namespace, const FailureReco
                              fmt::join(decision.nodes, ", "),
                              ToTimeText(std::chrono::floor<std::chrono::seconds>(decision.until)),
                              wire::kRetriesAnnotation)));
+}
+
+RetryKeeper::Outcome RetryKeeper::Enlarge(const std::string& of_namespace, FailureRecord& last,
+                                          const MemoryRaiser::Profile& profile,
+                                          const RetryDecision& decision,
+                                          const std::stop_token& stop) {
+  const bool raises = decision.kind == RetryDecision::Kind::kEnlargeMemory;
+  if (raises) {
+    // Check again, because the calls take time.
+    if (stop.stop_requested() || !may_act_()) return Outcome::kPending;
+    if (const Result<> raised = memory_.Raise(profile, decision.raise, stop); !raised)
+      return TryLater(of_namespace, last.owner, raised.error());
+    log_.Info("the process memory of a workload is raised",
+              {{"namespace", of_namespace},
+               {"profile", last.profile},
+               {"job", last.owner.name},
+               {"process", ToQuantityText(decision.raise.process)},
+               {"times", decision.raise.times}});
+  }
+  metrics_.CountMemoryRaise(ToString(*decision.memory_outcome));
+  RecordEvent(
+      of_namespace, last.owner, decision.next_memory > Bytes(0) ? "Normal" : "Warning",
+      "SynergyRetries",
+      fmt::format("{}: {} ({}: larger)", last.pod, decision.reason, wire::kRetriesAnnotation));
+  examined_.emplace(RunKey{last.uid, last.container, last.run}, last.at);
+  if (decision.next_memory <= Bytes(0)) return Outcome::kSettled;
+  last.enlarged = clock_.WallNow();
+  last.larger = decision.next_memory;
+  return Outcome::kChanged;
 }
 
 Result<std::optional<RetryKeeper::Wish>> RetryKeeper::ReadWish(const std::string& of_namespace,
@@ -347,7 +386,7 @@ RetryKeeper::Outcome RetryKeeper::TryLater(const std::string& of_namespace, cons
   Looked& looked = looks_[of_namespace];
   looked.due = clock_.Now() + kPause;
   if (std::exchange(looked.error, error.code) != error.code) {
-    log_.Warn("cannot stop the retries of a job",
+    log_.Warn("cannot act on the retries of a job",
               {{"namespace", of_namespace}, {"job", job.name}, {"error", error.message}});
   }
   return Outcome::kPending;

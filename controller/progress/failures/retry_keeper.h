@@ -8,6 +8,7 @@
 //              |  event with the command that resumes the job <- the job is suspended <- the
 //              history | is stored
 //              +--------> an infrastructure failure? -> opted in? -> elsewhere_keeper.h
+//              +--------> killed for lack of memory? -> opted in? -> memory_raiser.h
 //
 // Decisions are in the history, and a completed action is an annotation of the job. So a new leader
 // finishes what the previous one began, and does nothing twice: a job that its user has resumed
@@ -17,7 +18,8 @@
 //
 // Bounds: only failures within kLatest are considered; SuspensionLimit limits how many jobs are
 // suspended per hour. Objects are read only if a row of failures is long enough or the last failure
-// came from the infrastructure, and for at most kMostExamined jobs per step.
+// came from the infrastructure or was a kill for lack of memory, and for at most kMostExamined jobs
+// per step.
 //
 // Threading: one owner. Failures: a failed call is repeated after kPause. A job that cannot be
 // suspended within kLatest is left alone, counted and logged. Nothing is done without an answer
@@ -36,6 +38,7 @@
 
 #include "cluster/pod_failure.h"
 #include "controller/progress/failures/elsewhere_keeper.h"
+#include "controller/progress/failures/memory_raiser.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
@@ -53,9 +56,9 @@ class RetryKeeper {
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
 
-  // `kueue`: whether Kueue is installed. `may_act`: returns whether this process leads. All
-  // references must outlive this object.
-  RetryKeeper(kube::RetryApi& api, bool kueue, kube::EventRecorder& events,
+  // `memory`: raises the memory of workloads. `kueue`: whether Kueue is installed. `may_act`:
+  // returns whether this process leads. All references must outlive this object.
+  RetryKeeper(kube::RetryApi& api, MemoryRaiser memory, bool kueue, kube::EventRecorder& events,
               std::function<bool()> may_act, const Clock& clock, Logger& log,
               metrics::ControllerMetrics& metrics);
 
@@ -94,6 +97,10 @@ class RetryKeeper {
   // Makes the next attempt prefer other nodes.
   void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                    const RetryDecision& decision);
+  // Raises the memory of the next attempt if that was decided, and tells what was.
+  Outcome Enlarge(const std::string& of_namespace, FailureRecord& last,
+                  const MemoryRaiser::Profile& profile, const RetryDecision& decision,
+                  const std::stop_token& stop);
   // Returns nullopt if the job is gone or has ended.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
@@ -113,6 +120,7 @@ class RetryKeeper {
                    const char* reason, std::string message);
 
   kube::RetryApi& api_;
+  MemoryRaiser memory_;
   const bool kueue_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;

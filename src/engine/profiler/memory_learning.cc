@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "profile/measured/memory_raise.h"
+
 namespace synergy {
 namespace {
 
@@ -33,6 +35,25 @@ void LearnMemory(const ProfilerMemory& memory, Measurement& measurement) {
     }
     AddPoint(measurement.points, point);
   }
+}
+
+void EndRaise(const ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement) {
+  if (!measurement.memory || !measurement.memory->confirmed) return;
+  const auto published = pass.catalog.Find(key.profile_namespace, NameOf(key));
+  if (!published || !published->raise) return;
+  const MemoryRaise& raise = *published->raise;
+  if (measurement.memory->raise_over == raise.at) return;
+  const auto has_outlived = [&](const std::string& uid) {
+    const WatchedPod& watched = pass.memory.pods.at(uid);
+    const MemoryStudy& study = watched.memory;
+    const auto seen = MemoryOf(study);
+    if (!seen || !seen->confirmed) return false;
+    const std::optional<Bytes>& limit = watched.pod->fungible->memory_limit;
+    return (!limit || *limit >= WithMargin(raise.process)) && study.first->use.at >= raise.at &&
+           study.last->use.at - study.first->use.at >= raise.ran;
+  };
+  if (std::any_of(measurement.pods.begin(), measurement.pods.end(), has_outlived))
+    measurement.memory->raise_over = raise.at;
 }
 
 bool IsStarved(const CurvePoint& point, const WatchedPod& pod) {

@@ -6,6 +6,7 @@
 // Threading: the same as ProfilerPass.
 
 #include "engine/profiler/profiler_memory.h"
+#include "engine/profiler/profiler_pass.h"
 
 namespace synergy {
 
@@ -13,6 +14,11 @@ namespace synergy {
 // of pods that waited for storage count for the CPU cost of an iteration, and the storage limit
 // covers the rest.
 void LearnMemory(const ProfilerMemory& memory, Measurement& measurement);
+
+// Ends a raise of the process memory (profile/measured/memory_raise.h) that a pod has outlived: it
+// has had the larger amount, has been watched for as long as the killed one ran, and has shown its
+// peak.
+void EndRaise(const ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 // Returns whether storage, not CPU, limited the pod at `point`.
 bool IsStarved(const CurvePoint& point, const WatchedPod& pod);

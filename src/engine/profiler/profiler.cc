@@ -6,6 +6,7 @@
 #include "engine/profiler/gang_members.h"
 #include "engine/profiler/hints.h"
 #include "engine/profiler/measuring.h"
+#include "engine/profiler/memory_learning.h"
 #include "engine/profiler/probes/bursts.h"
 #include "engine/profiler/probes/probing.h"
 #include "engine/profiler/profiler_pass.h"
@@ -153,6 +154,7 @@ void Advance(ProfilerPass& pass, const MeasurementKey& key) {
   }
   FollowProbes(pass, measurement);
   Measure(pass, measurement);
+  EndRaise(pass, key, measurement);
   TryHints(pass, key, measurement);
   BeginProbe(pass, key, measurement);
   Publish(pass, key, measurement);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/quantity_text.h"
+
 namespace synergy {
 namespace {
 
@@ -129,25 +131,66 @@ RetryDecision GoElsewhere(const FailingJob& job, WallTime now) {
   return decision;
 }
 
-// REQUIRES: the last attempt needs more memory.
-RetryDecision Enlarge(const FailingJob& job) {
+RetryDecision NoLarger(MemoryOutcome outcome, std::string reason) {
+  return {.reason = std::move(reason), .memory_outcome = outcome};
+}
+
+// REQUIRES: the last attempt was killed for lack of memory.
+RetryDecision Enlarge(const FailingJob& job, WallTime now) {
   const FailedAttempt& last = job.attempts.back();
   if (!last.chosen_memory) {
-    return {.reason = "the memory that the job's author wrote is too small for it"};
+    return NoLarger(MemoryOutcome::kWritten,
+                    "it was killed for lack of memory: the amount that its author wrote is too "
+                    "small, and stays; write more");
   }
-  if (job.enlarged >= kMostEnlargements) {
-    return {.reason = fmt::format("its memory was raised {} times, and is still too small",
-                                  job.enlarged)};
+  const Bytes had = *last.chosen_memory;
+  const std::string killed =
+      fmt::format("it was killed for lack of memory: the {} that Synergy chose is too small: {}",
+                  last.fair_memory ? "request" : "limit", ToQuantityText(had));
+  if (!job.memory) {
+    return NoLarger(MemoryOutcome::kUnmeasured,
+                    killed +
+                        "; Synergy has not measured what its processes need, so write a memory "
+                        "request");
   }
-  const Bytes more(last.chosen_memory->count() / 2);
-  if (job.memory_room && more > *job.memory_room) {
-    return {.reason = "it needs more memory than the quota allows"};
+  const WorkloadMemory& known = *job.memory;
+  if (known.given) {
+    return NoLarger(MemoryOutcome::kGiven,
+                    killed +
+                        "; it follows from processMemory in its TrainingProfile, which stays; "
+                        "write more");
+  }
+  const Bytes most = last.fair_memory ? std::min(known.most, *last.fair_memory) : known.most;
+  if (const Bytes next = std::min(WithMargin(known.process), most); next > had) {
+    return {.reason = fmt::format("{}; the next attempt gets {}", killed, ToQuantityText(next)),
+            .memory_outcome = MemoryOutcome::kLarger,
+            .next_memory = next};
+  }
+  const int32_t times = known.raise ? known.raise->times : 0;
+  if (times >= kMostMemoryRaises) {
+    return NoLarger(
+        MemoryOutcome::kSpent,
+        fmt::format("{}, although it was raised {} times; write a memory request", killed, times));
+  }
+  const Bytes process = WithoutMargin(std::min(had + Bytes(had.count() / 2), most));
+  const Bytes next = WithMargin(process);
+  if (next <= had) {
+    return NoLarger(MemoryOutcome::kBounded,
+                    killed +
+                        "; its quota, its limit range, its fair share or the machines allow no "
+                        "more");
   }
   return {.kind = Kind::kEnlargeMemory,
-          .reason =
-              "the memory that Synergy chose was too small; the next attempt gets half as "
-              "much again",
-          .memory = *last.chosen_memory + more};
+          .reason = fmt::format("{}; the next attempt gets {}", killed, ToQuantityText(next)),
+          .memory_outcome = MemoryOutcome::kRaised,
+          .raise = {.process = process,
+                    .too_small = had,
+                    .times = times + 1,
+                    .at = std::chrono::floor<std::chrono::seconds>(now),
+                    .ran = last.started == WallTime{}
+                               ? Duration::zero()
+                               : std::max<Duration>(last.failed - last.started, Duration::zero())},
+          .next_memory = next};
 }
 
 }  // namespace
@@ -192,9 +235,8 @@ RetryDecision DecideRetry(const FailingJob& job, const RetryActions& actions,
   const FailedAttempt& last = job.attempts.back();
   if (actions.elsewhere && last.outcome.cause == Cause::kInfrastructure)
     return GoElsewhere(job, now);
-  if (actions.larger && last.category == Category::kHostOom &&
-      last.outcome.advice == Advice::kRetryLarger)
-    return Enlarge(job);
+  if (actions.larger && last.category == Category::kHostOom && last.oom_killed)
+    return Enlarge(job, now);
   return actions.stop_futile ? StopIfFutile(job, limit, now) : RetryDecision{};
 }
 

@@ -6,16 +6,21 @@
 //   stop-futile  suspends a job that failed alike as often as its category says
 //                (StopsAfter), each time soon after its start
 //   elsewhere    the next attempt prefers other nodes than those of infrastructure failures
-//   larger       the next attempt gets more memory, if Synergy chose the amount that was too small
+//   larger       after a kill for lack of memory, the next attempt gets half as much again, if
+//                Synergy chose the amount that was too small; twice at most. It follows from that
+//                amount, not from what the profile has now, so a failure that is seen twice raises
+//                nothing twice
 //
 // Philly's lessons (Jeon et al., ATC 2019): retries are wasted after deterministic failures, but
 // not after transient ones.
 //
 // Threading: DecideRetry() is pure; a SuspensionLimit has one owner.
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +31,7 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "failure/category.h"
+#include "profile/measured/memory_raise.h"
 
 namespace synergy {
 
@@ -37,8 +43,6 @@ inline constexpr Duration kFailuresApart = std::chrono::minutes(5);
 inline constexpr Duration kElsewhereLasts = std::chrono::hours(1);
 // A job avoids the nodes of at most this many failures, the latest ones.
 inline constexpr size_t kMostAvoidedFailures = 4;
-// How often a job's memory may be raised by half.
-inline constexpr int32_t kMostEnlargements = 2;
 
 struct RetryActions {
   bool stop_futile = false;
@@ -63,8 +67,21 @@ struct FailedAttempt {
   std::vector<std::string> nodes;     // of the pods that failed
   std::optional<int64_t> iterations;  // the training's iterations; absent: unknown
   bool shared_gpu = false;            // another pod was on the GPU
-  // The memory request or limit if Synergy chose it; absent if the author wrote it.
+  bool oom_killed = false;            // the kubelet says so; a log alone does not count
+  // The memory limit or request if Synergy chose it; absent if the author wrote it.
   std::optional<Bytes> chosen_memory;
+  // Set if it is only a request: the fair share. It is not raised beyond that, because other pods
+  // may have filled the node.
+  std::optional<Bytes> fair_memory;
+};
+
+// Holds what is known of the memory of a workload.
+struct WorkloadMemory {
+  bool given = false;                // a user wrote its profile
+  Bytes process;                     // what its processes count as needing
+  std::optional<MemoryRaise> raise;  // the last one
+  // The most that one of its pods may get: quotas, limit ranges and the largest machine.
+  Bytes most{std::numeric_limits<int64_t>::max()};
 };
 
 struct FailingJob {
@@ -73,23 +90,40 @@ struct FailingJob {
   bool independent_completions = false;  // an array: other completions may succeed
   // When its owner resumed it after a suspension; earlier attempts no longer count.
   std::optional<WallTime> resumed;
-  int32_t enlarged = 0;              // how often its memory has been raised
-  std::optional<Bytes> memory_room;  // what the quota still allows beyond it; absent: no quota
+  std::optional<WorkloadMemory> memory;  // absent: there is no profile of its memory
 };
+
+// Says what becomes of a job that was killed for lack of memory.
+enum class MemoryOutcome : uint8_t {
+  kRaised,
+  kLarger,      // the next attempt gets more already: it was raised or measured meanwhile
+  kWritten,     // its author wrote the amount
+  kGiven,       // a user wrote the profile
+  kUnmeasured,  // its need is not known
+  kSpent,       // raised as often as allowed
+  kBounded,     // a quota, a limit range, the fair share or the machines allow no more
+};
+inline constexpr std::array<std::string_view, 7> kMemoryOutcomes = {
+    "raised", "larger", "written", "given", "unmeasured", "spent", "bounded"};
+inline std::string_view ToString(MemoryOutcome outcome) {
+  return kMemoryOutcomes.at(static_cast<size_t>(outcome));
+}
 
 struct RetryDecision {
   enum class Kind : uint8_t {
     kNothing,           // `reason`, if set, tells why a chosen action is not taken
     kSuspend,           // suspends the job; deletes nothing
     kPreferOtherNodes,  // avoids `nodes` until `until`; only a preference
-    kEnlargeMemory,     // to `memory`
+    kEnlargeMemory,     // by `raise`
   };
 
   Kind kind = Kind::kNothing;
   std::string reason;  // for the job's owner
   std::vector<std::string> nodes;
   WallTime until{};
-  Bytes memory;
+  std::optional<MemoryOutcome> memory_outcome;  // set if memory was the cause and `larger` is on
+  MemoryRaise raise;
+  Bytes next_memory;  // what the next attempt gets of memory; 0: not known
 };
 
 // Limits how many jobs are suspended, so that a wrong rule cannot stop a whole cluster.

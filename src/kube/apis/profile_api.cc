@@ -43,6 +43,21 @@ class HttpProfileApi final : public ProfileApi {
     return PatchStatus(object, wire::WriteMeasured(object.uid, measured), std::move(stop));
   }
 
+  Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
+                            std::stop_token stop) override {
+    const Result<std::string> answer =
+        PatchedStatus(object, wire::WriteMemoryRaise(object, raise), std::move(stop));
+    if (!answer) return Fail(answer.error());
+    const Result<ProfileObject> written = wire::ReadTrainingProfile(*answer);
+    if (!written) return Fail(written.error());
+    if (!written->measured || !written->measured->raise) {
+      return Fail(ErrorCode::kInvalid,
+                  "the API server has dropped status.memoryRaise: apply this version's "
+                  "CustomResourceDefinitions");
+    }
+    return {};
+  }
+
   Result<> Delete(const ProfileObject& object, std::stop_token stop) override {
     const Result<std::string> answer =
         client_.Delete(PathOf(object), wire::WriteDeletion(object.uid), std::move(stop));
@@ -51,9 +66,14 @@ class HttpProfileApi final : public ProfileApi {
   }
 
  private:
+  // Returns the profile as it is then.
+  Result<std::string> PatchedStatus(const ProfileObject& object, const std::string& body,
+                                    std::stop_token stop) {
+    return client_.Patch(PathOf(object) + "/status", "application/merge-patch+json", body,
+                         std::move(stop));
+  }
   Result<> PatchStatus(const ProfileObject& object, const std::string& body, std::stop_token stop) {
-    const Result<std::string> answer = client_.Patch(
-        PathOf(object) + "/status", "application/merge-patch+json", body, std::move(stop));
+    const Result<std::string> answer = PatchedStatus(object, body, std::move(stop));
     if (!answer) return Fail(answer.error());
     return {};
   }

@@ -42,11 +42,12 @@ std::string Slug(std::string_view text, size_t most) {
   return slug;
 }
 
-void AddMemory(const MeasuredMemory& memory, TrainingProfile& training) {
-  training.process_memory = memory.process;
+// `process`: what the processes count as needing.
+void AddMemory(const MeasuredMemory& memory, Bytes process, TrainingProfile& training) {
+  training.process_memory = process;
   if (!memory.storage_bandwidth || memory.data_set <= Bytes(0)) {
     for (JobProfile::Point& point : training.points) {
-      point.memory = std::max(memory.process + memory.data_set, Bytes(1));
+      point.memory = std::max(process + memory.data_set, Bytes(1));
     }
     return;
   }
@@ -71,6 +72,18 @@ Result<PointCertainty> ParsePointCertainty(std::string_view text) {
     return Fail(ErrorCode::kInvalid, fmt::format("'{}' is none of: exact, at least, guess", text));
   }
   return static_cast<PointCertainty>(found - kCertainties.begin());
+}
+
+std::optional<Bytes> ProcessMemoryOf(const MeasuredProfile& measured) {
+  if (!measured.memory) return std::nullopt;
+  const Bytes process = measured.memory->process;
+  if (!measured.raise) return process;
+  return std::max(process,
+                  IsRaised(measured) ? measured.raise->process : measured.raise->too_small);
+}
+
+bool IsRaised(const MeasuredProfile& measured) {
+  return measured.memory && measured.raise && measured.memory->raise_over != measured.raise->at;
 }
 
 bool IsCpuInDoubt(const MeasuredProfile& measured) { return measured.censored || measured.drifted; }
@@ -123,7 +136,8 @@ TrainingProfile TrainingOf(const MeasuredProfile& measured) {
     }
     training.points.push_back({point.cpu, MiB(1), same});
   }
-  if (measured.memory) AddMemory(*measured.memory, training);
+  if (const auto process = ProcessMemoryOf(measured))
+    AddMemory(*measured.memory, *process, training);
   return training;
 }
 

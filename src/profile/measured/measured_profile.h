@@ -23,6 +23,7 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "profile/job_profile.h"
+#include "profile/measured/memory_raise.h"
 #include "profile/measured/workload_identities.h"
 #include "profile/training_profile.h"
 
@@ -57,6 +58,8 @@ struct MeasuredMemory {
   // Whether it was watched for long enough that the processes have shown their peak. Until then a
   // pod may get more memory than its fair share, but is not cut below it.
   bool confirmed = false;
+  // The raise of this time (MemoryRaise::at) is over: a later pod has shown its peak.
+  std::optional<WallTime> raise_over = std::nullopt;
 
   bool operator==(const MeasuredMemory&) const = default;
 };
@@ -95,10 +98,17 @@ struct MeasuredProfile {
   int32_t probes = 0;
   double lost_iterations = 0;            // lost to probes
   std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
+  std::optional<MemoryRaise> raise;      // after processes were killed; not the profiler's
   std::string note;                      // a sentence for people; may be empty
 
   bool operator==(const MeasuredProfile&) const = default;
 };
+
+// Returns the memory that the processes count as needing: at least what was measured, and what it
+// was raised to while the raise is in force. Returns nullopt if the memory is not measured.
+std::optional<Bytes> ProcessMemoryOf(const MeasuredProfile& measured);
+// Returns whether the raise is in force.
+bool IsRaised(const MeasuredProfile& measured);
 
 // Returns whether less CPU than the fair share may be too little: few workers, or something that
 // has since changed, limited the pods, which might have been faster with more CPU.

@@ -121,11 +121,12 @@ MeasuredMemory Combined(const MeasuredMemory& known, const MeasuredMemory& seen)
   joined.data_set = std::max(known.data_set, seen.data_set);
   joined.storage_bandwidth = std::max(known.storage_bandwidth, seen.storage_bandwidth);
   joined.confirmed = known.confirmed || seen.confirmed;
+  joined.raise_over = std::max(known.raise_over, seen.raise_over);
   return joined;
 }
 
 bool Differ(const MeasuredMemory& a, const MeasuredMemory& b, double agreement) {
-  return a.confirmed != b.confirmed ||
+  return a.confirmed != b.confirmed || a.raise_over != b.raise_over ||
          a.storage_bandwidth.has_value() != b.storage_bandwidth.has_value() ||
          Apart(a.process, b.process, agreement) || Apart(a.data_set, b.data_set, agreement) ||
          Apart(a.bytes_per_iteration, b.bytes_per_iteration, agreement) ||

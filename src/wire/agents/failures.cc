@@ -29,7 +29,8 @@ void Members(auto& each, Like<ObjectOwner> auto& owner) {
 void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
          advice, act, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started,
-         workload, image_id, iterations, shared_gpu, created, to_suspend, suspended] = record;
+         workload, image_id, iterations, shared_gpu, created, to_suspend, suspended, chosen_memory,
+         fair_memory, profile, enlarged, larger] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -60,6 +61,11 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("created", created);
   each("toSuspend", to_suspend);
   each("suspended", suspended);
+  each("chosenMemory", chosen_memory);
+  each("fairMemory", fair_memory);
+  each("profile", profile);
+  each("enlarged", enlarged);
+  each("larger", larger);
 }
 
 void Members(auto& each, Like<AvoidedNode> auto& entry) {
@@ -178,6 +184,18 @@ void ReadTrueConditions(FieldReader& fields, Value conditions, EndedPod& pod) {
   });
 }
 
+// REQUIRES: the container's author wrote no memory limit.
+void ReadChosenMemory(const ManagedContainer& managed, EndedPod& pod) {
+  pod.profile = managed.profile.size() <= kLongestObjectName ? managed.profile : "";
+  if (managed.memory_limit) {
+    pod.limit_chosen = managed.enforcement == Enforcement::kStrict;
+    if (pod.limit_chosen) pod.chosen_memory = managed.memory_limit;
+  } else if (managed.requested.memory > managed.written.memory_request.value_or(Bytes(0))) {
+    pod.chosen_memory = managed.requested.memory;
+    pod.fair_memory = managed.fair_share.memory;
+  }
+}
+
 // Reads only the identity of a pod that is not managed, because most are not.
 EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   const Value metadata = fields.Object(object["metadata"]);
@@ -221,14 +239,14 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   ReadEnds(fields, status["initContainerStatuses"], pod.ends);
   const auto managed =
       ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
-  pod.limit_chosen = managed && managed->enforcement == Enforcement::kStrict &&
-                     !annotations[annotations::kOriginal].absent() && managed->memory_limit &&
-                     !managed->written.memory_limit;
+  if (managed && !annotations[annotations::kOriginal].absent() && !managed->written.memory_limit)
+    ReadChosenMemory(*managed, pod);
   if (managed && managed->change) {
     const ChangeRecord& change = *managed->change;
     if (change.kind != ChangeKind::kAllocated && change.from.cpu != change.to.cpu)
       pod.cpu_changed = change.at;
     if (change.kind != ChangeKind::kAllocated) pod.memory_changed = change.MemoryChanged();
+    if (change.from.memory != change.to.memory) pod.memory_before = change.from.memory;
   }
   return pod;
 }

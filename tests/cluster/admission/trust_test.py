@@ -116,7 +116,10 @@ class TrustTest(ClusterTest):
                                  "points": [{"cpu": "1", "throughput": 1, "certainty": "exact"}]}}
         self.let_the_controller_write_profiles()
         self.assertEqual(status("own", measured), "")
-        self.assertIn("a TrainingProfile that has points", status("given", measured))
+        raised = {"memoryRaise": {"process": "2Gi", "tooSmall": "1Gi", "times": 1, "at": "2026-11-21T07:05:03Z"}}
+        self.assertEqual(status("own", raised), "")
+        for written in (measured, raised):
+            self.assertIn("a TrainingProfile that has points", status("given", written))
         self.assertEqual(status("given", {"speedUp": 1}), "")
         self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", "own", **as_controller), "")
 

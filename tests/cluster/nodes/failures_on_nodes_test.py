@@ -26,6 +26,8 @@ OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 
 IMPORT = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
 LOST = "echo 'NVRM: Xid: 79, GPU has fallen off the bus.'; exit 1"
 RETRIES = "synergy.io/retries"
+MEASURED = "measured-greedy-1gpu"  # the name that src/profile/measured/measured_profile.cc makes
+PROCESS = 16 << 20
 
 
 def job(name, script, retries=0, memory="64Mi", **template):
@@ -40,6 +42,17 @@ def job(name, script, retries=0, memory="64Mi", **template):
                 "containers": [{"name": "train", "image": "synergy.test/busybox:1", "command": ["sh", "-c", script],
                                 "resources": {"limits": limits, "requests": {**limits, "cpu": "10m"}}}],
                 **template}}}}
+
+
+def greedy(name, **requests):
+    """Returns a Job that needs a little more than 20 MiB, of a workload that was measured to need
+    16 MiB."""
+    made = job(name, "exec dd if=/dev/zero of=/dev/null bs=20M count=1", retries=6)
+    made["metadata"]["annotations"] = {RETRIES: "larger"}
+    template = made["spec"]["template"]
+    template["metadata"]["labels"] |= {"synergy.io/workload": "greedy", "synergy.io/enforcement": "strict"}
+    template["spec"]["containers"][0]["resources"] = {"limits": {GPU: "1", **requests}}
+    return made
 
 
 class FailuresOnNodesTest(unittest.TestCase):
@@ -176,6 +189,7 @@ class FailuresOnNodesTest(unittest.TestCase):
             asking(job("killed", "kill -9 $$", retries=6)),
             asking(job("misspelt", IMPORT, retries=6), "stop-futil"),
             job("unasked", IMPORT, retries=6))
+        self.ask_for_larger_memory()
         message, = wait_for("the job to be suspended", lambda: self.events("Job", "futile", "SynergySuspended"))
         self.assertTrue(self.suspended("futile"))
         self.assertIn("import: a Python module or a name in it is missing", message)
@@ -193,6 +207,52 @@ class FailuresOnNodesTest(unittest.TestCase):
             '"stop-futil"' in text for text in self.events("Job", "misspelt", "SynergyRetries")))
         self.refuses_other_changes("unasked")
         self.cluster.delete("jobs", "futile", "array", "killed", "misspelt", "unasked")
+        self.gets_larger_memory()
+
+    def ask_for_larger_memory(self):
+        """Creates jobs whose processes need more memory than a limit that Synergy chooses, by what
+        it measured, and than one that the author wrote."""
+        self.cluster.create({
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+            "metadata": {"name": MEASURED, "labels": {"app.kubernetes.io/managed-by": "synergy-controller"}},
+            "spec": {"workload": "greedy", "gpus": 1}})
+        points = [{"cpu": "100m", "throughput": 1, "certainty": "exact", "windows": 1, "spread": 0}]
+        memory = {"process": str(PROCESS), "dataSet": "0", "bytesPerIteration": "0", "confirmed": True}
+        measured = {"revision": 1, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "confirmed": True,
+                    "points": points, "memory": memory}
+        self.cluster.patch("trainingprofile", MEASURED, {"status": {"measured": measured}}, subresource="status")
+        wait_for("the profile to be judged",
+                 lambda: "demand" in self.cluster.get("trainingprofile", MEASURED)["status"])
+        self.cluster.create(greedy("greedy"), greedy("written", memory="16Mi"))
+
+    def gets_larger_memory(self):
+        wait_for("the next attempt to survive", lambda: self.cluster.get("job", "greedy")["status"].get("succeeded"))
+        pods = sorted(self.cluster.get("pods", labelSelector="job-name=greedy")["items"],
+                      key=lambda pod: pod["metadata"]["creationTimestamp"])
+        limits = [int(pod["spec"]["containers"][0]["resources"]["limits"]["memory"]) for pod in pods]
+        self.assertEqual(limits[0], PROCESS + PROCESS // 10)
+        self.assertAlmostEqual(limits[-1], limits[0] * 1.5, delta=4)
+        records = self.records()["greedy"]
+        # An act of Synergy's is joined with the failure.
+        self.assertEqual({(record["category"], record["cause"], record["behaviour"], record["act"], record["rule"])
+                          for record in records},
+                         {("host-oom", "synergy", "transient", "chose its memory limit", "oom-killed")})
+        # The controller was restarted meanwhile, so another attempt may have begun as before.
+        self.assertEqual({record["chosenMemory"] for record in records}, {limits[0]})
+        self.assertEqual({record["larger"] for record in records if "larger" in record}, {limits[-1]})
+        # However many attempts and leaders there were, it was raised once.
+        status = self.cluster.get("trainingprofile", MEASURED)["status"]
+        self.assertEqual((status["memoryRaise"]["times"], int(status["memoryRaise"]["tooSmall"])), (1, limits[0]))
+        self.assertTrue(any("the limit that Synergy chose is too small" in text
+                            for text in self.events("Job", "greedy", "SynergyRetries")))
+        wait_for("the author's limit to be said to be too small", lambda: any(
+            "that its author wrote is too small, and stays" in text
+            for text in self.events("Job", "written", "SynergyRetries")))
+        self.assertEqual({pod["spec"]["containers"][0]["resources"]["limits"]["memory"]
+                          for pod in self.cluster.get("pods", labelSelector="job-name=written")["items"]}, {"16Mi"})
+        self.assertIn("of memory instead of", self.synergy("explain", "job", "greedy"))
+        self.cluster.delete("jobs", "greedy", "written")
+        self.cluster.delete("trainingprofiles", MEASURED)
 
     def nodes_of(self, name):
         """Returns the nodes to which the Job's pods went."""

@@ -98,6 +98,19 @@ TEST(FailureView, AnAttemptsCauseComesFirst) {
   EXPECT_EQ(AttemptsText({}, kNow), "");
 }
 
+TEST(FailureView, ShowsWhatTheNextAttemptGetsOfMemory) {
+  FailureRecord killed = Record("bert-1", "host-oom", minutes(10));
+  killed.leads = true;
+  killed.chosen_memory = GiB(8);
+  auto attempts = AttemptsOf({{"team", "1", {killed}}}, "bert");
+  EXPECT_THAT(AttemptsText(attempts, kNow), Not(HasSubstr("next attempt")));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"nextMemory\": null"));
+  attempts[0].pods[0].larger = GiB(12);
+  EXPECT_THAT(AttemptsText(attempts, kNow),
+              HasSubstr("for this the next attempt gets 12Gi of memory instead of 8Gi\n"));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"chosenMemory\": \"8Gi\""));
+}
+
 TEST(FailureView, APodWithoutAnOwnerIsItsOwnJob) {
   FailureRecord alone = Record("alone", "import", minutes(1));
   alone.owner = {};

@@ -143,6 +143,13 @@ TEST(ProfileListTest, ShowsMemoryWithItsUncertainty) {
   object.measured->memory = MeasuredMemory{.process = GiB(8), .confirmed = true};
   EXPECT_THAT(ProfileText(object, WallTime{}),
               HasSubstr("Processes need 8Gi of memory; almost no data are read\n"));
+  object.measured->raise = MemoryRaise{.process = GiB(12), .too_small = GiB(9), .times = 1};
+  EXPECT_THAT(ProfileText(object, WallTime{}),
+              HasSubstr("Processes need 8Gi of memory; since one was killed at 9Gi, they count as "
+                        "needing 12Gi (raised 1 of 2 times); almost no data are read\n"));
+  object.measured->memory->raise_over = object.measured->raise->at;
+  EXPECT_THAT(ProfileText(object, WallTime{}),
+              HasSubstr("since one was killed at 9Gi, they count as needing 9Gi; almost"));
   EXPECT_THAT(ToJson(ToTree(object)), HasSubstr(R"("process": "8Gi")"));
 }
 

@@ -46,6 +46,23 @@ TEST_F(NamespaceLimitsTest, WithoutAnyEverythingGoes) {
   EXPECT_TRUE(limits.empty());
 }
 
+TEST_F(NamespaceLimitsTest, TheMostMemoryIsThatOfTheNarrowestRangeAndWholeQuota) {
+  const std::string& team = Training().pod_namespace;
+  EXPECT_GT(limits.MostMemory(team), GiB(1000));
+  ResourceQuota quota{.uid = "q", .pod_namespace = team};
+  quota.requests.hard.memory = quota.requests.used.memory = GiB(64);
+  limits.Put(quota);
+  EXPECT_EQ(limits.MostMemory(team), GiB(64)) << "whatever is used of it";
+  quota.limits.hard.memory = GiB(48);
+  limits.Put(quota);
+  EXPECT_EQ(limits.MostMemory(team), GiB(48));
+  LimitRange range = Range();
+  range.container.most.memory = GiB(32);
+  limits.Put(range);
+  EXPECT_EQ(limits.MostMemory(team), GiB(32));
+  EXPECT_GT(limits.MostMemory("another"), GiB(1000));
+}
+
 TEST_F(NamespaceLimitsTest, TheNarrowestBoundsHold) {
   LimitRange range = Range();
   range.container.least.cpu = Cores(2);

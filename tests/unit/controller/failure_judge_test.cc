@@ -185,6 +185,28 @@ TEST(FailureJudge, AMemoryLimitThatSynergyChoseIsItsOwnDoing) {
   EXPECT_EQ(JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt)->advice, "retry-larger");
 }
 
+TEST(FailureJudge, TheMemoryThatSynergyChoseIsThatInForceWhenTheContainerWasKilled) {
+  EndedPod pod = EndedWith(137, "OOMKilled");
+  pod.chosen_memory = GiB(12);
+  pod.profile = "bert";
+  const auto judge = [&] { return *JudgeFailure(pod, EndOf(pod), nullptr, kJudgedAt); };
+  EXPECT_EQ(judge().chosen_memory, GiB(12));
+  EXPECT_EQ(judge().profile, "bert");
+  EXPECT_EQ(judge().rule, "oom-killed");
+  // It was raised meanwhile, as for a container that is restarted in place.
+  pod.memory_before = GiB(8);
+  pod.memory_changed = kJudgedAt - seconds(2);
+  EXPECT_EQ(judge().chosen_memory, GiB(8));
+  pod.memory_changed = kJudgedAt - hours(1);
+  EXPECT_EQ(judge().chosen_memory, GiB(12));
+  // A sidecar has no memory of Synergy's choice.
+  pod.container = "another";
+  EXPECT_EQ(judge().chosen_memory, std::nullopt);
+  EndedPod other = EndedWith(1);
+  other.chosen_memory = GiB(12);
+  EXPECT_EQ(JudgeFailure(other, EndOf(other), nullptr, kJudgedAt)->chosen_memory, std::nullopt);
+}
+
 TEST(FailureJudge, SlicesCountAsPartsOfAGpuThatOthersMayHaveHad) {
   EndedPod pod = EndedWith(1);
   pod.gpus = Gpus(0);

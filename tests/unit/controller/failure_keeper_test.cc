@@ -17,6 +17,7 @@
 #include "support/managed_pods.h"
 #include "support/recorded_events.h"
 #include "support/recorded_log.h"
+#include "unit/controller/fake_profile_api.h"
 #include "unit/controller/fake_retry_api.h"
 
 namespace synergy::controller {
@@ -252,7 +253,11 @@ TEST_F(FailureKeeperTest, AFutileRetryIsStoppedOnceThatDecisionIsStored) {
   retry_api.on_stop = [this] {
     EXPECT_NE(api.histories["team"].records.back().to_suspend, WallTime{});
   };
-  RetryKeeper retries(retry_api, false, events, [this] { return leads; }, clock, log, metrics);
+  ProfileStore profiles(0);
+  FakeProfileApi profile_api(profiles);
+  RetryKeeper retries(
+      retry_api, MemoryRaiser(profiles, profile_api, state), false, events,
+      [this] { return leads; }, clock, log, metrics);
   keeper = std::make_unique<FailureKeeper>(
       api, Sources(), &retries, events, [this] { return leads; }, seconds(25), clock, log, metrics);
   for (const char* const name : {"a", "b"}) {

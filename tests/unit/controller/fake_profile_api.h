@@ -5,6 +5,7 @@
 //
 // Threading: one thread.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,29 @@ class FakeProfileApi final : public kube::ProfileApi {
     store_.Upsert(std::move(written));
     return {};
   }
+  Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
+                            std::stop_token) override {
+    calls.push_back("raise " + object.Key());
+    if (failure) return Fail(*failure);
+    std::string& version = versions_[object.Key()];
+    if (object.resource_version != version) return Fail(ErrorCode::kConflict, "it has changed");
+    version += 'x';
+    ProfileObject written = object;
+    written.resource_version = version;
+    written.measured->raise = raise;
+    written.profile = std::make_shared<const JobProfile>(*MakeJobProfile(*written.measured));
+    late_.push_back(std::move(written));
+    if (!watch_is_late) Watch();
+    return answers_are_lost ? Fail(ErrorCode::kTimeout, "no answer") : Result<>();
+  }
+  // The watch reports the raises so far.
+  void Watch() {
+    for (ProfileObject& object : late_) store_.Upsert(std::move(object));
+    late_.clear();
+  }
+  bool watch_is_late = false;     // it reports raises at the next Watch()
+  bool answers_are_lost = false;  // of raises
+
   Result<> Delete(const ProfileObject& object, std::stop_token) override {
     calls.push_back("delete " + object.Key());
     if (failure) return Fail(*failure);
@@ -68,6 +92,8 @@ class FakeProfileApi final : public kube::ProfileApi {
 
  private:
   ProfileStore& store_;
+  std::map<std::string, std::string> versions_;  // after raises, by key
+  std::vector<ProfileObject> late_;
 };
 
 }  // namespace synergy::controller

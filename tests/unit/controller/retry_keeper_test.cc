@@ -16,6 +16,7 @@
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
 #include "support/recorded_log.h"
+#include "unit/controller/fake_profile_api.h"
 #include "unit/controller/fake_retry_api.h"
 
 namespace synergy::controller {
@@ -49,7 +50,8 @@ class RetryKeeperTest : public ::testing::Test {
   }
   std::unique_ptr<RetryKeeper> Begin(bool kueue = true) {
     return std::make_unique<RetryKeeper>(
-        api, kueue, events, [this] { return leads; }, clock, log, metrics);
+        api, MemoryRaiser(profiles, profile_api, state), kueue, events, [this] { return leads; },
+        clock, log, metrics);
   }
   // The job's next attempt begins after a pause, and fails now.
   FailureRecord& Fail(Category category, const ObjectOwner& job = kBert, Duration ran = 30s) {
@@ -91,6 +93,36 @@ class RetryKeeperTest : public ::testing::Test {
     keeper = Begin();
     keeper->StartOver({{history.of_namespace, history}});
   }
+  // A measured profile of the failed pods' workload.
+  std::string HaveMeasured(Bytes process, const std::string& workload = "w-1") {
+    MeasuredProfile measured;
+    measured.workload = workload;
+    measured.revision = 1;
+    measured.points = {{Cores(1), 2}};
+    measured.memory = MeasuredMemory{.process = process, .confirmed = true};
+    const auto made = profile_api.Create("team", measured, {});
+    EXPECT_TRUE(profile_api.WriteMeasured(*made, measured, {}));
+    profile_api.calls.clear();
+    return MeasuredName(measured);
+  }
+  // The job's next attempt is killed at this amount, which Synergy chose.
+  FailureRecord& Kill(Bytes at, const std::string& profile, const ObjectOwner& job = kBert) {
+    FailureRecord& record = Fail(Category::kHostOom, job);
+    record.rule = "oom-killed";
+    record.cause = "synergy";
+    record.chosen_memory = at;
+    record.profile = profile;
+    return record;
+  }
+  const MeasuredProfile& Measured(const std::string& profile) {
+    return *profiles.Find("team", profile)->object.measured;
+  }
+  void ExpectRaises(const std::string& outcome, int count) {
+    EXPECT_THAT(
+        metrics.Render(),
+        HasSubstr(fmt::format("synergy_controller_memory_raises_total{{outcome=\"{}\"}} {}\n",
+                              outcome, count)));
+  }
   void ExpectOutcome(const std::string& outcome, int count) {
     EXPECT_THAT(metrics.Render(),
                 HasSubstr(fmt::format("synergy_controller_suspensions_total{{outcome=\"{}\"}} {}\n",
@@ -103,6 +135,9 @@ class RetryKeeperTest : public ::testing::Test {
   metrics::ControllerMetrics metrics;
   testing::RecordedEvents events;
   FakeRetryApi api;
+  ClusterState state;
+  ProfileStore profiles{0};
+  FakeProfileApi profile_api{profiles};
   bool leads = true;
   int pods = 0;
   FailureHistory history{"team", "1", {}};
@@ -180,7 +215,162 @@ TEST_F(RetryKeeperTest, WordsThatMeanNothingAreNamed) {
   Fail(Category::kImport);
   Act();
   EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
-  EXPECT_THAT(events.lines()[1], HasSubstr("larger does nothing on a cluster yet"));
+}
+
+TEST_F(RetryKeeperTest, AKillAtAnAmountOfSynergysRaisesTheNextAttemptsMemory) {
+  api.jobs["bert"].retries = "larger";
+  const std::string profile = HaveMeasured(GiB(10));
+  Kill(GiB(11), profile);
+  Act();
+  EXPECT_THAT(profile_api.calls, ElementsAre("raise team/" + profile));
+  EXPECT_EQ(Measured(profile).raise->times, 1);
+  const Bytes next = WithMargin(*profiles.Find("team", profile)->object.profile->process_memory());
+  EXPECT_NEAR(static_cast<double>(next.count()), 16.5 * (1 << 30), 2);
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].type, "Normal");
+  EXPECT_THAT(events.all[0].message,
+              AllOf(HasSubstr("the limit that Synergy chose is too small: 11Gi"),
+                    HasSubstr("(synergy.io/retries: larger)")));
+  EXPECT_EQ(history.records.back().larger, next);
+  EXPECT_NE(history.records.back().enlarged, WallTime{});
+  ExpectRaises("raised", 1);
+  // The next leader finds that in the record.
+  Lead();
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(1));
+  EXPECT_THAT(events.all, SizeIs(1));
+  // Once more, and never again.
+  Kill(next, profile);
+  Act();
+  EXPECT_EQ(Measured(profile).raise->times, 2);
+  Kill(next + next, profile);
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(2));
+  ExpectRaises("spent", 1);
+  EXPECT_EQ(events.all.back().type, "Warning");
+  EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, WithoutTheWordNoMemoryIsRaised) {
+  const std::string profile = HaveMeasured(GiB(10));
+  for (const char* words : {"", "stop-futile,elsewhere", "largest"}) {
+    api.jobs["bert"].retries = words;
+    Kill(GiB(11), profile);
+    Act();
+  }
+  EXPECT_THAT(profile_api.calls, IsEmpty());
+  ExpectRaises("raised", 0);
+}
+
+TEST_F(RetryKeeperTest, ALeaderThatDiesAfterTheRaiseIsFollowedByOneThatRaisesNothing) {
+  api.jobs["bert"].retries = "larger";
+  const std::string profile = HaveMeasured(GiB(10));
+  Kill(GiB(11), profile);
+  EXPECT_TRUE(keeper->Step(history, true, {}));
+  history.records.back().enlarged = {};  // this was not stored
+  history.records.back().larger = {};
+  Lead();
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(1));
+  EXPECT_EQ(Measured(profile).raise->times, 1);
+  ExpectRaises("larger", 1);
+  EXPECT_THAT(events.all.back().message, HasSubstr("the next attempt gets"));
+}
+
+TEST_F(RetryKeeperTest, ARaiseWhoseAnswerIsLostIsMadeOnce) {
+  api.jobs["bert"].retries = "larger";
+  const std::string profile = HaveMeasured(GiB(10));
+  profile_api.answers_are_lost = profile_api.watch_is_late = true;
+  Kill(GiB(11), profile);
+  Act();
+  EXPECT_THAT(events.all, IsEmpty());
+  clock.Advance(RetryKeeper::kPause);
+  // The API server refuses what is based on the profile before the raise.
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(2));
+  profile_api.Watch();
+  clock.Advance(RetryKeeper::kPause);
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(2));
+  EXPECT_EQ(Measured(profile).raise->times, 1);
+  EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, TwoJobsOfOneWorkloadRaiseItsMemoryOnce) {
+  api.annotations["team"] = "larger";
+  const ObjectOwner other{"batch/v1", "Job", "other", "uid-other"};
+  for (const ObjectOwner* job : {&kBert, &other}) Create(*job).retries.reset();
+  const std::string profile = HaveMeasured(GiB(10));
+  Kill(GiB(11), profile);
+  Kill(GiB(11), profile, other);
+  Act();
+  EXPECT_THAT(profile_api.calls, SizeIs(1));
+  EXPECT_EQ(Measured(profile).raise->times, 1);
+  EXPECT_THAT(events.all, SizeIs(2)) << "both get more";
+  ExpectRaises("raised", 1);
+  ExpectRaises("larger", 1);
+}
+
+TEST_F(RetryKeeperTest, OnlyTheFailedPodsOwnMeasuredProfileIsRaised) {
+  api.jobs["bert"].retries = "larger";
+  // There is none, it is another workload's, or a user wrote it.
+  Kill(GiB(11), "");
+  Act();
+  Kill(GiB(11), "gone");
+  Act();
+  Kill(GiB(11), HaveMeasured(GiB(10), "w-2"));
+  Act();
+  ExpectRaises("unmeasured", 3);
+  ProfileObject given;
+  given.profile_namespace = "team";
+  given.name = "given";
+  given.training.process_memory = GiB(10);
+  profiles.Upsert(given);
+  Kill(GiB(11), "given");
+  Act();
+  ExpectRaises("given", 1);
+  const std::string profile = HaveMeasured(GiB(10));
+  Kill(GiB(11), profile).chosen_memory.reset();
+  Act();
+  ExpectRaises("written", 1);
+  EXPECT_THAT(events.all.back().message, HasSubstr("its author wrote is too small, and stays"));
+  Kill(GiB(11), profile).rule = "memory-error";
+  Act();
+  EXPECT_THAT(profile_api.calls, IsEmpty()) << "a log can say anything";
+  history.of_namespace = "others";
+  Kill(GiB(11), profile);
+  Act();
+  EXPECT_THAT(profile_api.calls, IsEmpty());
+}
+
+TEST_F(RetryKeeperTest, MemoryIsRaisedUpToWhatTheLargestMachineAndTheNamespaceAllow) {
+  api.jobs["bert"].retries = "larger";
+  const std::string profile = HaveMeasured(GiB(10));
+  const auto killed = [&] {
+    Kill(GiB(11), profile);
+    Act();
+    return history.records.back().larger;
+  };
+  Node node;
+  node.name = "n1";
+  node.allocatable.main = {Gpus(1), Cores(8), GiB(16)};
+  state.UpsertNode(node);
+  EXPECT_NEAR(static_cast<double>(killed().count()), 14.0 * (1 << 30), 2)
+      << "an eighth of the node stays for others";
+  ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
+  quota.requests.hard.memory = GiB(11);
+  state.UpsertResourceQuota(quota);
+  EXPECT_EQ(killed(), Bytes(0));
+  ExpectRaises("bounded", 1);
+}
+
+TEST_F(RetryKeeperTest, AReplicaThatNoLongerLeadsRaisesNothing) {
+  api.jobs["bert"].retries = "larger";
+  Kill(GiB(11), HaveMeasured(GiB(10)));
+  leads = false;
+  keeper->Step(history, true, {});
+  EXPECT_THAT(profile_api.calls, IsEmpty());
+  EXPECT_THAT(events.all, IsEmpty());
 }
 
 TEST_F(RetryKeeperTest, AnArrayIsNeverSuspended) {
@@ -400,7 +590,7 @@ TEST_F(RetryKeeperTest, CallsThatFailAreRepeatedAfterAPause) {
   api.stop_error.reset();
   Act();
   EXPECT_THAT(api.stopped, SizeIs(1));
-  EXPECT_EQ(lines.Count("cannot stop the retries of a job"), 2U);
+  EXPECT_EQ(lines.Count("cannot act on the retries of a job"), 2U);
 }
 
 TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
@@ -415,7 +605,7 @@ TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
   EXPECT_THAT(api.stopped, IsEmpty());
   EXPECT_THAT(keeper->Due(), IsEmpty());
   EXPECT_EQ(history.records.back().to_suspend, WallTime{});
-  EXPECT_EQ(lines.Count("cannot stop the retries of a job"), 1U);
+  EXPECT_EQ(lines.Count("cannot act on the retries of a job"), 1U);
   ExpectOutcome("given_up", 1);
 }
 

@@ -45,7 +45,10 @@ class FakeMeasuredCatalog final : public MeasuredCatalog {
     return best == nullptr ? nullptr : std::make_shared<const MeasuredProfile>(*best);
   }
   void Keep(const std::string& profile_namespace, const MeasuredProfile& measured) {
-    profiles[profile_namespace + "/" + MeasuredName(measured)] = measured;
+    MeasuredProfile& known = profiles[profile_namespace + "/" + MeasuredName(measured)];
+    const std::optional<MemoryRaise> raise = known.raise;
+    known = measured;
+    known.raise = raise;  // has another writer
   }
 
   std::map<std::string, MeasuredProfile> profiles;

@@ -74,6 +74,43 @@ TEST_F(ProfilerTest, MemoryIsConfirmedOnceACheckpointWasWritten) {
   EXPECT_TRUE(Last().memory->confirmed);
 }
 
+TEST_F(ProfilerTest, ARaiseOfMemoryEndsOnceAPodHasOutlivedIt) {
+  Begin(Unprofiled("a", "n1"), {.reads = 10e6});
+  Run(minutes(70));
+  ASSERT_TRUE(Last().memory->confirmed);
+  // A pod of the same workload is killed after 20 minutes.
+  MeasuredProfile& published = catalog.profiles.begin()->second;
+  published.raise = MemoryRaise{
+      .process = GB(12), .too_small = GB(9), .times = 1, .at = at.wall, .ran = minutes(20)};
+  EXPECT_EQ(ProcessMemoryOf(published), GB(12));
+  Run(minutes(30));
+  EXPECT_FALSE(Last().memory->raise_over) << "the pod was watched before the raise, too";
+  state.RemovePod("a");
+  Run(minutes(1));
+  const auto begin = [&](const std::string& name, Bytes limit) {
+    Begin(With(Unprofiled(name, "n1"),
+               [&](ManagedContainer& fungible) { fungible.memory_limit = limit; }),
+          {.reads = 10e6});
+  };
+  begin("small", GB(10));
+  Run(minutes(65));
+  EXPECT_FALSE(Last().memory->raise_over) << "its limit is the old one";
+  begin("large", GB(14));
+  trainings["large"].checkpoint = at.wall + minutes(1);
+  Run(minutes(18));
+  EXPECT_FALSE(Last().memory->raise_over) << "the killed one ran longer";
+  Run(minutes(5));
+  EXPECT_EQ(Last().memory->raise_over, published.raise->at);
+  EXPECT_EQ(Last().memory->process, GB(8));
+  EXPECT_EQ(ProcessMemoryOf(published), GB(9)) << "never less than a process was killed at";
+  // Another leader finds that, and the next raise counts again.
+  memory = {};
+  Run(minutes(2));
+  EXPECT_EQ(memory.measurements.begin()->second.memory->raise_over, published.raise->at);
+  published.raise->at += minutes(60);
+  EXPECT_EQ(ProcessMemoryOf(published), GB(12));
+}
+
 TEST_F(ProfilerTest, FirstReportShowsThatATrainingIsWarm) {
   Begin(Unprofiled("a", "n1"), {.rate = 5});  // plus 100 iterations, which take 20 s
   Run(seconds(30));

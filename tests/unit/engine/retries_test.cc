@@ -184,21 +184,106 @@ TEST(Retries, AJobAvoidsTheNodesOfItsLastFourInfrastructureFailures) {
               ElementsAre("n1", "n2", "n3", "n5", "of-1", "of-2", "of-3", "of-5"));
 }
 
-TEST(Retries, OnlyMemoryThatSynergyChoseIsRaisedTwiceAndWithinQuota) {
-  FailingJob job = JobOf({Attempt(Category::kHostOom)});
-  EXPECT_EQ(Decide(job).kind, Kind::kNothing);
-  EXPECT_THAT(Decide(job).reason, HasSubstr("author wrote"));
-  job.attempts[0].chosen_memory = GiB(8);
-  EXPECT_EQ(Decide(job).kind, Kind::kEnlargeMemory);
-  EXPECT_EQ(Decide(job).memory, GiB(12));
-  job.memory_room = GiB(3);
-  EXPECT_EQ(Decide(job).kind, Kind::kNothing);
-  job.memory_room = GiB(4);
-  job.enlarged = 1;
-  EXPECT_EQ(Decide(job).kind, Kind::kEnlargeMemory);
-  job.enlarged = 2;
-  EXPECT_EQ(Decide(job).kind, Kind::kNothing);
-  EXPECT_EQ(Decide(job, {.stop_futile = true}).kind, Kind::kNothing);
+// A job that was killed at this amount, whose profile it follows from.
+FailingJob Killed(Bytes at) {
+  FailingJob job = JobOf({Attempt(Category::kHostOom, 0s, 90s)});
+  job.attempts[0].oom_killed = true;
+  job.attempts[0].chosen_memory = at;
+  job.memory = WorkloadMemory{.process = WithoutMargin(at)};
+  return job;
+}
+
+std::string OutcomeFor(const FailingJob& job) {
+  const RetryDecision decision = Decide(job);
+  EXPECT_EQ(decision.kind == Kind::kEnlargeMemory,
+            decision.memory_outcome == MemoryOutcome::kRaised);
+  EXPECT_FALSE(decision.reason.empty());
+  return decision.memory_outcome ? std::string(ToString(*decision.memory_outcome)) : "none";
+}
+
+TEST(Retries, MemoryThatSynergyChoseIsRaisedByHalf) {
+  const RetryDecision decision = Decide(Killed(GiB(8)));
+  EXPECT_EQ(decision.kind, Kind::kEnlargeMemory);
+  EXPECT_NEAR(static_cast<double>(decision.next_memory.count()),
+              static_cast<double>(GiB(12).count()), 2);
+  EXPECT_EQ(WithMargin(decision.raise.process), decision.next_memory);
+  EXPECT_EQ(decision.raise.too_small, GiB(8));
+  EXPECT_EQ(decision.raise.times, 1);
+  EXPECT_EQ(decision.raise.ran, 90s);
+  EXPECT_EQ(decision.raise.at, kStart + 90s);
+  EXPECT_THAT(decision.reason, HasSubstr("the limit that Synergy chose is too small: 8Gi"));
+  EXPECT_EQ(Decide(Killed(GiB(8)), {.stop_futile = true, .elsewhere = true}).kind, Kind::kNothing);
+  EXPECT_FALSE(Decide(Killed(GiB(8)), {.stop_futile = true}).memory_outcome);
+}
+
+TEST(Retries, OnlyAKillThatTheKubeletReportsRaisesMemory) {
+  FailingJob job = Killed(GiB(8));
+  job.attempts[0].oom_killed = false;
+  EXPECT_FALSE(Decide(job).memory_outcome) << "a log can say anything";
+}
+
+TEST(Retries, AmountsOfAnAuthorStayAndAreReportedAsTooSmall) {
+  FailingJob job = Killed(GiB(8));
+  job.attempts[0].chosen_memory.reset();
+  EXPECT_EQ(OutcomeFor(job), "written");
+  EXPECT_THAT(Decide(job).reason, HasSubstr("that its author wrote is too small, and stays"));
+  job = Killed(GiB(8));
+  job.memory->given = true;
+  EXPECT_EQ(OutcomeFor(job), "given");
+  EXPECT_THAT(Decide(job).reason, HasSubstr("processMemory in its TrainingProfile"));
+}
+
+TEST(Retries, WithoutAMeasurementNothingIsRaised) {
+  FailingJob job = Killed(GiB(8));
+  job.memory.reset();
+  EXPECT_EQ(OutcomeFor(job), "unmeasured");
+}
+
+TEST(Retries, AFailureThatIsSeenTwiceRaisesNothingTwice) {
+  FailingJob job = Killed(GiB(8));
+  const RetryDecision first = Decide(job);
+  job.memory->process = first.raise.process;
+  job.memory->raise = first.raise;
+  EXPECT_EQ(OutcomeFor(job), "larger");
+  EXPECT_EQ(Decide(job).next_memory, first.next_memory);
+  // Another pod that began with the same amount raises nothing, either.
+  job.attempts[0].failed += 1min;
+  EXPECT_EQ(OutcomeFor(job), "larger");
+  // The next attempt had more.
+  job.attempts[0].chosen_memory = first.next_memory;
+  const RetryDecision second = Decide(job);
+  EXPECT_EQ(second.kind, Kind::kEnlargeMemory);
+  EXPECT_EQ(second.raise.times, 2);
+  EXPECT_NEAR(static_cast<double>(second.next_memory.count()),
+              2.25 * static_cast<double>(GiB(8).count()), 5);
+  job.memory->process = second.raise.process;
+  job.memory->raise = second.raise;
+  EXPECT_EQ(OutcomeFor(job), "larger");
+  job.attempts[0].chosen_memory = second.next_memory;
+  EXPECT_EQ(OutcomeFor(job), "spent");
+  EXPECT_THAT(Decide(job).reason, HasSubstr("although it was raised 2 times"));
+}
+
+TEST(Retries, MemoryIsRaisedWithinQuotasAndMachines) {
+  FailingJob job = Killed(GiB(8));
+  job.memory->most = GiB(10);
+  EXPECT_NEAR(static_cast<double>(Decide(job).next_memory.count()),
+              static_cast<double>(GiB(10).count()), 2);
+  EXPECT_LE(Decide(job).next_memory, GiB(10));
+  job.memory->most = GiB(8);
+  EXPECT_EQ(OutcomeFor(job), "bounded");
+  // The profile wants more than the bound, too.
+  job.memory->process = GiB(16);
+  EXPECT_EQ(OutcomeFor(job), "bounded");
+}
+
+TEST(Retries, ARequestAloneIsRaisedUpToTheFairShare) {
+  FailingJob job = Killed(GiB(8));
+  job.attempts[0].fair_memory = GiB(9);
+  EXPECT_LE(Decide(job).next_memory, GiB(9));
+  EXPECT_THAT(Decide(job).reason, HasSubstr("the request that Synergy chose"));
+  job.attempts[0].fair_memory = GiB(8);
+  EXPECT_EQ(OutcomeFor(job), "bounded");
 }
 
 }  // namespace

@@ -160,6 +160,12 @@ TEST_F(ObjectApisTest, WritesAMeasuredProfileToAnObjectOfItsOwn) {
             "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/bert-1/status");
   EXPECT_THAT(written.body, HasSubstr(R"("uid":"u")"));
 
+  object.resource_version = "7";
+  (void)api->WriteMemoryRaise(object, {.process = GiB(12), .times = 1}, {});
+  const FakeRequest raised = server_.requests().back();
+  EXPECT_EQ(raised.path, written.path);
+  EXPECT_THAT(raised.body, HasSubstr(R"("resourceVersion":"7")"));
+
   (void)api->Delete(object, {});
   const FakeRequest deleted = server_.requests().back();
   EXPECT_EQ(deleted.method, "DELETE");

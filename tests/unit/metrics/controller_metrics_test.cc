@@ -46,6 +46,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_ready",
     "synergy_controller_suspect_nodes",
     "synergy_controller_suspensions_total",
+    "synergy_controller_memory_raises_total",
     "synergy_failed_gpu_seconds_total",
     "synergy_failures_total",
     "synergy_idle_gpus",

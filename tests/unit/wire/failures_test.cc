@@ -84,13 +84,41 @@ TEST(EndedPods, AMemoryLimitIsSynergysIfItsAuthorWroteNone) {
     const std::string requests = R"("requests": {"nvidia.com/gpu": "2"})";
     text.replace(text.find(requests), requests.size(),
                  requests + R"(, "limits": {"nvidia.com/gpu": "2", "memory": "8Gi"})");
-    return ReadPod(text).limit_chosen;
+    return ReadPod(text);
   };
-  EXPECT_TRUE(is_chosen(R"("synergy.io/original": "{}",)", "strict"));
-  EXPECT_FALSE(
-      is_chosen(R"("synergy.io/original": "{\"limits\":{\"memory\":\"8Gi\"}}",)", "strict"));
-  EXPECT_FALSE(is_chosen(R"("synergy.io/original": "{}",)", "shared"));
-  EXPECT_FALSE(is_chosen("", "strict")) << "the webhook has not seen it";
+  const EndedPod chosen = is_chosen(R"("synergy.io/original": "{}",)", "strict");
+  EXPECT_TRUE(chosen.limit_chosen);
+  EXPECT_EQ(chosen.chosen_memory, GiB(8));
+  EXPECT_EQ(chosen.fair_memory, Bytes(0));
+  EXPECT_EQ(chosen.profile, "");
+  for (const EndedPod& other :
+       {is_chosen(R"("synergy.io/original": "{\"limits\":{\"memory\":\"8Gi\"}}",)", "strict"),
+        is_chosen(R"("synergy.io/original": "{}",)", "shared"),
+        is_chosen("", "strict")}) {  // the webhook has not seen it
+    EXPECT_FALSE(other.limit_chosen);
+    EXPECT_EQ(other.chosen_memory, std::nullopt);
+  }
+}
+
+TEST(EndedPods, WithoutALimitTheRequestIsSynergysIfItsAuthorWroteLess) {
+  const auto pod_with = [](const std::string& written) {
+    std::string text = Managed(fmt::format(R"(, "annotations": {{"synergy.io/container": "train",
+            "synergy.io/original": "{{{}}}", "synergy.io/profile": "bert",
+            "synergy.io/floor": "{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}", "synergy.io/demand": "{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}",
+            "synergy.io/fair-share": "{{\"cpu\":\"2\",\"memory\":\"24Gi\"}}", "synergy.io/enforcement": "shared"}})",
+                                           written),
+                               R"("phase": "Failed")");
+    const std::string requests = R"("requests": {"nvidia.com/gpu": "2")";
+    text.replace(text.find(requests), requests.size(), requests + R"(, "memory": "8Gi")");
+    return ReadPod(text);
+  };
+  const EndedPod chosen = pod_with("");
+  EXPECT_FALSE(chosen.limit_chosen);
+  EXPECT_EQ(chosen.chosen_memory, GiB(8));
+  EXPECT_EQ(chosen.fair_memory, GiB(24));
+  EXPECT_EQ(chosen.profile, "bert");
+  EXPECT_EQ(pod_with(R"(\"requests\":{\"memory\":\"6Gi\"})").chosen_memory, GiB(8));
+  EXPECT_EQ(pod_with(R"(\"requests\":{\"memory\":\"8Gi\"})").chosen_memory, std::nullopt);
 }
 
 TEST(EndedPods, APodWithSlicesOrTurnsIsManaged) {
@@ -232,6 +260,11 @@ FailureRecord Record() {
   record.shared_gpu = true;
   record.to_suspend = record.at + std::chrono::seconds(5);
   record.suspended = record.at + std::chrono::seconds(6);
+  record.chosen_memory = GiB(8);
+  record.fair_memory = GiB(24);
+  record.profile = "measured-w-1-1gpu";
+  record.enlarged = record.at + std::chrono::seconds(7);
+  record.larger = GiB(12);
   return record;
 }
 
@@ -280,6 +313,9 @@ TEST(FailureHistories, TheLongestFitsIntoAConfigMap) {
   record.run = std::numeric_limits<int32_t>::max();
   record.exit_code = std::numeric_limits<int32_t>::min();
   record.gpu_seconds = -1.2345678901234567e-300;
+  record.profile = std::string(kLongestObjectName, 'p');
+  record.chosen_memory = record.fair_memory = record.larger =
+      Bytes(std::numeric_limits<int64_t>::min());
   const FailureHistory history{std::string(kLongestLabel, 't'), "7",
                                std::vector<FailureRecord>(kMostFailureRecords, record)};
   EXPECT_LT(WriteNewFailureHistory(history).size(), size_t{1} << 20);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/wall_time.h"
 #include "json/document.h"
 #include "wire/objects/object_readers.h"
 
@@ -336,6 +337,41 @@ TEST(MeasuredProfileTest, MemoryIsReadBackAndPartOfTheProfile) {
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
   measured.memory->data_set = measured.memory->bytes_per_iteration = Bytes(0);
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
+}
+
+TEST(MeasuredProfileTest, ARaiseOfItsMemoryIsReadBackAndCounts) {
+  MeasuredProfile measured = MeasuredBert();
+  measured.memory = MeasuredMemory{GB(8), GB(40), Bytes(4'000'001), Bytes(20'000'000), true};
+  ProfileObject object = Kept(measured, WriteMeasured("u", measured));
+  object.resource_version = "41";
+  const MemoryRaise raise{.process = GB(12),
+                          .too_small = GB(9),
+                          .times = 2,
+                          .at = *ParseTime("2026-11-27T08:00:00Z"),
+                          .ran = std::chrono::seconds(90)};
+  const std::string body = WriteMemoryRaise(object, raise);
+  EXPECT_THAT(body, HasSubstr(R"("resourceVersion":"41")"));
+  const auto with_raise = [&] {
+    std::string patch = WriteMeasured("u", measured);
+    const size_t member = body.find(R"("memoryRaise")");
+    patch.insert(patch.find(R"("measured")"), body.substr(member, body.size() - member - 2) + ",");
+    return Kept(measured, patch);
+  };
+  object = with_raise();
+  EXPECT_THAT(object.problems, IsEmpty());
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(object.measured->raise, raise);
+  EXPECT_EQ(object.profile->process_memory(), GB(12));
+  EXPECT_EQ(object.training.process_memory, GB(12));
+  EXPECT_EQ(object.PointsGeneration(), 5) << "running pods get it, too";
+  // It ends by a measurement.
+  measured.memory->raise_over = raise.at;
+  object = with_raise();
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(object.measured->memory, measured.memory);
+  EXPECT_EQ(object.profile->process_memory(), GB(9));
+  measured.memory->process = GB(10);
+  EXPECT_EQ(with_raise().profile->process_memory(), GB(10));
 }
 
 // If the CRD is older than the controller, the API server drops members that it does not know.
