@@ -115,6 +115,8 @@ class ControllerMetrics::Impl {
   Counters& suspensions =
       MakeCounters(registry, "synergy_controller_suspensions_total",
                    "Decisions to suspend a job whose retries are futile, by outcome.");
+  Counters& preruns = MakeCounters(registry, "synergy_controller_preruns_total",
+                                   "Trials of jobs that wait in queues, by outcome.");
   prometheus::Gauge& suspect_nodes =
       MakeGauges(registry, "synergy_controller_suspect_nodes",
                  "Nodes on which jobs of several namespaces failed within an hour for reasons of "
@@ -138,6 +140,7 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
   StartAtZero(impl_->suspensions, "outcome",
               {"suspended", "by_others", "gone", "given_up", "withdrawn"});
+  StartAtZero(impl_->preruns, "outcome", {"begun", "ended", "stopped", "refused"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
@@ -187,6 +190,9 @@ void ControllerMetrics::CountFailure(std::string_view category, double gpu_secon
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {
   Count(impl_->suspensions, "outcome", outcome);
+}
+void ControllerMetrics::CountPrerun(std::string_view outcome) {
+  Count(impl_->preruns, "outcome", outcome);
 }
 
 void ControllerMetrics::SetAvoidedNodes(size_t entries) {

@@ -32,6 +32,11 @@
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
 {{- end -}}
 
+{{/* "true" if the controller runs trials of jobs that wait in Kueue's queues */}}
+{{- define "synergy.prerun" -}}
+{{- if and (include "synergy.runs" (list . "controller")) .Values.kueue.enabled (.Values.controller.config.failures | default dict).prerun }}true{{ end -}}
+{{- end -}}
+
 {{/* "true" if the controller keeps reserved nodes from an autoscaler */}}
 {{- define "synergy.autoscaler" -}}
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.reservations | default dict).autoscaler }}true{{ end -}}
