@@ -6,7 +6,6 @@
 
 #include "kube/apis/round_api.h"
 #include "kube/listing.h"
-#include "wire/kueue/prerun.h"
 
 namespace synergy::kube {
 namespace {

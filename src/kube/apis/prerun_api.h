@@ -11,8 +11,8 @@
 #include <string>
 
 #include "core/result.h"
-#include "engine/retries/prerun_objects.h"
 #include "kube/api_client.h"
+#include "wire/kueue/prerun.h"
 
 namespace synergy::kube {
 

@@ -247,7 +247,7 @@ class KueueTest(queues.QueueTest):
         wait_for("its trial to be gone", lambda: not self.trials())
         self.assertTrue(self.workload("bert")["spec"]["active"])
 
-    def test_a_trial_ends_when_its_job_starts_whoever_leads(self):
+    def test_a_trial_ends_when_its_job_starts_under_any_leader(self):
         pod = self.await_trial("bert")
         before = self.trials()
         self.stop_controller()

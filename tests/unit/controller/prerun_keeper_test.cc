@@ -1,4 +1,4 @@
-#include "controller/progress/failures/prerun_keeper.h"
+#include "controller/queues/prerun_keeper.h"
 
 #include <chrono>
 #include <functional>
@@ -259,7 +259,7 @@ TEST_F(PrerunKeeperTest, NothingIsWrittenWithoutTheLeadOrAnAnswer) {
   EXPECT_EQ(api.begun, 1);
 }
 
-TEST_F(PrerunKeeperTest, AnEventSaysWhatIsMissing) {
+TEST_F(PrerunKeeperTest, AnEventNamesWhatIsMissing) {
   api.jobs["bert"] = JobText("bert", "5 min");
   EXPECT_THAT(NextRefusal(), HasSubstr("synergy.io/prerun of job bert: \"5 min\": write a time"));
   api.jobs["bert"] = JobText("bert", "5m");
@@ -293,7 +293,7 @@ TEST_F(PrerunKeeperTest, TheNearestAnnotationCounts) {
               HasSubstr("90s (synergy.io/prerun of local queue research)"));
 }
 
-TEST_F(PrerunKeeperTest, OtherKindsHaveNoneAndAreToldSoOnlyWhereTheirQueueAsks) {
+TEST_F(PrerunKeeperTest, OtherKindsHaveNoneAndGetAnEventOnlyIfTheirQueueAsks) {
   api.workloads["job-bert"].job = {"trainer.kubeflow.org/v1alpha1", "TrainJob", "bert", "uid-bert"};
   EXPECT_EQ(NextRefusal(), "");
   queues[0].prerun = "5m";
@@ -308,7 +308,7 @@ TEST_F(PrerunKeeperTest, AJobThatNoLongerAsksIsNotStopped) {
   Step(3);
   EXPECT_TRUE(api.workloads["job-bert"].active);
   EXPECT_THAT(events.all.back().message, HasSubstr("synergy.io/prerun no longer asks for that"));
-  EXPECT_THAT(events.all, SizeIs(2)) << "it is told once";
+  EXPECT_THAT(events.all, SizeIs(2)) << "there is one event";
 }
 
 TEST_F(PrerunKeeperTest, AnArrayIsStoppedOnlyForWhatAllOfItsCompletionsShare) {

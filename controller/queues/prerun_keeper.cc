@@ -1,4 +1,4 @@
-#include "controller/progress/failures/prerun_keeper.h"
+#include "controller/queues/prerun_keeper.h"
 
 #include <utility>
 
