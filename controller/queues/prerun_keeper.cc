@@ -131,7 +131,7 @@ std::optional<PrerunKeeper::Wish> PrerunKeeper::WishOf(const PrerunWorkload& wor
 
 Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_token& stop) {
   const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
-  // Whatever is found, it is looked at no sooner.
+  // Sets when the job is looked at again.
   const auto look_after = [&](Duration pause) {
     looked_.insert_or_assign(workload.job.uid, clock_.Now() + pause);
     return Result<>();

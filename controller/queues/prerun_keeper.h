@@ -64,7 +64,7 @@ class PrerunKeeper {
   void Step(const std::map<std::string, FailureHistory>& histories, const std::stop_token& stop);
 
  private:
-  // What a Job, or else its queue, asks for.
+  // The annotation of the Job, or else of its queue.
   struct Wish {
     std::string text;
     std::string where;  // "job bert"

@@ -419,7 +419,8 @@ class RenderTest(unittest.TestCase):
                  for resource in rule["resources"]}
         self.assertEqual(rules, {"namespaces": ["get"], "jobs": ["patch"], "jobsets": ["patch"]})
         data = find(alone, "ConfigMap", "synergy-controller")["data"]
-        self.assertEqual(yaml.safe_load(data["controller.yaml"])["failures"], {"enabled": True, "retries": True, "prerun": False})
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["failures"],
+                         {"enabled": True, "retries": True, "prerun": False})
         self.assertEqual(conditions(alone, "synergy-retries"), ["by-the-controller"])
 
         queued = helm.template(asked | {"kueue": {"enabled": True}})

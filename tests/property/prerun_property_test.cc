@@ -54,7 +54,7 @@ struct World {
 
 bool Happens() { return *rc::gen::inRange(0, 3) != 0; }
 
-// What users, Kueue and trials do meanwhile.
+// Does something that users, Kueue or a trial can do meanwhile.
 void Change(World& world) {
   switch (*rc::gen::inRange(0, 7)) {
     case 0:

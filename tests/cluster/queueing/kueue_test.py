@@ -258,10 +258,11 @@ class KueueTest(queues.QueueTest):
                          {name: item["metadata"]["uid"] for name, item in before.items()})
         self.cluster.delete("job", "holder")
         wait_for("it to start", lambda: not self.cluster.get("job", "bert")["spec"]["suspend"])
-        wait_for("its trial to be gone", lambda: not self.trials() and pod["metadata"]["name"] not in self.cluster.pods())
+        wait_for("its trial to be gone",
+                 lambda: not self.trials() and pod["metadata"]["name"] not in self.cluster.pods())
         started, = self.cluster.pods().values()
         self.assertNotIn("env", started["spec"]["containers"][0])
-        # Nobody else makes trials, and the controller makes nothing else.
+        # Other users cannot make trials, and the controller cannot make other Jobs.
         forged = tried("forged")
         forged["metadata"]["labels"][TRIAL_OF] = self.cluster.get("job", "bert")["metadata"]["uid"]
         self.assertIn("only synergy-controller creates", self.cluster.complaint("POST", "job", body=forged))

@@ -108,7 +108,7 @@ TEST_F(PrerunTest, OnlyAFailureOfTheTemplateStopsTheJob) {
   for (const CategoryEntry& entry : CategoryEntries()) {
     state.failures["trial-bert"] = FailureOf(entry.category);
     EXPECT_THAT(Plan().stop, SizeIs(entry.prerun ? 1 : 0)) << entry.name;
-    // Whatever else is the cause, as of a registry that fails.
+    // Another cause, such as a registry that fails, stops nothing.
     for (const Outcome& outcome :
          {Outcome{Cause::kSynergy, Behaviour::kTransient, Advice::kRetry},
           Outcome{Cause::kInfrastructure, Behaviour::kTransient, Advice::kRetry},
