@@ -93,7 +93,7 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
         const auto looked = looked_.find(workload.job.uid);
         return looked == looked_.end() || looked->second <= now;
       },
-      PrerunLimits());
+      PrerunLimits(), clock_.WallNow());
   std::vector<std::function<Result<>()>> calls;
   for (const auto& trial : plan.end)
     calls.emplace_back([this, &trial, &stop] { return End(*trial, stop); });

@@ -137,8 +137,10 @@ RC_GTEST_PROP(PrerunPropertyTest, NoJobHasTwoTrialsAndOnlyItsTemplatesFailuresSt
   const int steps = *rc::gen::inRange(1, 60);
   for (int i = 0; i < steps; ++i) {
     Change(world);
-    CarryOut(
-        PlanPreruns(world.State(), [](const PrerunWorkload&) { return Happens(); }, limits), world);
+    CarryOut(PlanPreruns(
+                 world.State(), [](const PrerunWorkload&) { return Happens(); }, limits,
+                 WallTime(std::chrono::hours(1))),
+             world);
     std::map<std::string, size_t> running;
     size_t all = 0;
     for (const auto& [name, trial] : world.trials) {

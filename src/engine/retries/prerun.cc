@@ -38,7 +38,7 @@ bool PreventsStart(const PrerunFailure& failure, bool independent_completions) {
 
 PrerunPlan PlanPreruns(const PrerunState& state,
                        const std::function<bool(const PrerunWorkload&)>& may_begin,
-                       const PrerunLimits& limits) {
+                       const PrerunLimits& limits, WallTime now) {
   PrerunPlan plan;
   std::unordered_map<std::string, PrerunPlan::Workload> of_jobs;  // by the job's UID
   std::set<std::string> stopped;  // UIDs of owners whose Workload Kueue or a user has stopped
@@ -82,8 +82,9 @@ PrerunPlan PlanPreruns(const PrerunState& state,
   }
 
   for (const auto& [uid, workload] : of_jobs) {
-    if (workload->Waits() && !workload->had_quota && workload->trial.empty() && !uid.empty() &&
-        !tried.contains(uid) && may_begin(*workload))
+    if (workload->Waits() && now - workload->created >= kLeastWaitForPrerun &&
+        !workload->had_quota && workload->trial.empty() && !uid.empty() && !tried.contains(uid) &&
+        may_begin(*workload))
       plan.begin.push_back(workload);
   }
   std::sort(plan.begin.begin(), plan.begin.end(),

@@ -31,6 +31,8 @@ namespace synergy {
 
 inline constexpr Duration kShortestPrerun = std::chrono::seconds(10);
 inline constexpr Duration kLongestPrerun = std::chrono::hours(1);
+// A job that has waited for less may be about to start.
+inline constexpr Duration kLeastWaitForPrerun = std::chrono::seconds(10);
 
 // Parses how long a trial may run: "5m", "90s". "off" gives 0: no trial. Returns kInvalid, with
 // what to write, for other texts.
@@ -75,6 +77,6 @@ struct PrerunState {
 // `may_begin`: returns whether a job may have opted in.
 PrerunPlan PlanPreruns(const PrerunState& state,
                        const std::function<bool(const PrerunWorkload&)>& may_begin,
-                       const PrerunLimits& limits);
+                       const PrerunLimits& limits, WallTime now);
 
 }  // namespace synergy

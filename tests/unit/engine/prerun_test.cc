@@ -45,8 +45,8 @@ class PrerunTest : public ::testing::Test {
   }
   PrerunPlan Plan() const {
     return PlanPreruns(
-        state, [this](const PrerunWorkload& workload) { return workload.name != declines; },
-        limits);
+        state, [this](const PrerunWorkload& workload) { return workload.name != declines; }, limits,
+        now);
   }
   std::vector<std::string> Begun() const {
     std::vector<std::string> names;
@@ -57,6 +57,7 @@ class PrerunTest : public ::testing::Test {
   PrerunState state;
   PrerunLimits limits;
   std::string declines;
+  WallTime now{std::chrono::hours(1001)};
 
  private:
   int made_ = 0;
@@ -75,6 +76,14 @@ TEST_F(PrerunTest, AJobThatWaitsGetsOneTrial) {
   // The note outlives it.
   state.trials.clear();
   EXPECT_THAT(Begun(), IsEmpty());
+}
+
+TEST_F(PrerunTest, AJobThatMayStartAtOnceGetsNone) {
+  const PrerunWorkload& bert = Job("bert");
+  now = bert.created + 9s;
+  EXPECT_THAT(Begun(), IsEmpty());
+  now = bert.created + 10s;
+  EXPECT_THAT(Begun(), ElementsAre("bert"));
 }
 
 TEST_F(PrerunTest, AJobThatDoesNotWaitGetsNone) {
