@@ -104,6 +104,11 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
       return Stop(*workload, *trial, state.failures.at(trial->uid), stop);
     });
   }
+  for (const auto& [workload, trial] : plan.report) {
+    calls.emplace_back([this, &state, &workload, &trial] {
+      return Report(*workload, *trial, state.failures.at(trial->uid));
+    });
+  }
   for (const auto& workload : plan.begin)
     calls.emplace_back([this, &workload, &stop] { return Begin(*workload, stop); });
   if (calls.size() > kMostCalls) calls.resize(kMostCalls);
@@ -227,15 +232,26 @@ Result<> PrerunKeeper::Note(const PrerunWorkload& workload, const PrerunTrial& t
   return noted;
 }
 
+Result<> PrerunKeeper::Report(const PrerunWorkload& workload, const PrerunTrial& trial,
+                              const PrerunFailure& failure) {
+  Leave(workload, trial, failure, "such a failure of a trial does not show that it fails, too");
+  return {};
+}
+
+void PrerunKeeper::Leave(const PrerunWorkload& workload, const PrerunTrial& trial,
+                         const PrerunFailure& failure, std::string_view why) {
+  const CategoryEntry& entry = EntryOf(failure.category);
+  RecordEvent(workload, "Warning", "SynergyPrerun",
+              fmt::format("Its trial, job {}, failed: {}: {}; it is not stopped, because {}",
+                          trial.name, entry.name, entry.meaning, why));
+  judged_.insert(trial.uid);
+}
+
 Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& trial,
                             const PrerunFailure& failure, const std::stop_token& stop) {
   const CategoryEntry& entry = EntryOf(failure.category);
   const auto leave = [&](std::string_view why) {
-    if (!why.empty()) {
-      RecordEvent(workload, "Warning", "SynergyPrerun",
-                  fmt::format("Its trial failed: {}: {}; it is not stopped, because {}", entry.name,
-                              entry.meaning, why));
-    }
+    if (!why.empty()) Leave(workload, trial, failure, why);
     judged_.insert(trial.uid);
     return Result<>();
   };

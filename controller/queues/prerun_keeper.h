@@ -28,6 +28,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "cluster/pod_failure.h"
 #include "controller/cluster/keyed_store.h"
@@ -81,6 +82,11 @@ class PrerunKeeper {
                 const std::stop_token& stop);
   Result<> Stop(const PrerunWorkload& workload, const PrerunTrial& trial,
                 const PrerunFailure& failure, const std::stop_token& stop);
+  // Records that a failed trial does not stop its job.
+  Result<> Report(const PrerunWorkload& workload, const PrerunTrial& trial,
+                  const PrerunFailure& failure);
+  void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
+             std::string_view why);
   // Records why there is no trial, and does not look at the job for a while.
   void Refuse(const PrerunWorkload& workload, std::string why);
   void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,

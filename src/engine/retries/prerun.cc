@@ -75,10 +75,8 @@ PrerunPlan PlanPreruns(const PrerunState& state,
       continue;
     }
     const auto failure = state.failures.find(trial->uid);
-    if (workload->Waits() && workload->stopped != trial->uid && failure != state.failures.end() &&
-        PreventsStart(failure->second)) {
-      plan.stop.push_back({workload, trial});
-    }
+    if (workload->Waits() && workload->stopped != trial->uid && failure != state.failures.end())
+      (PreventsStart(failure->second) ? plan.stop : plan.report).push_back({workload, trial});
   }
 
   for (const auto& [uid, workload] : of_jobs) {

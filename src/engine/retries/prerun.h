@@ -65,7 +65,8 @@ struct PrerunPlan {
   std::vector<Workload> begin;  // a trial of each, oldest first
   std::vector<Pair> note;       // record that the Workload has had its trial
   std::vector<Trial> end;
-  std::vector<Pair> stop;  // the trial failed; its failure satisfies PreventsStart()
+  std::vector<Pair> stop;    // the trial failed; its failure satisfies PreventsStart()
+  std::vector<Pair> report;  // the trial failed otherwise
 };
 
 struct PrerunState {

@@ -256,6 +256,8 @@ Result<PrerunJob> ReadPrerunJob(std::string_view text, std::string_view gpu_reso
       .uid = ReadText(fields, metadata["uid"]),
       .prerun = ReadAnnotation(fields, fields.Object(metadata["annotations"]), kPrerunAnnotation),
       .independent_completions = HasIndependentCompletions(object)};
+  // A trial has none of its own, whatever its queue asks for.
+  if (!fields.Object(metadata["labels"])[kTrialLabel].absent()) job.prerun = "off";
   bool has_claims = false;
   pod["resourceClaims"].ForEachElement([&](Value) { has_claims = true; });
   if (!spec["managedBy"].absent() && spec["managedBy"].text() != "kubernetes.io/job-controller") {

@@ -216,10 +216,15 @@ TEST_F(PrerunKeeperTest, AFailureOfTheTemplateStopsTheJobWithTheCommandThatStart
 TEST_F(PrerunKeeperTest, OtherFailuresStopNothing) {
   Step(2);
   for (const Category category : {Category::kGpuOom, Category::kNetwork, Category::kUnknown}) {
+    keeper = Begin();
+    events.all.clear();
     histories["team"].records.clear();
     FailTrial(category);
-    Step(2);
+    Step(3);
     EXPECT_TRUE(api.workloads["job-bert"].active) << ToString(category);
+    EXPECT_THAT(events.lines(),
+                ElementsAre(AllOf(HasSubstr("SynergyPrerun bert"), HasSubstr(ToString(category)),
+                                  HasSubstr("it is not stopped"))));
   }
 }
 

@@ -117,6 +117,7 @@ TEST_F(PrerunTest, OnlyAFailureOfTheTemplateStopsTheJob) {
   for (const CategoryEntry& entry : CategoryEntries()) {
     state.failures["trial-bert"] = FailureOf(entry.category);
     EXPECT_THAT(Plan().stop, SizeIs(entry.prerun ? 1 : 0)) << entry.name;
+    EXPECT_THAT(Plan().report, SizeIs(entry.prerun ? 0 : 1)) << entry.name;
     // Another cause, such as a registry that fails, stops nothing.
     for (const Outcome& outcome :
          {Outcome{Cause::kSynergy, Behaviour::kTransient, Advice::kRetry},

@@ -74,6 +74,14 @@ TEST(PrerunJobs, AreReadWithWhatPreventsATrial) {
   EXPECT_FALSE(ReadPrerunJob("{", kGpu));
 }
 
+TEST(PrerunJobs, ATrialHasNoTrial) {
+  const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min}, kGpu);
+  ASSERT_TRUE(trial);
+  const auto job = ReadPrerunJob(*trial, kGpu);
+  ASSERT_TRUE(job);
+  EXPECT_THAT(job->prerun, Optional(Eq("off")));
+}
+
 TEST(PrerunJobs, ATrialIsACopyWithOnePodAndOneGpu) {
   const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min}, kGpu);
   ASSERT_TRUE(trial) << trial.error().message;
