@@ -260,7 +260,8 @@ class KueueTest(queues.QueueTest):
         wait_for("it to start", lambda: not self.cluster.get("job", "bert")["spec"]["suspend"])
         wait_for("its trial to be gone",
                  lambda: not self.trials() and pod["metadata"]["name"] not in self.cluster.pods())
-        started, = self.cluster.pods().values()
+        started, = wait_for("its own pod", lambda: self.cluster.get(
+            "pods", labelSelector="batch.kubernetes.io/job-name=bert")["items"])
         self.assertNotIn("env", started["spec"]["containers"][0])
         # Other users cannot make trials, and the controller cannot make other Jobs.
         forged = tried("forged")
