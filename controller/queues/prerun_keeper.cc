@@ -1,5 +1,7 @@
 #include "controller/queues/prerun_keeper.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,7 +25,21 @@ auto SharedOf(const KeyedStore<T>& store) {
 PrerunFailure FailureOf(const FailureRecord& record) {
   return {.category = CategoryNamed(record.category).value_or(Category::kUnknown),
           .outcome = {.cause = CauseNamed(record.cause).value_or(Cause::kUnknown),
-                      .behaviour = BehaviourNamed(record.behaviour).value_or(Behaviour::kUnknown)}};
+                      .behaviour = BehaviourNamed(record.behaviour).value_or(Behaviour::kUnknown)},
+          .evidence = record.evidence};
+}
+
+// Returns "import: a Python module or a name in it is missing: EVIDENCE".
+std::string Describe(const PrerunFailure& failure) {
+  const CategoryEntry& entry = EntryOf(failure.category);
+  return fmt::format("{}: {}{}{}", entry.name, entry.meaning, failure.evidence.empty() ? "" : ": ",
+                     failure.evidence);
+}
+
+// Returns whether the API server could not be asked, so that other calls fail, too.
+bool IsOutage(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kCancelled;
 }
 
 // Returns whether the object has changed or is gone, which the watch will report.
@@ -49,6 +65,7 @@ void PrerunKeeper::StartOver() {
   limit_ = SuspensionLimit();
   looked_.clear();
   judged_.clear();
+  unanswered_.clear();
   due_ = Instant::min();
   error_.reset();
 }
@@ -86,6 +103,11 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
   std::set<std::string_view> present;
   for (const PrerunPlan::Trial& trial : state.trials) present.insert(trial->uid);
   std::erase_if(judged_, [&](const std::string& uid) { return !present.contains(uid); });
+  for (const PrerunPlan::Workload& workload : state.workloads) {
+    if (const auto stopped = unanswered_.extract(workload->stopped))
+      Announce(*workload, stopped.mapped());
+  }
+  std::erase_if(unanswered_, [&](const auto& entry) { return !present.contains(entry.first); });
 
   const PrerunPlan plan = PlanPreruns(
       state,
@@ -111,7 +133,13 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
   }
   for (const auto& workload : plan.begin)
     calls.emplace_back([this, &workload, &stop] { return Begin(*workload, stop); });
-  if (calls.size() > kMostCalls) calls.resize(kMostCalls);
+  if (calls.size() > kMostCalls) {
+    // Calls that fail each time must not keep others out.
+    std::rotate(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(served_ % calls.size()),
+                calls.end());
+    served_ += kMostCalls;
+    calls.resize(kMostCalls);
+  }
   for (const auto& call : calls) {
     // Check again, because the calls take time.
     if (stop.stop_requested() || !may_act_()) return;
@@ -120,10 +148,10 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
       due_ = clock_.Now() + kPause;
       if (std::exchange(error_, done.error().code) != done.error().code)
         log_.Warn("cannot go on with pre-runs", {{"error", done.error().message}});
-      return;
+      if (IsOutage(done.error())) return;
     }
-    error_.reset();
   }
+  if (due_ <= now) error_.reset();
 }
 
 std::optional<PrerunKeeper::Wish> PrerunKeeper::WishOf(const PrerunWorkload& workload,
@@ -240,16 +268,14 @@ Result<> PrerunKeeper::Report(const PrerunWorkload& workload, const PrerunTrial&
 
 void PrerunKeeper::Leave(const PrerunWorkload& workload, const PrerunTrial& trial,
                          const PrerunFailure& failure, std::string_view why) {
-  const CategoryEntry& entry = EntryOf(failure.category);
   RecordEvent(workload, "Warning", "SynergyPrerun",
-              fmt::format("Its trial, job {}, failed: {}: {}; it is not stopped, because {}",
-                          trial.name, entry.name, entry.meaning, why));
+              fmt::format("Its trial, job {}, failed: {}; it is not stopped, because {}",
+                          trial.name, Describe(failure), why));
   judged_.insert(trial.uid);
 }
 
 Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& trial,
                             const PrerunFailure& failure, const std::stop_token& stop) {
-  const CategoryEntry& entry = EntryOf(failure.category);
   const auto leave = [&](std::string_view why) {
     if (!why.empty()) Leave(workload, trial, failure, why);
     judged_.insert(trial.uid);
@@ -272,23 +298,29 @@ Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& t
     return leave("as many jobs as are allowed were stopped within the last hour");
   if (stop.stop_requested() || !may_act_()) return {};
   Result<> stopped = api_.Stop(workload, trial.uid, stop);
-  // The answer may be lost; then this is repeated, and fails by a conflict.
   if (IsOutdated(stopped)) return {};
-  if (!stopped) return stopped;
+  if (!stopped) {
+    // It may have taken effect.
+    if (IsOutage(stopped.error())) unanswered_.insert_or_assign(trial.uid, failure);
+    return stopped;
+  }
+  Announce(workload, failure);
+  return {};
+}
+
+void PrerunKeeper::Announce(const PrerunWorkload& workload, const PrerunFailure& failure) {
   limit_.Note(workload.its_namespace, clock_.WallNow());
   metrics_.CountPrerun("stopped");
   log_.Info("a job is stopped before its start: its trial failed",
             {{"namespace", workload.its_namespace},
              {"job", workload.job.name},
-             {"category", entry.name}});
-  RecordEvent(
-      workload, "Warning", "SynergyPrerunFailed",
-      fmt::format("Deactivated before its start, because its trial failed, as it would: {}: {} "
-                  "(kubectl describe job {} -n {} has the line). To start it nevertheless: kubectl "
-                  "patch workloads.kueue.x-k8s.io {} -n {} --type merge -p '{}'",
-                  entry.name, entry.meaning, trial.name, workload.its_namespace, workload.name,
-                  workload.its_namespace, wire::WriteResume(wire::kWorkloadKind)));
-  return {};
+             {"category", ToString(failure.category)}});
+  RecordEvent(workload, "Warning", "SynergyPrerunFailed",
+              fmt::format("Deactivated before its start, because its trial, job {}, failed as it "
+                          "would: {}. To start it nevertheless: kubectl patch "
+                          "workloads.kueue.x-k8s.io {} -n {} --type merge -p '{}'",
+                          wire::TrialName(workload.job.uid), Describe(failure), workload.name,
+                          workload.its_namespace, wire::WriteResume(wire::kWorkloadKind)));
 }
 
 void PrerunKeeper::Refuse(const PrerunWorkload& workload, std::string why) {

@@ -14,7 +14,7 @@
 // an event may be missing or doubled then.
 //
 // Bounds: PrerunLimits; SuspensionLimit limits how many Jobs are stopped per hour. A step makes at
-// most kMostCalls calls. A Job is read once; if something is missing, again after kAgain.
+// most kMostCalls calls. A Job without a trial is read again after kAgain.
 //
 // Threading: the watches write the stores; one thread calls the rest. Failures: after a failed call
 // the next step is kPause later. A conflict waits for the watch. Nothing is done without an answer
@@ -87,6 +87,7 @@ class PrerunKeeper {
                   const PrerunFailure& failure);
   void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
              std::string_view why);
+  void Announce(const PrerunWorkload& workload, const PrerunFailure& failure);
   // Records why there is no trial, and does not look at the job for a while.
   void Refuse(const PrerunWorkload& workload, std::string why);
   void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
@@ -106,6 +107,9 @@ class PrerunKeeper {
   // By the job's UID: not before this time another look at whether it has a trial.
   std::map<std::string, Instant> looked_;
   std::set<std::string> judged_;  // UIDs of trials whose failure leads to nothing more
+  // By the trial's UID: calls that stop a job and had no answer.
+  std::map<std::string, PrerunFailure> unanswered_;
+  size_t served_ = 0;  // where the next step begins if it cannot make all calls
   Instant due_ = Instant::min();
   std::optional<ErrorCode> error_;  // of the last call, if it failed
 };

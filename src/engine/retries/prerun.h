@@ -42,6 +42,7 @@ Result<Duration> ParsePrerun(std::string_view text);
 struct PrerunFailure {
   Category category = Category::kUnknown;
   Outcome outcome;
+  std::string evidence;  // the line that shows it; may be empty
 };
 
 // Returns whether a failed trial keeps its job from starting: the user's template causes such

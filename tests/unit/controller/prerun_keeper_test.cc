@@ -81,6 +81,7 @@ class FakeCluster final : public kube::PrerunApi {
     if (stop_error) return Fail(*stop_error);
     workloads[workload.name].active = false;
     workloads[workload.name].stopped = trial;
+    if (answers_are_lost) return Fail(ErrorCode::kTimeout, "no answer");
     return {};
   }
 
@@ -138,6 +139,7 @@ class PrerunKeeperTest : public ::testing::Test {
     record.category = ToString(category);
     record.cause = ToString(outcome.cause);
     record.behaviour = ToString(outcome.behaviour);
+    record.evidence = "No module named 'apex'";
     record.leads = true;
     histories["team"].records.push_back(record);
     api.trials["prerun-uid-" + of].finished = true;
@@ -199,7 +201,7 @@ TEST_F(PrerunKeeperTest, AFailureOfTheTemplateStopsTheJobWithTheCommandThatStart
   EXPECT_THAT(
       events.all[1].message,
       AllOf(HasSubstr("import: a Python module or a name in it is missing"),
-            HasSubstr("kubectl describe job prerun-uid-bert -n team"),
+            HasSubstr("No module named 'apex'. To start it"), HasSubstr("job prerun-uid-bert"),
             HasSubstr("kubectl patch workloads.kueue.x-k8s.io job-bert -n team --type merge -p "
                       "'{\"spec\":{\"active\":true}}'")));
   ExpectOutcome("stopped", 1);
@@ -211,6 +213,27 @@ TEST_F(PrerunKeeperTest, AFailureOfTheTemplateStopsTheJobWithTheCommandThatStart
   EXPECT_TRUE(api.workloads["job-bert"].active);
   EXPECT_THAT(events.all, SizeIs(2));
   EXPECT_EQ(api.begun, 1);
+}
+
+TEST_F(PrerunKeeperTest, AStopWithoutAnAnswerIsReportedOnce) {
+  Step(2);
+  FailTrial(Category::kImport);
+  api.answers_are_lost = true;
+  Step();
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyPrerun bert"));
+  Step(12);
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyPrerun bert", "SynergyPrerunFailed bert"));
+  ExpectOutcome("stopped", 1);
+}
+
+TEST_F(PrerunKeeperTest, OneRefusedCallDoesNotKeepOthersFromTheirTrials) {
+  Step(2);
+  FailTrial(Category::kImport);
+  api.stop_error = Error{ErrorCode::kDenied, "a policy refuses it"};
+  Create("other", "5m");
+  Step(7);
+  EXPECT_EQ(api.begun, 2);
+  EXPECT_EQ(api.workloads["job-other"].trial, "trial-of-uid-other");
 }
 
 TEST_F(PrerunKeeperTest, OtherFailuresStopNothing) {
