@@ -20,6 +20,7 @@
 #include "controller/profiling/profiling_unit.h"
 #include "controller/progress/failures/failures_unit.h"
 #include "controller/progress/progress_unit.h"
+#include "controller/queues/preruns_unit.h"
 #include "controller/queues/queues_unit.h"
 #include "controller/tuner/tuner_unit.h"
 #include "controller/tuner/turns/turns_unit.h"
@@ -146,10 +147,22 @@ class RunningDaemon final : public Daemon {
                            [this](const std::string& name) { return cluster_.HasNamespace(name); }},
             MemoryRaiser(cluster_.profiles(), *profile_api_, cluster_.state()), *events_,
             [this] { return leadership_.MayAct(); }, clock, log, opened_.metrics->controller),
+        preruns_(
+            config_, opened_.clients, reader_, *events_, [this] { return leadership_.MayAct(); },
+            clock, log, opened_.metrics->controller),
         reporting_failures_(
             {.may_act = [this] { return leadership_.MayAct() && cluster_.Complete(); },
-             .start_over = [this] { failures_.StartOver(); },
-             .step = [this](const std::stop_token& stop) { failures_.Look(true, stop); },
+             .start_over =
+                 [this] {
+                   failures_.StartOver();
+                   preruns_.StartOver();
+                 },
+             .step =
+                 [this](const std::stop_token& stop) {
+                   failures_.Look(true, stop);
+                   if (const auto* const records = failures_.histories())
+                     preruns_.Step(*records, stop);
+                 },
              .every_look =
                  [this](bool acts, const std::stop_token& stop) {
                    if (!acts) failures_.Look(false, stop);
@@ -176,6 +189,7 @@ class RunningDaemon final : public Daemon {
     preemption_.Start();
     reservations_.Start();
     failures_.Start();
+    preruns_.Start();
     reporting_failures_.Start();
     // Start the servers last, and the probes' server after the others, because a replica that
     // reports ready must already answer reviews.
@@ -211,6 +225,7 @@ class RunningDaemon final : public Daemon {
     reservations_.Stop();
     reporting_failures_.Stop();
     failures_.Stop();
+    preruns_.Stop();
     opened_.certificate->Stop();
     // Stop the watches last, because they feed stores of the units.
     cluster_.Stop();
@@ -272,6 +287,7 @@ class RunningDaemon final : public Daemon {
   PreemptionUnit preemption_;
   ReservationsUnit reservations_;
   FailuresUnit failures_;
+  PrerunsUnit preruns_;
   LeaderLoop reporting_failures_;
   std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   bool stopped_ = false;

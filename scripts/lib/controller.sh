@@ -27,7 +27,8 @@ E_O_F
   fi
   if has_agents; then
     agent_settings >>"$STATE/synergy-controller.yaml"
-    printf 'failures: {retries: true}\n' >>"$STATE/synergy-controller.yaml"
+    printf 'failures: {retries: true, prerun: %s}\n' "$(if has_kueue; then echo true; else echo false; fi)" \
+      >>"$STATE/synergy-controller.yaml"
   fi
   # Most tests do not test the opting in, and need round figures.
   [[ -n $SHIPPED ]] ||
@@ -55,8 +56,8 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# Applies the chart's additions for autoscalers, for Kueue, and for retries, which follow failures
-# that node agents report.
+# Applies the chart's additions for autoscalers, for Kueue, and for retries and pre-runs, which follow
+# failures that node agents report.
 apply_additions() {
   local settings=(--set controller.config.reservations.autoscaler=true --show-only templates/reservations-rbac.yaml
     --show-only templates/reservations-policy.yaml)
@@ -71,6 +72,11 @@ apply_additions() {
       --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml
       --show-only templates/extender-rbac.yaml)
     roles+=(synergy-retries)
+  fi
+  if has_agents && has_kueue; then
+    settings+=(--set controller.config.failures.prerun=true
+      --show-only templates/prerun-rbac.yaml --show-only templates/prerun-policy.yaml)
+    roles+=(synergy-prerun)
   fi
   "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
     --set image.registry=registry.invalid "${settings[@]}" | as_users | apply_manifests --filename - || return

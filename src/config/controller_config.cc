@@ -145,7 +145,8 @@ Fields FieldsOf(ControllerConfig& config) {
       {"profiling", Profiling(config.profiling)},
       {"turns", Turns(config.turns)},
       {"failures", Section({{"enabled", Truth(config.failures_enabled)},
-                            {"retries", Truth(config.failures_retries)}})},
+                            {"retries", Truth(config.failures_retries)},
+                            {"prerun", Truth(config.failures_prerun)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
       {"reservations", Reservations(config.reservations)},
       {"kueue",
@@ -185,6 +186,11 @@ ControllerConfig ReadController(const YAML::Node& root) {
   }
   if (config.failures_retries && !config.failures_enabled) {
     Reject(root, "failures.retries: needs failures.enabled, because it acts on these failures");
+  }
+  if (config.failures_prerun && !(config.failures_enabled && config.kueue_enabled)) {
+    Reject(root,
+           "failures.prerun: needs failures.enabled, which classifies the failures of trials, "
+           "and kueue.enabled, in whose queues they run");
   }
   return config;
 }

@@ -160,6 +160,9 @@ struct ControllerConfig {
   // Whether to suspend jobs with futile retries if their owners ask for it. Requires
   // failures_enabled.
   bool failures_retries = false;
+  // Whether to run trials of Jobs that wait in Kueue's queues if their owners ask for it. Requires
+  // failures_enabled and kueue_enabled.
+  bool failures_prerun = false;
   // Whether to evict pods for gangs of higher priority, and how long such a gang waits first
   // (docs/internals/gangs.md).
   struct GangPreemption {

@@ -119,6 +119,8 @@ class ControllerMetrics::Impl {
       MakeCounters(registry, "synergy_controller_memory_raises_total",
                    "Jobs that were killed for lack of memory and whose owner wants more for the "
                    "next attempt, by outcome.");
+  Counters& preruns = MakeCounters(registry, "synergy_controller_preruns_total",
+                                   "Trials of jobs that wait in queues, by outcome.");
   prometheus::Gauge& suspect_nodes =
       MakeGauges(registry, "synergy_controller_suspect_nodes",
                  "Nodes on which jobs of several namespaces failed within an hour for reasons of "
@@ -144,6 +146,7 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
               {"suspended", "by_others", "gone", "given_up", "withdrawn"});
   StartAtZero(impl_->memory_raises, "outcome",
               {"raised", "larger", "written", "given", "unmeasured", "spent", "bounded"});
+  StartAtZero(impl_->preruns, "outcome", {"begun", "ended", "stopped", "refused"});
 }
 ControllerMetrics::~ControllerMetrics() = default;
 
@@ -193,6 +196,9 @@ void ControllerMetrics::CountFailure(std::string_view category, double gpu_secon
 void ControllerMetrics::CountFailureDropped() { impl_->failures_dropped.Increment(); }
 void ControllerMetrics::CountSuspension(std::string_view outcome) {
   Count(impl_->suspensions, "outcome", outcome);
+}
+void ControllerMetrics::CountPrerun(std::string_view outcome) {
+  Count(impl_->preruns, "outcome", outcome);
 }
 
 void ControllerMetrics::CountMemoryRaise(std::string_view outcome) {

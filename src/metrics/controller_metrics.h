@@ -94,6 +94,9 @@ class ControllerMetrics {
   // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has
   // failed otherwise, or its user no longer asks for it).
   void CountSuspension(std::string_view outcome);
+  // Counts what became of pre-runs: "begun", "ended" (its job started or is over), "stopped" (its
+  // failure kept its job from starting), "refused" (the API server did not accept the trial).
+  void CountPrerun(std::string_view outcome);
 
   // Counts what becomes of jobs that were killed for lack of memory, where their owner wants more
   // memory for the next attempt (MemoryOutcome).

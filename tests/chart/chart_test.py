@@ -419,7 +419,8 @@ class RenderTest(unittest.TestCase):
                  for resource in rule["resources"]}
         self.assertEqual(rules, {"namespaces": ["get"], "jobs": ["patch"], "jobsets": ["patch"]})
         data = find(alone, "ConfigMap", "synergy-controller")["data"]
-        self.assertEqual(yaml.safe_load(data["controller.yaml"])["failures"], {"enabled": True, "retries": True})
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["failures"],
+                         {"enabled": True, "retries": True, "prerun": False})
         self.assertEqual(conditions(alone, "synergy-retries"), ["by-the-controller"])
 
         queued = helm.template(asked | {"kueue": {"enabled": True}})
@@ -433,6 +434,32 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(conditions(both, "synergy-elastic"), ["by-the-controller", "sets-workers"])
         elastic = helm.template({"kueue": {"enabled": True, "elastic": True}})
         self.assertEqual(conditions(elastic, "synergy-elastic"), ["by-the-controller"])
+
+    def test_trials_are_the_only_jobs_that_the_controller_creates_where_pre_runs_are_switched_on(self):
+        asked = {"controller": {"config": {"failures": {"prerun": True}}}, "kueue": {"enabled": True}}
+        names = "synergy-prerun", "synergy-prerun-label", "synergy-retries"
+
+        def of_preruns(values):
+            return [(item["kind"], item["metadata"]["name"]) for item in helm.template(values)
+                    if item["metadata"]["name"] in names]
+
+        self.assertEqual(of_preruns({"kueue": {"enabled": True}}), [])
+        self.assertEqual(of_preruns(asked | {"extender": {"shadow": True}}), [])
+        on = helm.template(asked)
+        policies = [("ValidatingAdmissionPolicy", name) for name in names]
+        bindings = [("ValidatingAdmissionPolicyBinding", name) for name in names]
+        self.assertCountEqual(of_preruns(asked), [("ClusterRole", "synergy-prerun"),
+                                                  ("ClusterRoleBinding", "synergy-prerun"), *policies, *bindings])
+        rules = find(on, "ClusterRole", "synergy-prerun")["rules"]
+        self.assertEqual(rules, [{"apiGroups": ["batch"], "resources": ["jobs"],
+                                  "verbs": ["list", "watch", "create", "delete"]}])
+        # Without retries it changes Workloads, and no job.
+        spec = find(on, "ValidatingAdmissionPolicy", "synergy-retries")["spec"]
+        self.assertEqual([rule["resources"] for rule in spec["matchConstraints"]["resourceRules"]], [["workloads"]])
+        keys, = (each["expression"] for each in spec["variables"] if each["name"] == "keys")
+        self.assertIn("['synergy.io/rounds', 'synergy.io/prerun-trial', 'synergy.io/prerun-stopped']", keys)
+        with self.assertRaisesRegex(AssertionError, "failures.prerun: needs Kueue"):
+            helm.template({"controller": asked["controller"]})
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})

@@ -32,6 +32,11 @@
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
 {{- end -}}
 
+{{/* Returns "true" if the controller runs trials of jobs that wait in Kueue's queues */}}
+{{- define "synergy.prerun" -}}
+{{- if and (include "synergy.runs" (list . "controller")) .Values.kueue.enabled (.Values.controller.config.failures | default dict).prerun }}true{{ end -}}
+{{- end -}}
+
 {{/* Returns "true" if the controller keeps an autoscaler from removing reserved nodes */}}
 {{- define "synergy.autoscaler" -}}
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.reservations | default dict).autoscaler }}true{{ end -}}

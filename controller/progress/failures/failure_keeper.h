@@ -94,6 +94,10 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   // Reads the histories again before the next step.
   void StartOver();
   void Step(const std::stop_token& stop);
+  // Returns whether the histories were read since StartOver(), and the histories by namespace. Only
+  // for the thread that steps.
+  bool HasHistories() const { return loaded_; }
+  const std::map<std::string, FailureHistory>& histories() const { return histories_; }
   // Drops entries that are too old; for replicas that do not act. A full namespace then drops its
   // oldest end without counting it, because the leader reports it.
   void Forget();

@@ -8,9 +8,12 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
+#include <string>
 
+#include "cluster/pod_failure.h"
 #include "config/controller_config.h"
 #include "controller/progress/failures/failure_keeper.h"
 #include "core/clock.h"
@@ -43,6 +46,10 @@ class FailuresUnit {
   void StartOver() { keeper_.StartOver(); }
   // Reports what is due if this process leads (`acts`).
   void Look(bool acts, const std::stop_token& stop);
+  // Returns the records by namespace, for the thread that calls Look(); null until they are read.
+  const std::map<std::string, FailureHistory>* histories() const {
+    return enabled_ && keeper_.HasHistories() ? &keeper_.histories() : nullptr;
+  }
 
  private:
   const bool enabled_;

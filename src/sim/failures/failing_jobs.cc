@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/random.h"
 #include "core/rounding.h"
+#include "engine/retries/prerun.h"
 
 namespace synergy {
 namespace {
@@ -220,7 +221,8 @@ bool FailingJobs::EndPrerun(size_t job, Moment at) {
   CountBusy(at.now);
   const bool failed = state.failure != nullptr &&
                       at.now - *state.prerun_since >= FailsAfter(state, 0) &&
-                      EntryOf(state.failure->category).prerun;
+                      PreventsStart({.category = state.failure->category,
+                                     .outcome = EntryOf(state.failure->category).outcome});
   ClosePrerun(state, at.now);
   if (!failed) return false;
   ++figures_.failed_jobs;

@@ -34,17 +34,6 @@ std::optional<std::string> ReadRetries(FieldReader& fields, Value annotations) {
   return std::string(fields.Text(value).substr(0, kLongestRetries));
 }
 
-bool HasEnded(FieldReader& fields, Value conditions) {
-  bool ended = false;
-  fields.Array(conditions).ForEachElement([&](Value condition) {
-    condition = fields.Object(condition);
-    ended |=
-        fields.Text(condition["status"]) == "True" &&
-        std::find(kEnded.begin(), kEnded.end(), fields.Text(condition["type"])) != kEnded.end();
-  });
-  return ended;
-}
-
 // Returns whether pods of the Job, or of a Job of the JobSet, train independently.
 bool HasIndependentParts(FieldReader& fields, Value object, std::string_view kind) {
   if (kind == "Job") return HasIndependentCompletions(object);
@@ -83,6 +72,17 @@ StoppableJob Read(FieldReader& fields, Value object, std::string_view kind) {
 }
 
 }  // namespace
+
+bool HasEnded(FieldReader& fields, Value conditions) {
+  bool ended = false;
+  fields.Array(conditions).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    ended |=
+        fields.Text(condition["status"]) == "True" &&
+        std::find(kEnded.begin(), kEnded.end(), fields.Text(condition["type"])) != kEnded.end();
+  });
+  return ended;
+}
 
 Result<StoppableJob> ReadStoppableJob(std::string_view text, std::string_view kind) {
   const Result<Document> document = Document::Parse(text);

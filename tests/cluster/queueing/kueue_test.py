@@ -5,6 +5,7 @@ that write checkpoints."""
 
 import json
 import re
+import shlex
 import shutil
 import time
 
@@ -26,6 +27,8 @@ CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
 REAL_ROUND = 8  # seconds, if rounds begin by themselves: containers need some of them to start
 TEAM = 10  # the value of a priority class
+PRERUN = "synergy.io/prerun"
+TRIAL_OF = "synergy.io/prerun-of"  # label: the UID of the Job of which it is a copy
 SAVES = fungible.profile("saves", (1, 1), (3, 3))
 SAVES["spec"]["checkpoints"] = True
 
@@ -41,6 +44,24 @@ def training(name, annotations, queue="turns", **spec):
     template = fungible.pod("x", "sensitive", annotations, **spec)
     return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
                    "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, queue)
+
+
+def tried_queues():
+    """Returns a queue for one Job of two GPUs, and the queue for its trials."""
+    tried, local = queues.queue("tried", {GPU: "2"})
+    local["metadata"]["annotations"] = {f"{PRERUN}-queue": "trials"}
+    return tried, local, *queues.queue("trials", {GPU: "1"})
+
+
+def tried(name, limit=None):
+    """Returns a Job of two GPUs that asks for a trial."""
+    spec = fungible.pod("x", "sensitive")["spec"]
+    spec["containers"][0]["resources"] = {"limits": {GPU: "2"}}
+    job = queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {
+        "backoffLimit": 4, "template": {"spec": spec}}}, "tried")
+    if limit:
+        job["metadata"]["annotations"] = {PRERUN: limit}
+    return job
 
 
 def filler(cpu):
@@ -59,7 +80,7 @@ class KueueTest(queues.QueueTest):
     gpus = REAL_GPUS
     objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
                *queues.of_turns("real", REAL_GPUS),
-               queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
+               *tried_queues(), queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
 
     def pod(self, name):
         return self.cluster.get("pod", name)
@@ -186,6 +207,72 @@ class KueueTest(queues.QueueTest):
             for condition in item.get("status", {}).get("conditions", [])))
         self.assertTrue(self.cluster.get("job", "second")["spec"]["suspend"])
         self.cluster.kubectl("delete", "job", "first")
+
+    def trials(self):
+        return {item["metadata"]["name"]: item for item in self.cluster.get("jobs")["items"]
+                if TRIAL_OF in item["metadata"].get("labels", {})}
+
+    def await_trial(self, name):
+        """Creates a Job that waits for another one, and returns the running pod of its trial."""
+        self.create(tried("holder"))
+        wait_for("the other one to have the quota", lambda: not self.cluster.get("job", "holder")["spec"]["suspend"])
+        self.create(tried(name, "5m"))
+        uid = self.cluster.get("job", name)["metadata"]["uid"]
+        pod = wait_for("the pod of its trial", lambda: self.cluster.get(
+            "pods", labelSelector=f"batch.kubernetes.io/job-name=prerun-{uid}")["items"])[0]
+        return self.running(pod["metadata"]["name"])[pod["metadata"]["name"]]
+
+    def test_a_job_whose_trial_fails_by_its_own_fault_is_stopped_before_it_starts(self):
+        pod = self.await_trial("bert")
+        container, = pod["spec"]["containers"]
+        self.assertEqual(container["resources"]["limits"][GPU], "1")
+        self.assertIn({"name": "SYNERGY_PRERUN", "value": "1"}, container["env"])
+        trial, = self.trials().values()
+        self.assertEqual(trial["spec"]["backoffLimit"], 0)
+        self.assertEqual(self.workload(trial["metadata"]["name"])["spec"]["maximumExecutionTimeSeconds"], 300)
+        ended = {"exitCode": 127, "reason": "Error", "startedAt": pod["status"]["startTime"],
+                 "finishedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        status, = pod["status"]["containerStatuses"]
+        self.cluster.end_pod(pod["metadata"]["name"], "Failed",
+                             containerStatuses=[status | {"ready": False, "state": {"terminated": ended}}])
+        message = wait_for("it to be stopped", lambda: [
+            text for text in self.cluster.events("bert") if text.startswith("Deactivated before its start")], 90)[0]
+        self.assertIn("command: the command does not exist or cannot run", message)
+        self.assertFalse(self.workload("bert")["spec"]["active"])
+        self.assertEqual(list(self.trials()), [trial["metadata"]["name"]], "its log remains")
+        # Its user starts it nevertheless.
+        self.cluster.kubectl(*shlex.split(re.search(r"nevertheless: kubectl (.*)", message)[1]))
+        self.cluster.delete("job", "holder")
+        wait_for("it to start", lambda: not self.cluster.get("job", "bert")["spec"]["suspend"])
+        wait_for("its trial to be gone", lambda: not self.trials())
+        self.assertTrue(self.workload("bert")["spec"]["active"])
+
+    def test_a_trial_ends_when_its_job_starts_under_any_leader(self):
+        pod = self.await_trial("bert")
+        before = self.trials()
+        self.stop_controller()
+        self.start_controller()
+        wait_for("the next leader to note it",
+                 lambda: f"{PRERUN}-trial" in self.workload("bert")["metadata"].get("annotations", {}))
+        self.assertEqual({name: item["metadata"]["uid"] for name, item in self.trials().items()},
+                         {name: item["metadata"]["uid"] for name, item in before.items()})
+        self.cluster.delete("job", "holder")
+        wait_for("it to start", lambda: not self.cluster.get("job", "bert")["spec"]["suspend"])
+        wait_for("its trial to be gone",
+                 lambda: not self.trials() and pod["metadata"]["name"] not in self.cluster.pods())
+        started, = wait_for("its own pod", lambda: self.cluster.get(
+            "pods", labelSelector="batch.kubernetes.io/job-name=bert")["items"])
+        self.assertNotIn("SYNERGY_PRERUN", json.dumps(started["spec"]))
+        # Other users cannot make trials, and the controller cannot make other Jobs.
+        forged = tried("forged")
+        forged["metadata"]["labels"][TRIAL_OF] = self.cluster.get("job", "bert")["metadata"]["uid"]
+        self.assertIn("only synergy-controller creates", self.cluster.complaint("POST", "job", body=forged))
+        change = {"metadata": {"labels": {TRIAL_OF: "x"}}}
+        self.assertIn("only synergy-controller creates", self.cluster.complaint("PATCH", "job", "bert", change))
+        self.assertIn("may only create and delete trials", self.refusal("POST", "job", None, tried("other")))
+        self.assertIn("may only create and delete trials", self.refusal("DELETE", "job", "bert"))
+        self.assertIn("a trial has one pod", self.refusal("POST", "job", None, forged | {
+            "metadata": forged["metadata"] | {"name": f"prerun-{forged['metadata']['labels'][TRIAL_OF]}"}}))
 
     def on_turn(self, queue="turns"):
         """Returns the Jobs that are not suspended."""

@@ -109,9 +109,11 @@ class OptimusTest(queues.QueueTest):
         rigid = endless("rigid", 2, most=2)
         del rigid["metadata"]["annotations"][elastic.MOST]
         self.create(endless("a", 2), rigid)
-        for verb in ("create", "delete", "update"):
-            self.assertFalse(self.may(verb, "batch", "jobs"), verb)
+        self.assertFalse(self.may("update", "batch", "jobs"))
         self.assertTrue(self.may("patch", "batch", "jobs"))
+        # It has these rights for pre-runs.
+        for refused in (self.refusal("POST", "job", None, endless("other", 2)), self.refusal("DELETE", "job", "a")):
+            self.assertIn("may only create and delete trials", refused)
 
         def asked(name, **spec):
             return self.refusal("PATCH", "job", name, {"spec": spec})

@@ -60,7 +60,7 @@ unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8, autoscaler: true}
-failures: {enabled: true, retries: true}
+failures: {enabled: true, retries: true, prerun: true}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
@@ -121,6 +121,8 @@ log: {level: debug, format: json}
   EXPECT_FALSE(ControllerConfig().kueue_elastic);
   EXPECT_TRUE(config->failures_retries);
   EXPECT_FALSE(ControllerConfig().failures_retries);
+  EXPECT_TRUE(config->failures_prerun);
+  EXPECT_FALSE(ControllerConfig().failures_prerun);
   EXPECT_TRUE(config->kueue_train_job_progress);
   EXPECT_FALSE(ControllerConfig().kueue_train_job_progress);
   const ControllerConfig::Profiling& profiling = config->profiling;
@@ -159,6 +161,10 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
   EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("set both caFile and name"));
   EXPECT_THAT(complaint("failures: {enabled: false, retries: true}"),
               HasSubstr("failures.retries: needs failures.enabled"));
+  EXPECT_THAT(complaint("failures: {prerun: true}"),
+              HasSubstr("failures.prerun: needs failures.enabled"));
+  EXPECT_THAT(complaint("failures: {enabled: false, prerun: true}\nkueue: {enabled: true}"),
+              HasSubstr("failures.prerun: needs failures.enabled"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),
               HasSubstr("excludedNamespaces[0]: must not be empty"));

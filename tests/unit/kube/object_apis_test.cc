@@ -3,6 +3,7 @@
 
 #include "kube/apis/node_api.h"
 #include "kube/apis/node_guard_api.h"
+#include "kube/apis/prerun_api.h"
 #include "kube/apis/profile_api.h"
 #include "kube/apis/retry_api.h"
 #include "kube/apis/round_api.h"
@@ -107,6 +108,29 @@ TEST_F(ObjectApisTest, AJobIsStoppedByItselfOrByItsWorkload) {
   EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("active":false)"));
+}
+
+TEST_F(ObjectApisTest, TrialsAreJobsAndWorkloadsNoteThem) {
+  const auto api = MakePrerunApi(*client_, *client_);
+  const std::string jobs = "/apis/batch/v1/namespaces/team%2F../jobs";
+  (void)api->ReadJob("team/..", "a/b", {});
+  EXPECT_EQ(server_.requests().back().path, jobs + "/a%2Fb");
+  (void)api->Begin("team/..", "{}", {});
+  EXPECT_EQ(server_.requests().back().method, "POST");
+  EXPECT_EQ(server_.requests().back().path, jobs);
+  (void)api->End({.uid = "u", .its_namespace = "team/..", .name = "t"}, {});
+  EXPECT_EQ(server_.requests().back().method, "DELETE");
+  EXPECT_EQ(server_.requests().back().path, jobs + "/t");
+  EXPECT_THAT(server_.requests().back().body, HasSubstr(R"("preconditions":{"uid":"u"})"));
+  const PrerunWorkload workload{.its_namespace = "team/..", .name = "job-train"};
+  for (const bool stops : {false, true}) {
+    (void)(stops ? api->Stop(workload, "t1", {}) : api->Note(workload, "t1", {}));
+    const FakeRequest asked = server_.requests().back();
+    EXPECT_EQ(asked.method, "PATCH");
+    EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
+    EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+    EXPECT_EQ(asked.body.find(R"("active":false)") != std::string::npos, stops);
+  }
 }
 
 TEST_F(ObjectApisTest, AvoidedNodesAreInOneConfigMapThatIsCreatedOnce) {

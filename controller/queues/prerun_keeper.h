@@ -1,0 +1,117 @@
+#pragma once
+
+// Runs trials of Jobs that wait in Kueue's queues, and stops Jobs whose trial failed by their own
+// fault (engine/retries/prerun.h), if the annotation synergy.io/prerun on the Job or its local
+// queue asks for that.
+//
+//   Workload waits -> the Job is read: opted in? -> POST of the trial -> the Workload notes it
+//   the trial's failure in the records -> the Workload is stopped, with an event
+//   Workload has its quota -> the trial is deleted
+//
+// What was done is in objects: the trial's name follows from the Job's UID, and the Workload notes
+// the trial that it had, and the one because of which it was stopped. So a new leader goes on where
+// the previous one was killed, and a Job that its user has started again is not stopped again. Only
+// an event may be missing or doubled then.
+//
+// Bounds: PrerunLimits; SuspensionLimit limits how many Jobs are stopped per hour. A step makes at
+// most kMostCalls calls. A Job without a trial is read again after kAgain.
+//
+// Threading: the watches write the stores; one thread calls the rest. Failures: after a failed call
+// the next step is kPause later. A conflict waits for the watch. Nothing is done without an answer
+// about the annotation.
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "cluster/pod_failure.h"
+#include "controller/cluster/keyed_store.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "engine/retries/prerun.h"
+#include "engine/retries/retries.h"
+#include "kube/apis/events.h"
+#include "kube/apis/prerun_api.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class PrerunKeeper {
+ public:
+  static constexpr Duration kPause = std::chrono::seconds(5);
+  static constexpr Duration kAgain = std::chrono::minutes(10);
+  static constexpr size_t kMostCalls = 20;
+
+  // `may_act`: returns whether this process leads. All references must outlive this object.
+  PrerunKeeper(kube::PrerunApi& api, std::string gpu_resource, kube::EventRecorder& events,
+               std::function<bool()> may_act, const Clock& clock, Logger& log,
+               metrics::ControllerMetrics& metrics);
+
+  KeyedStore<PrerunWorkload>& workloads() { return workloads_; }
+  KeyedStore<PrerunQueue>& queues() { return queues_; }
+  KeyedStore<PrerunTrial>& trials() { return trials_; }
+
+  // Call it when this process begins to lead.
+  void StartOver();
+  // `histories`: the records of failures, by namespace. Call it about every second while the
+  // stores are current.
+  void Step(const std::map<std::string, FailureHistory>& histories, const std::stop_token& stop);
+
+ private:
+  // The annotation of the Job, or else of its queue.
+  struct Wish {
+    std::string text;
+    std::string where;  // "job bert"
+  };
+
+  PrerunState State(const std::map<std::string, FailureHistory>& histories) const;
+  static std::optional<Wish> WishOf(const PrerunWorkload& workload,
+                                    const std::optional<std::string>& of_job,
+                                    const PrerunQueue* queue);
+  // Each returns an error only if the call may work later.
+  Result<> Begin(const PrerunWorkload& workload, const std::stop_token& stop);
+  Result<> End(const PrerunTrial& trial, const std::stop_token& stop);
+  Result<> Note(const PrerunWorkload& workload, const PrerunTrial& trial,
+                const std::stop_token& stop);
+  Result<> Stop(const PrerunWorkload& workload, const PrerunTrial& trial,
+                const PrerunFailure& failure, const std::stop_token& stop);
+  // Records that a failed trial does not stop its job.
+  Result<> Report(const PrerunWorkload& workload, const PrerunTrial& trial,
+                  const PrerunFailure& failure);
+  void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
+             std::string_view why);
+  void Announce(const PrerunWorkload& workload, const PrerunFailure& failure);
+  // Records why there is no trial, and does not look at the job for a while.
+  void Refuse(const PrerunWorkload& workload, std::string why);
+  void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
+                   std::string message);
+
+  kube::PrerunApi& api_;
+  const std::string gpu_resource_;
+  kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+  KeyedStore<PrerunWorkload> workloads_;
+  KeyedStore<PrerunQueue> queues_;
+  KeyedStore<PrerunTrial> trials_;
+  SuspensionLimit limit_;
+  // By the job's UID: not before this time another look at whether it has a trial.
+  std::map<std::string, Instant> looked_;
+  std::set<std::string> judged_;  // UIDs of trials whose failure leads to nothing more
+  // By the trial's UID: calls that stop a job and had no answer.
+  std::map<std::string, PrerunFailure> unanswered_;
+  size_t served_ = 0;  // where the next step begins if it cannot make all calls
+  Instant due_ = Instant::min();
+  std::optional<ErrorCode> error_;  // of the last call, if it failed
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,40 @@
+#pragma once
+
+// Calls by which the controller runs trials of Jobs that wait, and stops Jobs because of them.
+// Tests replace it with a simulated cluster.
+//
+// Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it
+// was read, or if a trial exists; kNotFound if the object is gone.
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "wire/kueue/prerun.h"
+
+namespace synergy::kube {
+
+class PrerunApi {
+ public:
+  virtual ~PrerunApi() = default;
+
+  // Returns the text of a Job.
+  virtual Result<std::string> ReadJob(const std::string& its_namespace, const std::string& name,
+                                      std::stop_token stop) = 0;
+  // Creates the trial with this text (wire::WriteTrial()).
+  virtual Result<> Begin(const std::string& its_namespace, const std::string& trial,
+                         std::stop_token stop) = 0;
+  virtual Result<> End(const PrerunTrial& trial, std::stop_token stop) = 0;
+  // Do what wire::WriteTrialNote() and wire::WritePrerunStop() describe.
+  virtual Result<> Note(const PrerunWorkload& workload, const std::string& trial_uid,
+                        std::stop_token stop) = 0;
+  virtual Result<> Stop(const PrerunWorkload& workload, const std::string& trial_uid,
+                        std::stop_token stop) = 0;
+};
+
+// The clients must outlive the result; `writing` refuses to write without the leader's lease.
+std::unique_ptr<PrerunApi> MakePrerunApi(ApiClient& reading, ApiClient& writing);
+
+}  // namespace synergy::kube
