@@ -71,7 +71,8 @@ def expected(run, time):
 SHOWN = r"""
 return [...document.querySelectorAll(".run")].map((run) => ({
   nodes: Object.fromEntries([...run.querySelectorAll(".node")].map((node) => {
-    const [gpus, cpu] = [...node.querySelectorAll("p:not([hidden]) > .amount")].map((amount) => parseFloat(amount.textContent));
+    const amounts = [...node.querySelectorAll("p:not([hidden]) > .amount")];
+    const [gpus, cpu] = amounts.map((amount) => parseFloat(amount.textContent));
     const pods = Object.fromEntries([...node.querySelectorAll("button.pod")].map((pod) => {
       const words = /; CPU ([\d.]+), fair share ([\d.]+), demand ([\d.]+);/.exec(pod.textContent);
       return [pod.dataset.pod, words.slice(1).map(Number)];

@@ -314,7 +314,7 @@ class UiTest(unittest.TestCase):
         suspended = """return [...document.querySelectorAll("button.pod.suspended .name")].map((name) =>
             name.textContent)"""
         self.wait_for(suspended, ["second"])
-        self.assertRegex(self.label("button.pod[data-pod='uid-second']"), "^second 1 turn, no profile; suspended;")
+        self.assertRegex(self.label("button.pod[data-pod='uid-second']"), "^second 1 turn ?, no profile; suspended;")
         self.assertEqual(self.browser.run("""return [...document.querySelectorAll(".node p:not([hidden])")].map((row) =>
             row.textContent).filter((text) => /^(GPUs|slices|turns)/.test(text))"""), ["turns2 of 4", "GPUs1 of 4"])
         self.assertRegex(self.browser.run("return document.querySelector('.totals').textContent"),
