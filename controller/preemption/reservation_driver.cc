@@ -83,10 +83,15 @@ std::string_view WhyNotReserved(ReservationOutcome outcome) {
     case ReservationOutcome::kNeverFits:
       return "it would not fit if all of its nodes were empty";
     case ReservationOutcome::kNoDates:
-      return "too few GPUs that it may use belong to pods with known ends";
+      return "pods with known ends have too little of what it needs";
     default:
       return {};
   }
+}
+
+// Pods name their owners themselves, so a name counts only within its namespace.
+std::string OwnerOf(const Pod& pod, const wire::PodTimes& times) {
+  return pod.pod_namespace + " " + times.owner;
 }
 
 bool IsRefused(const Pod& pod, const std::string& scheduler_name) {
@@ -127,18 +132,40 @@ void ReservationDriver::StartOver() {
   BeginToRemind();
 }
 
-void ReservationDriver::Observe() {
-  ends_.Observe(RunningJobs(*state_.Snapshot()), clock_.Present());
+void ReservationDriver::Observe() { Look(RunningJobs(*state_.Snapshot()), clock_.Present()); }
+
+void ReservationDriver::Look(const std::vector<RunningJob>& running, Moment at) {
+  ends_.Observe(running, at);
+  std::vector<WaitingTimes::OwnedPod> pods;
+  const auto add = [&](const Pod& pod) {
+    const auto times = times_.Find(pod.uid);
+    if (!times || times->owner.empty()) return;
+    WaitingTimes::OwnedPod& owned = pods.emplace_back();
+    owned.owner = OwnerOf(pod, *times);
+    owned.uid = pod.uid;
+    owned.runs = !pod.waiting;
+    if (pod.waiting && pod.waiting->unschedulable) owned.waited = at.wall - pod.waiting->since;
+  };
+  for (const RunningJob& job : running) {
+    for (const auto& pod : job.pods) add(*pod);
+  }
+  for (const auto& pod : state_.WaitingPods()) {
+    if (pod->UsesGpus()) add(*pod);
+  }
+  waiting_times_.Observe(pods, at.now);
 }
 
 void ReservationDriver::Step(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   const auto snapshot = state_.Snapshot();
   const std::vector<RunningJob> running = RunningJobs(*snapshot);
-  ends_.Observe(running, at);
-  std::vector<JobInLine> in_line =
-      JobsInLine(*snapshot, state_.WaitingPods(), settings_.scheduler_name, settings_.reservations,
-                 reservations_, at);
+  Look(running, at);
+  std::vector<JobInLine> in_line = JobsInLine(
+      *snapshot, state_.WaitingPods(), settings_.scheduler_name, settings_.reservations,
+      reservations_, at, [this](const Pod& pod) {
+        const auto times = times_.Find(pod.uid);
+        return times ? waiting_times_.WaitedBefore(OwnerOf(pod, *times)) : Duration::zero();
+      });
   SetAside(in_line, at.now);
   for (JobInLine& job : in_line) {
     job.expects_nodes = std::any_of(job.pods.begin(), job.pods.end(),

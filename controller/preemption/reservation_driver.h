@@ -26,6 +26,7 @@
 #include "engine/reservations/gpu_reservations.h"
 #include "engine/reservations/published_reservation.h"
 #include "engine/reservations/waiting_jobs.h"
+#include "engine/reservations/waiting_times.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 #include "wire/pods/gpu_reservation.h"
@@ -61,6 +62,8 @@ class ReservationDriver {
   const std::vector<GpuReservation>& reservations() const { return reservations_; }
 
  private:
+  // Records which jobs run or wait.
+  void Look(const std::vector<RunningJob>& running, Moment at);
   // Removes from the line jobs that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
   // Records which jobs need not wait for GPUs.
@@ -92,6 +95,7 @@ class ReservationDriver {
   const Clock& clock_;
   Logger& log_;
   TrainingEnds ends_;
+  WaitingTimes waiting_times_;
   std::vector<GpuReservation> reservations_;
   std::map<std::string, Instant> free_since_;                     // by job with a reservation
   std::map<std::string, Instant> set_aside_until_;                // by job
