@@ -62,6 +62,17 @@ class ReservationDriver {
   const std::vector<GpuReservation>& reservations() const { return reservations_; }
 
  private:
+  // A job's pods may have been replaced, so its reservation is also known by the pods' owner.
+  struct OfOwner {
+    GpuReservation reservation;
+    Instant planned{};
+  };
+
+  // Returns the namespace and the UID of the pod's owner; empty if it has none.
+  std::string OwnerOf(const Pod& pod) const;
+  // Returns the reservations of the last step, and earlier ones of jobs in line with new pods.
+  std::vector<GpuReservation> LastReservationsOf(const std::vector<JobInLine>& in_line,
+                                                 Instant now);
   // Records which jobs run or wait.
   void Look(const std::vector<RunningJob>& running, Moment at);
   // Removes from the line jobs that have not started although their GPUs were free.
@@ -97,6 +108,7 @@ class ReservationDriver {
   TrainingEnds ends_;
   WaitingTimes waiting_times_;
   std::vector<GpuReservation> reservations_;
+  std::map<std::string, OfOwner> last_of_owners_;                 // by OwnerOf()
   std::map<std::string, Instant> free_since_;                     // by job with a reservation
   std::map<std::string, Instant> set_aside_until_;                // by job
   std::map<std::string, GpuReservation> announced_starts_;        // by job

@@ -220,6 +220,23 @@ TEST_F(ReservationDriverTest, AJobThatIsSuspendedAndResumedKeepsItsWaitingTime) 
   EXPECT_TRUE(Written("big-ran"));
 }
 
+TEST_F(ReservationDriverTest, AJobWhosePodWasReplacedKeepsItsNodes) {
+  owners["big"] = owners["big-again"] = "job";
+  longest["silent"] = 2h;
+  WatchCatchesUp();
+  After(10min, 1h);
+  ASSERT_EQ(Written("big")->places.front().node, "n1");
+  Leave("big");
+  After(5s, 1h);
+  EXPECT_THAT(driver.reservations(), IsEmpty());
+  AddPod("big-again", "", 4);
+  WatchCatchesUp();
+  // n2 is free a little sooner now.
+  After(5s, 2h + 4min);
+  ASSERT_TRUE(Written("big-again"));
+  EXPECT_EQ(Written("big-again")->places.front().node, "n1");
+}
+
 TEST_F(ReservationDriverTest, PodsOfAnotherNamespaceDoNotEndItsWaitingTime) {
   for (const char* pod : {"big", "big-again", "other"}) owners[pod] = "job";
   WatchCatchesUp();
