@@ -264,7 +264,7 @@ class ReservedRoomTest : public TunerPlanTest {
 };
 
 TEST_F(ReservedRoomTest, IsMadeShortlyBeforeTheStart) {
-  Reports(ManagedPod("ends", "n1", 3));
+  Reports(ManagedPod("ends", "n1", 3, "insensitive"));
   Reports(ManagedPod("stays", "n1", 9));
   Reserve(minutes(20));
   EXPECT_EQ(tuner.ReservationsDue(memory), at.now + minutes(15));
@@ -282,7 +282,7 @@ TEST_F(ReservedRoomTest, IsMadeShortlyBeforeTheStart) {
 }
 
 TEST_F(ReservedRoomTest, StaysFreeUntilTheReservationEnds) {
-  Reports(ManagedPod("ends", "n1", 3));
+  Reports(ManagedPod("ends", "n1", 1, "insensitive"));
   Reports(ManagedPod("stays", "n1", 6));
   Reserve(minutes(5));
   EXPECT_THAT(Plan(), IsEmpty());
@@ -294,7 +294,7 @@ TEST_F(ReservedRoomTest, StaysFreeUntilTheReservationEnds) {
 }
 
 TEST_F(ReservedRoomTest, IsGivenAwayIfTheStartIsPutOffForTooLong) {
-  Reports(ManagedPod("ends", "n1", 3));
+  Reports(ManagedPod("ends", "n1", 1, "insensitive"));
   Reports(ManagedPod("stays", "n1", 6));
   for (int i = 0; i < 6; ++i) {
     Reserve(minutes(1));
