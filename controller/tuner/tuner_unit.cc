@@ -11,7 +11,7 @@
 namespace synergy::controller {
 namespace {
 
-// How long reservations count after they were set. They are set anew every few seconds.
+// How long reservations count after they were set. They are set again every few seconds.
 constexpr Duration kReservationsCount = std::chrono::minutes(1);
 
 TunerSettings ToTunerSettings(const config::ControllerConfig& config) {

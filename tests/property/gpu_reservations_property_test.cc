@@ -85,7 +85,7 @@ const GpuNode& NodeOf(const GpuCluster& cluster, const std::string& name) {
                        [&](const GpuNode& node) { return node.name == name; });
 }
 
-// What the node has free once the jobs of that name have ended.
+// Returns what is free on the node once the jobs of that name have ended.
 ResourceVector FreeWithout(const GpuCluster& cluster, const GpuNode& node,
                            const std::set<std::string>& ended) {
   ResourceVector free{node.gpus, node.cpu, node.memory};

@@ -10,7 +10,8 @@
 namespace synergy {
 namespace {
 
-// What one node has that no reservation has yet: what is free, and what jobs with known ends have.
+// The amounts of one node that no reservation has yet: free ones, and those of jobs with known
+// ends.
 struct Supply {
   struct End {
     Instant likely{};

@@ -61,7 +61,7 @@ struct GpuNode {
   struct Use {
     size_t job = 0;  // in GpuCluster::running
     Gpus gpus;
-    // What the job keeps at least while it runs: others may get the rest.
+    // The job keeps at least these while it runs. Others may get the rest.
     MilliCpu cpu{};
     Bytes memory{};
   };
@@ -70,7 +70,7 @@ struct GpuNode {
   size_t product = 0;  // in GpuCluster::products
   Gpus gpus;
   bool takes_pods = true;
-  // What the jobs on it may have in total.
+  // For all jobs on it together.
   MilliCpu cpu{};
   Bytes memory{};
   std::vector<Use> uses;
@@ -97,7 +97,7 @@ struct GpuReservation {
   struct Place {
     std::string node;
     Gpus gpus;
-    // What the job's pods there need at least.
+    // The job's pods there need at least these.
     MilliCpu cpu{};
     Bytes memory{};
 

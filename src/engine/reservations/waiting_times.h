@@ -2,8 +2,8 @@
 
 // Remembers how long jobs have waited in pods that are gone. A job that is suspended and resumed
 // gets new pods, but has not waited less for that. The waiting time belongs to the pods' owner,
-// such as a Job, by its UID: another owner of the same name begins anew. It ends once a pod of the
-// owner runs. The time without pods does not count.
+// such as a Job, by its UID, not by its name. It ends once a pod of the owner runs. The time
+// without pods does not count.
 //
 // Threading: one owner. Memory: the waiting pods' UIDs, and kMostGone owners without pods.
 

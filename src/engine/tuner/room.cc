@@ -45,7 +45,7 @@ std::set<std::string> JobsOn(const NodeState& node) {
   return jobs;
 }
 
-// What reservations mean for a node.
+// The effect of reservations on a node.
 struct Ahead {
   ResourceVector needed;                 // by the jobs that have no pod there yet
   std::set<std::string_view> waits_for;  // jobs that leave before

@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 12> kSuspended = {
     "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
 
 constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMostSeconds = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostLimit = std::numeric_limits<int32_t>::max();
 // How long the pods of a workload may take to end once Kueue has stopped it: the default grace
 // period, and time to notice it.
 constexpr Duration kTimeToEnd = std::chrono::minutes(1);
@@ -216,8 +216,8 @@ std::optional<Duration> ReadLongest(FieldReader& fields, Value spec, Value statu
   const Value limit = spec["maximumExecutionTimeSeconds"];
   if (limit.absent()) return std::nullopt;
   const Value past = status["accumulatedPastExecutionTimeSeconds"];
-  const int64_t left = fields.Integer(limit, 0, kMostSeconds) -
-                       (past.absent() ? 0 : fields.Integer(past, 0, kMostSeconds));
+  const int64_t left = fields.Integer(limit, 0, kMostLimit) -
+                       (past.absent() ? 0 : fields.Integer(past, 0, kMostLimit));
   return std::chrono::seconds(std::max<int64_t>(left, 0)) + kTimeToEnd;
 }
 

@@ -204,7 +204,7 @@ TEST_F(ReservationDriverTest, AJobThatIsSuspendedAndResumedKeepsItsWaitingTime) 
   EXPECT_FALSE(Written("big-again")) << "it was not waiting while it was suspended";
   After(1min, 1h);
   EXPECT_TRUE(Written("big-again"));
-  // Once it has run, it begins anew.
+  // Once it has run, its earlier waits count no more.
   api.Change("big-again", [](Pod& pod) {
     pod.node = "n2";
     pod.waiting = nullptr;

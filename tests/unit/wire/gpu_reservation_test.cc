@@ -59,7 +59,7 @@ TEST(GpuReservationTest, IsReadAsItWasWritten) {
   EXPECT_EQ(ReadGpuReservation(WriteGpuReservation(at_once)), at_once);
 }
 
-TEST(GpuReservationTest, OfAnOlderControllerHasNoCpuAndMemory) {
+TEST(GpuReservationTest, AnOlderControllersOneHasNoCpuAndMemory) {
   PublishedReservation reserved = Reserved();
   std::string text = WriteGpuReservation(reserved);
   for (const std::string_view left_out :
