@@ -41,6 +41,8 @@ GpuCluster Generated(Random& random, bool exact) {
                  .memory = GiB(static_cast<int64_t>(32 + random.Below(64))),
                  .uses = {}};
     int64_t left = node.gpus.count();
+    MilliCpu cpu_left = node.cpu;
+    Bytes memory_left = node.memory;
     while (left > 0 && random.Below(6) != 0) {
       const auto gpus = static_cast<int64_t>(1 + random.Below(static_cast<uint64_t>(left)));
       left -= gpus;
@@ -53,8 +55,11 @@ GpuCluster Generated(Random& random, bool exact) {
           ends->latest += Minutes(random.Below(600));
         }
       }
-      node.uses.push_back(
-          {cluster.running.size(), Gpus(gpus), SomeCpu(random), SomeMemory(random)});
+      const MilliCpu cpu = std::min(SomeCpu(random), cpu_left);
+      const Bytes memory = std::min(SomeMemory(random), memory_left);
+      cpu_left -= cpu;
+      memory_left -= memory;
+      node.uses.push_back({cluster.running.size(), Gpus(gpus), cpu, memory});
       cluster.running.push_back({"r" + std::to_string(cluster.running.size()), ends});
     }
     cluster.nodes.push_back(std::move(node));

@@ -40,12 +40,10 @@ struct Supply {
     std::set<size_t> awaited;
     free.gpus -= TakeFromEnds(&ResourceVector::gpus, amounts.gpus, time, nullptr, awaited);
     ResourceVector::ForEachDivided([&](auto member) {
-      auto amount = TakeFromEnds(member, amounts.*member, time, &awaited, awaited);
-      const decltype(amount) zero{};
-      const auto part = std::clamp(free.*member, zero, std::max(amount, zero));
+      const auto amount = TakeFromEnds(member, amounts.*member, time, &awaited, awaited);
+      const auto part = std::min(free.*member, amount);
       free.*member -= part;
-      amount = TakeFromEnds(member, amount - part, time, nullptr, awaited);
-      free.*member -= amount;
+      TakeFromEnds(member, amount - part, time, nullptr, awaited);
     });
     waits_for.merge(awaited);
   }
@@ -152,7 +150,9 @@ class Planner {
       supply.ends.push_back(
           {std::max(ends->likely, now_), std::max(ends->earliest, now_), use.job, VectorOf(use)});
     }
-    supply.free.gpus = std::max(supply.free.gpus, Gpus(0));
+    // Jobs may have more than the node if it has shrunk.
+    ResourceVector::ForEach(
+        [&](auto member) { supply.free.*member = std::max(supply.free.*member, {}); });
     std::sort(supply.ends.begin(), supply.ends.end(), [](const auto& a, const auto& b) {
       return std::tie(a.likely, a.job) < std::tie(b.likely, b.job);
     });

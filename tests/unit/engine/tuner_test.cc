@@ -14,6 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -290,7 +291,7 @@ TEST_F(ReservedRoomTest, StaysFreeUntilTheReservationEnds) {
   EXPECT_THAT(Plan(), IsEmpty());
   tuner.ObserveReservations(memory, {});
   EXPECT_LE(tuner.ReservationsDue(memory), at.now);
-  EXPECT_THAT(Plan(), ElementsAre("announce stays"));
+  EXPECT_THAT(Plan(), Contains("announce stays"));
 }
 
 TEST_F(ReservedRoomTest, IsGivenAwayIfTheStartIsPutOffForTooLong) {
@@ -302,7 +303,7 @@ TEST_F(ReservedRoomTest, IsGivenAwayIfTheStartIsPutOffForTooLong) {
     After(minutes(5));
   }
   Reserve(minutes(1));
-  EXPECT_THAT(Plan(), ElementsAre("announce stays"));
+  EXPECT_THAT(Plan(), Contains("announce stays"));
 }
 
 TEST_F(ReservedRoomTest, IsTriedAgainWhileTheSurplusCannotBeCut) {
