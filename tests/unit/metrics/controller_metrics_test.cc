@@ -47,6 +47,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_suspect_nodes",
     "synergy_controller_suspensions_total",
     "synergy_controller_memory_raises_total",
+    "synergy_controller_preruns_total",
     "synergy_failed_gpu_seconds_total",
     "synergy_failures_total",
     "synergy_idle_gpus",

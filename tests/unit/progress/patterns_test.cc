@@ -414,7 +414,7 @@ TEST(Patterns, OtherFrameworks) {
   EXPECT_EQ(
       Describe("[2024-07-27 03:37:44 tiny] (main.py 295): INFO Train: [30/300][220/2859]\teta "
                "0:43:17 lr 0.000872\ttime 0.42 (0.92)\tloss 2.0267 (1.9831)"),
-      "pytorch training 220/2859 epoch 30 rate - loss 2.0267");
+      "pytorch training 220/2859 epoch 30 rate - loss 2.027");
   EXPECT_EQ(Describe(R"({"current_steps": 170, "total_steps": 3235, "loss": 5.2, "epoch": 0.05})"),
             "json training 170/3235 epoch 0.05 rate - loss 5.2");
   EXPECT_EQ(Describe("Score at iteration 100 is 0.31"),
