@@ -140,6 +140,7 @@ class RunningDaemon final : public Daemon {
         reservations_(
             config_, opened_.clients, reader_, cluster_,
             [this](const std::string& uid, Instant now) { return progress_.store().Of(uid, now); },
+            [this](std::vector<GpuReservation> all) { tuner_.SetReservations(std::move(all)); },
             *pod_api_, *events_, leadership_, clock, log),
         failures_(
             config_, *opened_.clients.any, *opened_.clients.acting, reader_,

@@ -297,8 +297,8 @@ void RemarkOnReservedGpus(const Waits& waits, std::vector<std::string>& remarks)
 
 Tree ReservationTree(const PublishedReservation& reservation) {
   Tree::List places;
-  for (const auto& [node, gpus] : reservation.places)
-    places.push_back(Tree::Members{{"node", node}, {"gpus", gpus.count()}});
+  for (const GpuReservation::Place& place : reservation.places)
+    places.push_back(Tree::Members{{"node", place.node}, {"gpus", place.gpus.count()}});
   Tree::List jobs;
   for (const std::string& job : reservation.waits_for) jobs.emplace_back(job);
   return Tree::Members{{"earliest", ToTimeText(reservation.earliest)},

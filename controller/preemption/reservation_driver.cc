@@ -83,7 +83,7 @@ std::string_view WhyNotReserved(ReservationOutcome outcome) {
     case ReservationOutcome::kNeverFits:
       return "it would not fit if all of its nodes were empty";
     case ReservationOutcome::kNoDates:
-      return "too few GPUs that it may use belong to pods with known ends";
+      return "pods with known ends have too little of what it needs";
     default:
       return {};
   }
@@ -127,18 +127,38 @@ void ReservationDriver::StartOver() {
   BeginToRemind();
 }
 
-void ReservationDriver::Observe() {
-  ends_.Observe(RunningJobs(*state_.Snapshot()), clock_.Present());
+void ReservationDriver::Observe() { Look(RunningJobs(*state_.Snapshot()), clock_.Present()); }
+
+void ReservationDriver::Look(const std::vector<RunningJob>& running, Moment at) {
+  ends_.Observe(running, at);
+  std::vector<WaitingTimes::OwnedPod> pods;
+  const auto add = [&](const Pod& pod) {
+    std::string owner = OwnerOf(pod);
+    if (owner.empty()) return;
+    WaitingTimes::OwnedPod& owned = pods.emplace_back();
+    owned.owner = std::move(owner);
+    owned.uid = pod.uid;
+    owned.runs = !pod.waiting;
+    if (pod.waiting && pod.waiting->unschedulable) owned.waited = at.wall - pod.waiting->since;
+  };
+  for (const RunningJob& job : running) {
+    for (const auto& pod : job.pods) add(*pod);
+  }
+  for (const auto& pod : state_.WaitingPods()) {
+    if (pod->UsesGpus()) add(*pod);
+  }
+  waiting_times_.Observe(pods, at.now);
 }
 
 void ReservationDriver::Step(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   const auto snapshot = state_.Snapshot();
   const std::vector<RunningJob> running = RunningJobs(*snapshot);
-  ends_.Observe(running, at);
+  Look(running, at);
   std::vector<JobInLine> in_line =
       JobsInLine(*snapshot, state_.WaitingPods(), settings_.scheduler_name, settings_.reservations,
-                 reservations_, at);
+                 reservations_, at,
+                 [this](const Pod& pod) { return waiting_times_.WaitedBefore(OwnerOf(pod)); });
   SetAside(in_line, at.now);
   for (JobInLine& job : in_line) {
     job.expects_nodes = std::any_of(job.pods.begin(), job.pods.end(),
@@ -147,20 +167,22 @@ void ReservationDriver::Step(const std::stop_token& stop) {
   const GpuCluster cluster =
       ToGpuCluster(*snapshot, in_line, running, settings_.reservations,
                    [&](const RunningJob& job) { return ends_.EndOf(job, at); });
+  std::vector<GpuReservation> last = LastReservationsOf(in_line, at.now);
   // Nodes that came or left may have changed the numbers of the products.
-  for (GpuReservation& reservation : reservations_) {
+  for (GpuReservation& reservation : last) {
     const auto node = std::find_if(
         cluster.nodes.begin(), cluster.nodes.end(),
         [&](const GpuNode& each) { return each.name == reservation.places.front().node; });
     if (node != cluster.nodes.end()) reservation.product = node->product;
   }
-  ReservationPlan plan = PlanReservations(cluster, reservations_, at.now);
+  ReservationPlan plan = PlanReservations(cluster, last, at.now);
   for (GpuReservation& reservation : plan.reservations) {
-    const auto before =
-        std::find_if(reservations_.begin(), reservations_.end(),
-                     [&](const GpuReservation& each) { return each.job == reservation.job; });
-    if (before != reservations_.end() && IsHardlyMoved(*before, reservation, at.now))
-      reservation = *before;
+    const auto before = std::find_if(last.begin(), last.end(), [&](const GpuReservation& each) {
+      return each.job == reservation.job;
+    });
+    if (before != last.end() && IsHardlyMoved(*before, reservation, at.now)) reservation = *before;
+    const std::string owner = OwnerOf(*Find(in_line, reservation.job)->pods.front());
+    if (!owner.empty()) last_of_owners_.insert_or_assign(owner, OfOwner{reservation, at.now});
   }
   if (LetsMorePass(reservations_, plan.reservations)) BeginToRemind();
   reservations_ = std::move(plan.reservations);
@@ -171,6 +193,29 @@ void ReservationDriver::Step(const std::stop_token& stop) {
   AnnounceStarts(in_line, at);
   ExplainMissing(in_line, plan.outcomes);
   Remind(stop);
+}
+
+std::vector<GpuReservation> ReservationDriver::LastReservationsOf(
+    const std::vector<JobInLine>& in_line, Instant now) {
+  std::erase_if(last_of_owners_, [&](const auto& entry) {
+    return now - entry.second.planned > PublishedReservation::kLifetime;
+  });
+  std::vector<GpuReservation> last = reservations_;
+  for (const JobInLine& job : in_line) {
+    const auto known = last_of_owners_.find(OwnerOf(*job.pods.front()));
+    const bool has_one = std::any_of(
+        last.begin(), last.end(), [&](const GpuReservation& each) { return each.job == job.name; });
+    if (known == last_of_owners_.end() || has_one) continue;
+    last.push_back(known->second.reservation);
+    last.back().job = job.name;
+  }
+  return last;
+}
+
+std::string ReservationDriver::OwnerOf(const Pod& pod) const {
+  const auto times = times_.Find(pod.uid);
+  // Pods name their owners themselves, so a name counts only within its namespace.
+  return times && !times->owner.empty() ? pod.pod_namespace + " " + times->owner : std::string();
 }
 
 void ReservationDriver::SetAside(std::vector<JobInLine>& in_line, Instant now) {

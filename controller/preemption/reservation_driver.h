@@ -26,6 +26,7 @@
 #include "engine/reservations/gpu_reservations.h"
 #include "engine/reservations/published_reservation.h"
 #include "engine/reservations/waiting_jobs.h"
+#include "engine/reservations/waiting_times.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 #include "wire/pods/gpu_reservation.h"
@@ -61,6 +62,19 @@ class ReservationDriver {
   const std::vector<GpuReservation>& reservations() const { return reservations_; }
 
  private:
+  // A job's pods may have been replaced, so its reservation is also known by the pods' owner.
+  struct OfOwner {
+    GpuReservation reservation;
+    Instant planned{};
+  };
+
+  // Returns the namespace and the UID of the pod's owner; empty if it has none.
+  std::string OwnerOf(const Pod& pod) const;
+  // Returns the reservations of the last step, and earlier ones of jobs in line with new pods.
+  std::vector<GpuReservation> LastReservationsOf(const std::vector<JobInLine>& in_line,
+                                                 Instant now);
+  // Records which jobs run or wait.
+  void Look(const std::vector<RunningJob>& running, Moment at);
   // Removes from the line jobs that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
   // Records which jobs need not wait for GPUs.
@@ -92,7 +106,9 @@ class ReservationDriver {
   const Clock& clock_;
   Logger& log_;
   TrainingEnds ends_;
+  WaitingTimes waiting_times_;
   std::vector<GpuReservation> reservations_;
+  std::map<std::string, OfOwner> last_of_owners_;                 // by OwnerOf()
   std::map<std::string, Instant> free_since_;                     // by job with a reservation
   std::map<std::string, Instant> set_aside_until_;                // by job
   std::map<std::string, GpuReservation> announced_starts_;        // by job

@@ -27,8 +27,9 @@ ReservationDriverSettings ToDriverSettings(const config::ControllerConfig& confi
 ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
                                    const ApiClients& clients, const wire::ObjectReader& reader,
                                    WatchedCluster& cluster, TrainingEnds::ProgressOf progress,
-                                   kube::PodApi& pod_api, kube::EventRecorder& events,
-                                   const Leadership& leadership, const Clock& clock, Logger& log)
+                                   Report report, kube::PodApi& pod_api,
+                                   kube::EventRecorder& events, const Leadership& leadership,
+                                   const Clock& clock, Logger& log)
     : enabled_(config.reservations.enabled),
       has_autoscaler_(config.reservations.autoscaler),
       scheduler_name_(config.scheduler_name),
@@ -50,8 +51,9 @@ ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
                  },
              .start_over = [this] { driver_.StartOver(); },
              .step =
-                 [this](const std::stop_token& stop) {
+                 [this, report = std::move(report)](const std::stop_token& stop) {
                    driver_.Step(stop);
+                   report(driver_.reservations());
                    if (has_autoscaler_) guards_.Step(driver_.reservations(), stop);
                  },
              .every_look =

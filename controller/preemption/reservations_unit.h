@@ -7,8 +7,10 @@
 // Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/controller_config.h"
 #include "controller/cluster/api_clients.h"
@@ -22,6 +24,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/reservations/autoscaling.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "kube/apis/events.h"
 #include "kube/apis/node_guard_api.h"
 #include "kube/apis/pod_api.h"
@@ -33,10 +36,13 @@ namespace synergy::controller {
 
 class ReservationsUnit {
  public:
+  // Receives the reservations in force after each step, in the unit's thread.
+  using Report = std::function<void(std::vector<GpuReservation> reservations)>;
+
   // All references must outlive this object.
   ReservationsUnit(const config::ControllerConfig& config, const ApiClients& clients,
                    const wire::ObjectReader& reader, WatchedCluster& cluster,
-                   TrainingEnds::ProgressOf progress, kube::PodApi& pod_api,
+                   TrainingEnds::ProgressOf progress, Report report, kube::PodApi& pod_api,
                    kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
                    Logger& log);
 

@@ -96,6 +96,15 @@ void TunerDriver::LookAtStorage(Instant now) {
   tuner_.ObserveStorage(memory_, parts_.storage->Hold(std::move(facts)));
 }
 
+void TunerDriver::LookAtReservations(Instant now) {
+  if (!parts_.reservations) return;
+  std::vector<GpuReservation> reservations = parts_.reservations(now);
+  if (reservations == memory_.reservations) return;
+  if (parts_.journal != nullptr)
+    parts_.journal->Wrote(decision::ReservationsReported{reservations});
+  tuner_.ObserveReservations(memory_, std::move(reservations));
+}
+
 void TunerDriver::WatchLenders() {
   if (!parts_.watch_lenders) return;
   std::set<std::string> nodes = tuner_.NodesOfLenders(memory_);
@@ -112,6 +121,7 @@ bool TunerDriver::PlanAndDo() {
   const Moment at = clock_.Present();
   LookForIdle(at.now);
   LookAtStorage(at.now);
+  LookAtReservations(at.now);
   for (const PodNews& pod : news.pods) {
     tuner_.Observe(memory_, pod, at);
     if (parts_.oom != nullptr) parts_.oom->Observe(pod);

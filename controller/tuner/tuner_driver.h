@@ -21,6 +21,7 @@
 #include "controller/tuner/action_executor.h"
 #include "core/clock.h"
 #include "engine/decisions.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "metrics/tuner_metrics.h"
@@ -38,6 +39,8 @@ struct TunerDriverParts {
   // The tuner's knowledge of storage, and the latest reports of pods, from which it is derived.
   MeasuredStorage* storage = nullptr;
   std::function<std::vector<KnownProgress>(Instant now)> reports;
+  // Returns the GPU reservations in force; called before each decision.
+  std::function<std::vector<GpuReservation>(Instant now)> reservations;
   // Receives the nodes of the pods that lend, whose reports are urgent, whenever these nodes
   // change.
   std::function<void(std::set<std::string> nodes)> watch_lenders;
@@ -64,6 +67,7 @@ class TunerDriver {
   bool TakeOutcomes();
   void LookForIdle(Instant now);
   void LookAtStorage(Instant now);
+  void LookAtReservations(Instant now);
   void WatchLenders();
   // Returns whether there may be more to do.
   bool PlanAndDo();

@@ -1,5 +1,6 @@
 #include "controller/tuner/tuner_unit.h"
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -9,6 +10,9 @@
 
 namespace synergy::controller {
 namespace {
+
+// How long reservations count after they were set. They are set again every few seconds.
+constexpr Duration kReservationsCount = std::chrono::minutes(1);
 
 TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   const config::ControllerConfig::Tuner& tuner = config.tuner;
@@ -67,6 +71,7 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
                      DecisionJournal* journal, const Clock& clock, Logger& log,
                      metrics::TunerMetrics& metrics)
     : enabled_(config.tuner.enabled),
+      clock_(clock),
       waking_pods_(pods, [this] { waker_.Wake(); }),
       waking_nodes_(cluster.nodes(), [this] { waker_.Wake(); }),
       profiles_(cluster.profiles()),
@@ -85,11 +90,28 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
                .idle = IdleReports(config, progress.store()),
                .storage = &storage_,
                .reports = StorageReports(config, progress.store()),
+               .reservations = [this](Instant now) { return Reservations(now); },
                .watch_lenders =
                    [&agents = progress.agents()](std::set<std::string> nodes) {
                      agents.WatchClosely(AgentDirectory::Purpose::kLoans, std::move(nodes));
                    }}),
       loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
+
+void TunerUnit::SetReservations(std::vector<GpuReservation> reservations) {
+  {
+    const std::lock_guard lock(mutex_);
+    reservations_set_ = clock_.Now();
+    if (reservations_ == reservations) return;
+    reservations_ = std::move(reservations);
+  }
+  waker_.Wake();
+}
+
+std::vector<GpuReservation> TunerUnit::Reservations(Instant now) const {
+  const std::lock_guard lock(mutex_);
+  return now - reservations_set_ <= kReservationsCount ? reservations_
+                                                       : std::vector<GpuReservation>{};
+}
 
 void TunerUnit::Start() {
   if (enabled_) loop_.Start();

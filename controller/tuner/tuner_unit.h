@@ -9,6 +9,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "config/controller_config.h"
 #include "controller/cluster/leader_loop.h"
@@ -23,6 +25,7 @@
 #include "controller/tuner/tuner_driver.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
 #include "kube/apis/events.h"
@@ -51,13 +54,23 @@ class TunerUnit {
   kube::ObjectStore<Pod>& pods() { return waking_pods_; }
   kube::ObjectStore<Node>& nodes() { return waking_nodes_; }
 
+  // Sets the GPU reservations in force, and wakes the tuner if they have changed. They count for a
+  // minute. Any thread may call it.
+  void SetReservations(std::vector<GpuReservation> reservations);
+
   // Does nothing without tuner.enabled.
   void Start();
   void Stop();
 
  private:
+  std::vector<GpuReservation> Reservations(Instant now) const;
+
   const bool enabled_;
+  const Clock& clock_;
   Waker waker_;
+  mutable std::mutex mutex_;  // guards the following two
+  std::vector<GpuReservation> reservations_;
+  Instant reservations_set_{};
   WakingStore<Pod> waking_pods_;
   WakingStore<Node> waking_nodes_;
   TunerProfiles profiles_;

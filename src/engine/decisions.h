@@ -21,6 +21,7 @@
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "core/resources.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/reservations/passing_check.h"
 #include "engine/storage/measured_storage.h"
 #include "engine/tuner/tuner.h"
@@ -114,6 +115,11 @@ struct StorageReported {
   StorageFacts facts;
 };
 
+// The GPU reservations from this point on.
+struct ReservationsReported {
+  std::vector<GpuReservation> reservations;
+};
+
 struct TunerDecided {
   uint64_t version = 0;
   // How many changes the tuner had processed by then, in order: those that follow the ones of the
@@ -138,7 +144,7 @@ using Decision =
     std::variant<decision::Filter, decision::Prioritize, decision::Bind, decision::Preempt,
                  decision::TunerSet, decision::ProfilesHeld, decision::TunerStartedOver,
                  decision::TunerDecided, decision::TunerLearned, decision::IdleReported,
-                 decision::StorageReported>;
+                 decision::StorageReported, decision::ReservationsReported>;
 
 class DecisionJournal {
  public:

@@ -110,6 +110,9 @@ struct Workload {
   std::vector<NodeSelection> selections;
   // The earliest deadline of these templates (annotation synergy.io/deadline); nullopt: none.
   std::optional<WallTime> deadline;
+  // How long it runs at most once it has quota again, by Kueue's maximum execution time; nullopt:
+  // without a limit.
+  std::optional<Duration> longest;
 
   std::string Key() const { return workload_namespace + "/" + name; }
   // Returns `may_lose_turn`, or whether all of `profiles_to_ask` checkpoint if there are any.

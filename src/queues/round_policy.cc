@@ -39,6 +39,7 @@ std::string DescribePolicy(const RoundSettings& settings) {
   if (settings.gpu_types != GpuTypes::kNone)
     text += fmt::format(", gpuTypes: {}", ToString(settings.gpu_types));
   if (settings.elastic) text += ", workers: Elastic";
+  if (settings.backfill) text += ", backfill: InTime";
   return text;
 }
 

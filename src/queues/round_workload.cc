@@ -80,6 +80,7 @@ RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workloa
   described.created = workload.created;
   described.started = workload.quota_since;
   described.service = service;
+  described.longest = workload.longest;
   return described;
 }
 

@@ -22,7 +22,67 @@ constexpr std::string_view kTooLarge = "it needs more GPUs than the queue has";
 constexpr std::string_view kLosesTurn = "other jobs come first";
 constexpr std::string_view kNextWhenFree = "it is next when GPUs become free";
 constexpr std::string_view kBehind = "other jobs are next";
+constexpr std::string_view kInTime = "it ends before the job ahead of it can start";
+constexpr std::string_view kSpare = "it uses GPUs that the job ahead of it does not need";
 constexpr std::string_view kDivided = "workers were divided at the beginning of the round";
+
+// A remaining time that a training reports may be wrong by this factor.
+constexpr double kUncertainty = 2;
+
+// When a workload that is held back can start, by what runs.
+struct Start {
+  Seconds earliest{};  // from now on
+  Gpus spare;          // GPUs that it does not need at its likely start
+};
+
+// The end of a running workload, from now on.
+struct End {
+  Seconds likely{};
+  Seconds earliest{};
+  Gpus gpus;
+};
+
+// Returns nullopt if its end is unknown.
+std::optional<End> EndOf(const RoundWorkload& workload, WallTime now) {
+  std::optional<End> end;
+  const std::optional<Seconds>& remaining = workload.service.remaining;
+  if (remaining && !workload.service.refuted)
+    end = End{*remaining, *remaining / kUncertainty, workload.gpus};
+  if (!workload.longest) return end;
+  const Seconds left =
+      std::max<Seconds>(workload.started + *workload.longest - now, Duration::zero());
+  // It may end long before its limit.
+  if (!end) return End{left, Seconds(0), workload.gpus};
+  return End{std::min(end->likely, left), std::min(end->earliest, left), workload.gpus};
+}
+
+// Returns how long a waiting workload runs at most; nullopt if that is unknown.
+std::optional<Seconds> LongestOf(const RoundWorkload& workload, Duration restart_cost) {
+  std::optional<Seconds> longest = workload.longest;
+  const std::optional<Seconds>& remaining = workload.service.remaining;
+  if (!remaining || workload.service.refuted) return longest;
+  const Seconds measured = *remaining * kUncertainty + restart_cost;
+  return std::min(longest.value_or(measured), measured);
+}
+
+// `free`: GPUs that are free now. Returns nullopt if the workloads with known ends free too few.
+std::optional<Start> StartOf(Gpus gpus, Gpus free, std::vector<End> ends) {
+  Start start;
+  std::sort(ends.begin(), ends.end(),
+            [](const End& a, const End& b) { return a.likely < b.likely; });
+  Gpus sum = free;
+  for (auto end = ends.begin(); sum < gpus && end != ends.end(); ++end) sum += end->gpus;
+  if (sum < gpus) return std::nullopt;
+  start.spare = sum - gpus;
+  std::sort(ends.begin(), ends.end(),
+            [](const End& a, const End& b) { return a.earliest < b.earliest; });
+  sum = free;
+  for (auto end = ends.begin(); sum < gpus && end != ends.end(); ++end) {
+    sum += end->gpus;
+    start.earliest = end->earliest;
+  }
+  return start;
+}
 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
@@ -89,6 +149,8 @@ Result<Rounds> Rounds::Make(RoundSettings settings) {
     return Fail(ErrorCode::kInvalid, "leastRun, restartCost: must not be negative");
   auto policy = MakeOrder(settings);
   if (!policy) return Fail(policy.error());
+  if (settings.backfill && ((*policy)->Preempts() || settings.elastic))
+    return Fail(ErrorCode::kInvalid, std::string(kBackfillNeedsFifo));
   return Rounds(std::move(settings), *std::move(policy));
 }
 
@@ -120,7 +182,8 @@ void Rounds::Charge(RoundService& service, Gpus gpus, WallTime created, Doing do
 
 std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallTime now) const {
   const bool has_turn = workload.band == Band::kRuns && !begins;
-  if (workload.state != RoundState::kRuns) return has_turn ? kRound : std::string_view();
+  if (workload.state != RoundState::kRuns)
+    return has_turn && !settings_.backfill ? kRound : std::string_view();
   if (!workload.may_lose_turn) return kToItsEnd;
   if (!policy_->Preempts()) return kNoPreemption;
   if (has_turn) return kRound;
@@ -208,15 +271,34 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
 
   Gpus free;
   bool stopped = false;
+  std::vector<End> ends;       // of the chosen workloads that run
+  std::optional<Start> start;  // of the workload that stopped those behind it, with backfill
+  // Returns why a workload may pass the one that stopped it; empty if it may not.
+  const auto passes = [&](const RoundWorkload& workload) -> std::string_view {
+    if (!start || workload.gpus > free) return {};
+    const std::optional<Seconds> longest = LongestOf(workload, settings_.restart_cost);
+    if (longest && *longest <= start->earliest) return kInTime;
+    if (workload.gpus > start->spare) return {};
+    start->spare -= workload.gpus;
+    return kSpare;
+  };
   const auto chosen = [&](const Entry& entry) {
     const RoundWorkload& workload = workloads[entry.index];
     const bool runs = workload.state == RoundState::kRuns;
+    std::string_view why = entry.kept.empty() ? kTurn : entry.kept;
     if (entry.may_lose_turn && (workload.gpus > free || (stopped && !runs))) {
-      stopped |= !policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota;
-      return false;
+      const bool stops = !policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota;
+      if (stops && !stopped && settings_.backfill) start = StartOf(workload.gpus, free, ends);
+      const std::string_view passing = stopped && !runs ? passes(workload) : std::string_view();
+      stopped |= stops;
+      if (passing.empty()) return false;
+      why = passing;
     }
     free -= workload.gpus;
-    decision.verdicts[entry.index] = {Band::kRuns, entry.kept.empty() ? kTurn : entry.kept};
+    if (runs) {
+      if (const std::optional<End> end = EndOf(workload, now)) ends.push_back(*end);
+    }
+    decision.verdicts[entry.index] = {Band::kRuns, why};
     return true;
   };
   // A workload that had its turn and no longer fits is ranked by the policy again, as in the next
@@ -226,6 +308,8 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
     std::sort(entries.begin(), entries.end());
     free = quota_left;
     stopped = again = false;
+    ends.clear();
+    start.reset();
     rest = std::stable_partition(entries.begin(), entries.end(), chosen);
     for (auto entry = rest; entry != entries.end(); ++entry) {
       if (entry->kept != kRound) continue;

@@ -5,7 +5,8 @@
 // that priorities alone can drive a queue with its own scheduler (Kueue's ClusterQueue):
 //
 //   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
-//          fit is passed over; under fifo it also holds back those that wait behind it
+//          fit is passed over; under fifo it also holds back those that wait behind it, or with
+//          backfill, those of them that could delay it
 //   next   running workloads that are not in the first band, so that only workloads of that band
 //          can take their place; and the waiting workloads that get GPUs as they become free, up to
 //          the quota once more
@@ -39,6 +40,9 @@
 
 namespace synergy {
 
+inline constexpr std::string_view kBackfillNeedsFifo =
+    "backfill: InTime needs policy fifo, without gpuTypes and workers: Elastic";
+
 enum class Band : uint8_t { kWaits, kNext, kRuns };
 std::string_view ToString(Band band);
 
@@ -60,6 +64,9 @@ struct RoundSettings {
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
   Duration restart_cost = std::chrono::minutes(1);
+  // Under fifo alone: behind a workload that waits for GPUs, those run that surely end before it
+  // can start, and those with GPUs that it will not need.
+  bool backfill = false;
 };
 
 // How long a workload has waited, by cause (Philly, ATC'19, section 3.1). A workload that starts,
@@ -107,6 +114,8 @@ struct RoundWorkload {
   WallTime created{};
   WallTime started{};  // kRuns: when it got its quota
   RoundService service;
+  // How long it runs at most once it has its quota; nullopt: without a limit.
+  std::optional<Duration> longest;
   // With `given_order`: the lower place goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
 };
@@ -126,7 +135,8 @@ struct RoundDecision {
 
 class Rounds {
  public:
-  // Fails with kInvalid for an unknown policy, queue limits that do not ascend, or unusable times.
+  // Fails with kInvalid for an unknown policy, queue limits that do not ascend, unusable times, or
+  // backfill under another policy than fifo.
   static Result<Rounds> Make(RoundSettings settings);
 
   // Returns the start of the round at `now`. Rounds begin at multiples of their length on the wall
@@ -145,8 +155,8 @@ class Rounds {
               WallTime now) const;
 
   // `begins`: this is the first decision of a round. In all other decisions, a workload that has
-  // its turn keeps it. Under the elastic policy this returns the present bands, because
-  // ElasticRounds decides them.
+  // its turn keeps it; with backfill, one that waits keeps it only while it would get it again.
+  // Under the elastic policy this returns the present bands, because ElasticRounds decides them.
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                        WallTime now) const;
 

@@ -153,6 +153,11 @@ Decision ReplayedRun::Again(decision::StorageReported recorded) {
   return recorded;
 }
 
+Decision ReplayedRun::Again(decision::ReservationsReported recorded) {
+  tuner_->ObserveReservations(memory_, recorded.reservations);
+  return recorded;
+}
+
 Decision ReplayedRun::Again(decision::TunerLearned recorded) {
   // The action is unknown only if its decision came out shorter than recorded, which is already
   // reported.

@@ -42,6 +42,7 @@ class ReplayedRun {
   Decision Again(decision::TunerLearned recorded);
   Decision Again(decision::IdleReported recorded);
   Decision Again(decision::StorageReported recorded);
+  Decision Again(decision::ReservationsReported recorded);
 
   ClusterState state_;
   HeldProfiles profiles_;

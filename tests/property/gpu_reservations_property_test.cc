@@ -19,6 +19,9 @@ constexpr Instant kNow{std::chrono::hours(1000)};
 
 Duration Minutes(uint64_t count) { return std::chrono::minutes(count); }
 
+MilliCpu SomeCpu(Random& random) { return Cores(static_cast<int64_t>(random.Below(12))); }
+Bytes SomeMemory(Random& random) { return GiB(static_cast<int64_t>(random.Below(24))); }
+
 GpuCluster Generated(Random& random, bool exact) {
   GpuCluster cluster;
   cluster.products.resize(1 + random.Below(2));
@@ -34,8 +37,12 @@ GpuCluster Generated(Random& random, bool exact) {
                  .product = random.Below(cluster.products.size()),
                  .gpus = Gpus(static_cast<int64_t>(4 + 4 * random.Below(2))),
                  .takes_pods = random.Below(8) != 0,
+                 .cpu = Cores(32),
+                 .memory = GiB(static_cast<int64_t>(32 + random.Below(64))),
                  .uses = {}};
     int64_t left = node.gpus.count();
+    MilliCpu cpu_left = node.cpu;
+    Bytes memory_left = node.memory;
     while (left > 0 && random.Below(6) != 0) {
       const auto gpus = static_cast<int64_t>(1 + random.Below(static_cast<uint64_t>(left)));
       left -= gpus;
@@ -48,7 +55,11 @@ GpuCluster Generated(Random& random, bool exact) {
           ends->latest += Minutes(random.Below(600));
         }
       }
-      node.uses.push_back({cluster.running.size(), Gpus(gpus)});
+      const MilliCpu cpu = std::min(SomeCpu(random), cpu_left);
+      const Bytes memory = std::min(SomeMemory(random), memory_left);
+      cpu_left -= cpu;
+      memory_left -= memory;
+      node.uses.push_back({cluster.running.size(), Gpus(gpus), cpu, memory});
       cluster.running.push_back({"r" + std::to_string(cluster.running.size()), ends});
     }
     cluster.nodes.push_back(std::move(node));
@@ -67,7 +78,8 @@ GpuCluster Generated(Random& random, bool exact) {
                       .expects_nodes = random.Below(8) == 0};
     const uint64_t pods = random.Below(3) == 0 ? 1 + random.Below(4) : 1;
     for (uint64_t pod = 0; pod < pods; ++pod)
-      job.pods.push_back(Gpus(static_cast<int64_t>(1 + random.Below(8))));
+      job.pods.push_back(
+          {Gpus(static_cast<int64_t>(1 + random.Below(8))), SomeCpu(random), SomeMemory(random)});
     cluster.waiting.push_back(std::move(job));
   }
   return cluster;
@@ -78,18 +90,18 @@ const GpuNode& NodeOf(const GpuCluster& cluster, const std::string& name) {
                        [&](const GpuNode& node) { return node.name == name; });
 }
 
-// GPUs of the node once the jobs of that name have ended.
-Gpus FreeWithout(const GpuCluster& cluster, const GpuNode& node,
-                 const std::set<std::string>& ended) {
-  Gpus free = node.gpus;
+// Returns what is free on the node once the jobs of that name have ended.
+ResourceVector FreeWithout(const GpuCluster& cluster, const GpuNode& node,
+                           const std::set<std::string>& ended) {
+  ResourceVector free{node.gpus, node.cpu, node.memory};
   for (const GpuNode::Use& use : node.uses) {
-    if (!ended.contains(cluster.running[use.job].name)) free -= use.gpus;
+    if (!ended.contains(cluster.running[use.job].name)) free -= {use.gpus, use.cpu, use.memory};
   }
   return free;
 }
 
 void ExpectWhole(const GpuCluster& cluster, const ReservationPlan& plan) {
-  std::map<std::string, Gpus> reserved;
+  std::map<std::string, ResourceVector> reserved;
   std::set<std::string> ended;
   std::map<size_t, size_t> given;
   for (const GpuReservation& reservation : plan.reservations) {
@@ -100,19 +112,19 @@ void ExpectWhole(const GpuCluster& cluster, const ReservationPlan& plan) {
     const auto job =
         std::find_if(cluster.waiting.begin(), cluster.waiting.end(),
                      [&](const WaitingGpuJob& each) { return each.name == reservation.job; });
-    Gpus asked;
-    for (const Gpus pod : job->pods) asked += pod;
+    ResourceVector asked;
+    for (const ResourceVector& pod : job->pods) asked += pod;
     for (const GpuReservation::Place& place : reservation.places) {
       const GpuNode& node = NodeOf(cluster, place.node);
       ASSERT_TRUE(node.takes_pods);
       ASSERT_EQ(node.product, reservation.product);
       ASSERT_TRUE(cluster.node_sets[job->nodes][static_cast<size_t>(&node - cluster.nodes.data())]);
-      asked -= place.gpus;
-      reserved[place.node] += place.gpus;
+      asked -= {place.gpus, place.cpu, place.memory};
+      reserved[place.node] += {place.gpus, place.cpu, place.memory};
       // All jobs that were given before it have theirs beside it.
-      ASSERT_LE(reserved[place.node], FreeWithout(cluster, node, ended)) << place.node;
+      ASSERT_TRUE(reserved[place.node].FitsWithin(FreeWithout(cluster, node, ended))) << place.node;
     }
-    ASSERT_EQ(asked, Gpus(0));
+    ASSERT_EQ(asked, ResourceVector{});
     for (const std::string& name : reservation.waits_for) {
       const auto running =
           std::find_if(cluster.running.begin(), cluster.running.end(),
@@ -153,7 +165,7 @@ TEST(GpuReservationsProperty, PassingPodsDelayNoStartWhereEndsAreExact) {
     if (plan.reservations.empty()) continue;
     for (int pod = 0; pod < 12; ++pod) {
       GpuNode& node = cluster.nodes[random.Below(cluster.nodes.size())];
-      const Gpus free = FreeWithout(cluster, node, {});
+      const Gpus free = FreeWithout(cluster, node, {}).gpus;
       if (free <= Gpus(0) || !node.takes_pods) continue;
       const std::string name = "x" + std::to_string(pod);
       PassingPod passing{
@@ -188,7 +200,7 @@ TEST(GpuReservationsProperty, PassingPodsDelayNoStartWhereEndsAreExact) {
               reserved += place.gpus;
           }
         }
-        ASSERT_TRUE(reserved == Gpus(0) || reserved <= FreeWithout(cluster, node, ended))
+        ASSERT_TRUE(reserved == Gpus(0) || reserved <= FreeWithout(cluster, node, ended).gpus)
             << reservation.job << " on " << node.name;
       }
     }

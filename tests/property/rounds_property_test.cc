@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -148,6 +150,90 @@ RC_GTEST_PROP(RoundsProperty, RunningJobLosesNoTurnToOneThatWaitsForItsOwn, ()) 
       RC_ASSERT(decision.verdicts[waits].band != Band::kRuns);
     }
   }
+}
+
+// With backfill, the first workload that waits for GPUs has them at the time that follows from what
+// runs, whichever others have their turn before.
+RC_GTEST_PROP(RoundsProperty, BackfillDelaysNoStart, ()) {
+  const Rounds rounds = *Rounds::Make({.policy = "fifo", .backfill = true});
+  const Gpus quota(*rc::gen::inRange(8, 24));
+  std::vector<RoundWorkload> workloads;
+  Gpus in_use;
+  const int count = *rc::gen::inRange(2, 16);
+  for (int number = 0; number < count; ++number) {
+    RoundWorkload workload = AnyWorkload(number);
+    workload.left_alone = false;
+    workload.own_priority = 0;
+    workload.state = *rc::gen::element(RoundState::kWaits, RoundState::kRuns);
+    if (in_use + workload.gpus > quota) workload.state = RoundState::kWaits;
+    if (workload.state == RoundState::kRuns) in_use += workload.gpus;
+    workload.service.refuted = *rc::gen::inRange(0, 4) == 0;
+    if (*rc::gen::inRange(0, 2) == 0)
+      workload.longest = std::chrono::seconds(*rc::gen::inRange(1000, 8000));
+    // All that waits has come after all that runs.
+    if (workload.state == RoundState::kWaits) workload.created += std::chrono::hours(2);
+    workloads.push_back(std::move(workload));
+  }
+  const RoundDecision decision = rounds.Decide(quota, workloads, true, kNow);
+  const RoundWorkload* head = nullptr;
+  for (const size_t index : decision.order) {
+    const RoundWorkload& workload = workloads[index];
+    const bool waits = workload.state == RoundState::kWaits && workload.gpus <= quota &&
+                       decision.verdicts[index].band != Band::kRuns;
+    if (waits && (head == nullptr ||
+                  std::tie(workload.created, workload.name) < std::tie(head->created, head->name)))
+      head = &workload;
+  }
+  if (head == nullptr) return;
+  const double never = 1e12;
+  const auto likely_end = [&](const RoundWorkload& workload) {
+    double end = never;
+    if (workload.service.remaining && !workload.service.refuted)
+      end = workload.service.remaining->count();
+    if (workload.longest) {
+      const double left = Seconds(workload.started + *workload.longest - kNow).count();
+      end = std::min(end, std::max(left, 0.0));
+    }
+    return end;
+  };
+  Gpus free = quota;
+  std::vector<std::pair<double, Gpus>> ends;
+  std::vector<const RoundWorkload*> passed;
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    const RoundWorkload& workload = workloads[index];
+    const bool before_it =
+        std::tie(workload.created, workload.name) < std::tie(head->created, head->name);
+    if (workload.state == RoundState::kRuns) {
+      free -= workload.gpus;
+      ends.emplace_back(likely_end(workload), workload.gpus);
+    } else if (decision.verdicts[index].band == Band::kRuns) {
+      if (before_it) {
+        free -= workload.gpus;
+      } else {
+        passed.push_back(&workload);
+      }
+    }
+  }
+  std::sort(ends.begin(), ends.end());
+  double start = 0;
+  Gpus then = free;
+  for (auto end = ends.begin(); then < head->gpus && end != ends.end(); ++end) {
+    then += end->second;
+    start = end->first;
+  }
+  if (start == never || then < head->gpus) {
+    RC_ASSERT(passed.empty());
+    return;
+  }
+  for (const RoundWorkload* const workload : passed) {
+    double longest = never;
+    if (workload->longest) longest = Seconds(*workload->longest).count();
+    if (workload->service.remaining && !workload->service.refuted)
+      longest = std::min(longest, 2 * workload->service.remaining->count() + 60);
+    if (longest > start) then -= workload->gpus;
+    RC_ASSERT(workload->gpus <= free);
+  }
+  RC_ASSERT(then >= head->gpus);
 }
 
 }  // namespace

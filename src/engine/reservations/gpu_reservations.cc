@@ -10,45 +10,99 @@
 namespace synergy {
 namespace {
 
-// GPUs of one node that no reservation has yet: free ones, and those of jobs with known ends.
+// The amounts of one node that no reservation has yet: free ones, and those of jobs with known
+// ends.
 struct Supply {
   struct End {
     Instant likely{};
     Instant earliest{};
     size_t job = 0;
-    Gpus gpus;
+    ResourceVector amounts;
   };
 
-  Gpus free;
+  ResourceVector free;
   std::vector<End> ends;  // by likely end
 
-  // Returns the GPUs that are free at that time if nothing else takes them.
-  Gpus At(Instant time) const {
-    Gpus gpus = free;
-    for (const End& end : ends) gpus += end.likely <= time ? end.gpus : Gpus(0);
-    return gpus;
+  // Returns what is free at that time if nothing else takes it.
+  ResourceVector At(Instant time) const {
+    ResourceVector sum = free;
+    for (const End& end : ends) {
+      if (end.likely <= time) sum += end.amounts;
+    }
+    return sum;
   }
 
-  // Takes GPUs that are free at `time`. It prefers those of the jobs that end last, so that others
-  // can use the GPUs that are free now until then. Adds the jobs to `waits_for`. REQUIRES: gpus <=
-  // At(time).
-  void Take(Gpus gpus, Instant time, std::set<size_t>& waits_for) {
-    for (auto end = ends.rbegin(); end != ends.rend() && gpus > Gpus(0); ++end) {
-      if (end->likely > time || end->gpus <= Gpus(0)) continue;
-      const Gpus part = std::min(gpus, end->gpus);
-      end->gpus -= part;
-      gpus -= part;
-      waits_for.insert(end->job);
+  // Takes what is free at `time`, and adds the jobs that must have ended to `waits_for`. It prefers
+  // the GPUs of the jobs that end last, so that others can use the GPUs that are free now until
+  // then; CPU and memory come from these jobs too, as far as they have enough. REQUIRES:
+  // amounts.FitsWithin(At(time)).
+  void Take(const ResourceVector& amounts, Instant time, std::set<size_t>& waits_for) {
+    std::set<size_t> awaited;
+    free.gpus -= TakeFromEnds(&ResourceVector::gpus, amounts.gpus, time, nullptr, awaited);
+    ResourceVector::ForEachDivided([&](auto member) {
+      const auto amount = TakeFromEnds(member, amounts.*member, time, &awaited, awaited);
+      const auto part = std::min(free.*member, amount);
+      free.*member -= part;
+      TakeFromEnds(member, amount - part, time, nullptr, awaited);
+    });
+    waits_for.merge(awaited);
+  }
+
+ private:
+  // Takes up to `amount` from jobs that end by `time`: of `only`, or of all if it is null. Adds
+  // them to `awaited`. Returns the rest.
+  template <class Amount>
+  Amount TakeFromEnds(Amount ResourceVector::* member, Amount amount, Instant time,
+                      const std::set<size_t>* only, std::set<size_t>& awaited) {
+    const Amount zero{};
+    for (auto end = ends.rbegin(); end != ends.rend() && amount > zero; ++end) {
+      Amount& has = end->amounts.*member;
+      if (end->likely > time || has <= zero) continue;
+      if (only != nullptr && !only->contains(end->job)) continue;
+      const Amount part = std::min(amount, has);
+      has -= part;
+      amount -= part;
+      awaited.insert(end->job);
     }
-    free -= gpus;
+    return amount;
   }
 };
 
-// GPUs of some nodes for one job.
+template <class Has>
+ResourceVector VectorOf(const Has& has) {
+  return {has.gpus, has.cpu, has.memory};
+}
+
+// An order of amounts; the most GPUs are last.
+auto OrderOf(const ResourceVector& amounts) {
+  return std::make_tuple(amounts.gpus, amounts.cpu, amounts.memory);
+}
+using Order = decltype(OrderOf({}));
+
+// Returns how many pods fit into `room`, up to `most`. REQUIRES: the pod needs GPUs.
+size_t CountOf(const ResourceVector& pod, const ResourceVector& room, size_t most) {
+  size_t count = most;
+  ResourceVector::ForEach([&](auto member) {
+    const int64_t needed = (pod.*member).count();
+    if (needed <= 0) return;
+    count =
+        std::min(count, static_cast<size_t>(std::max<int64_t>((room.*member).count(), 0) / needed));
+  });
+  return count;
+}
+
+ResourceVector TimesOf(const ResourceVector& pod, size_t count) {
+  ResourceVector sum;
+  ResourceVector::ForEach(
+      [&](auto member) { sum.*member = pod.*member * static_cast<int64_t>(count); });
+  return sum;
+}
+
+// Places on some nodes for one job.
 struct Found {
   Instant likely{};
   std::map<size_t, Supply> left;  // of the nodes that it takes GPUs of
-  std::map<size_t, Gpus> taken;
+  std::map<size_t, ResourceVector> taken;
   std::set<size_t> waits_for;
 };
 
@@ -63,7 +117,7 @@ class Planner {
       const GpuNode& node = cluster.nodes[index];
       Supply& supply = supplies_.emplace_back(SupplyOf(node));
       if (!node.takes_pods) supply = {};
-      empty_.push_back({.free = node.takes_pods ? node.gpus : Gpus(0), .ends = {}});
+      empty_.push_back({.free = node.takes_pods ? VectorOf(node) : ResourceVector{}, .ends = {}});
       nodes_of_[node.product].push_back(index);
       by_name_.emplace(node.name, index);
     }
@@ -88,15 +142,17 @@ class Planner {
 
  private:
   Supply SupplyOf(const GpuNode& node) const {
-    Supply supply{.free = node.gpus, .ends = {}};
+    Supply supply{.free = VectorOf(node), .ends = {}};
     for (const GpuNode::Use& use : node.uses) {
-      supply.free -= use.gpus;
+      supply.free -= VectorOf(use);
       const std::optional<TimeRange>& ends = cluster_.running[use.job].ends;
       if (!ends) continue;
       supply.ends.push_back(
-          {std::max(ends->likely, now_), std::max(ends->earliest, now_), use.job, use.gpus});
+          {std::max(ends->likely, now_), std::max(ends->earliest, now_), use.job, VectorOf(use)});
     }
-    supply.free = std::max(supply.free, Gpus(0));
+    // Jobs may have more than the node if it has shrunk.
+    ResourceVector::ForEach(
+        [&](auto member) { supply.free.*member = std::max(supply.free.*member, {}); });
     std::sort(supply.ends.begin(), supply.ends.end(), [](const auto& a, const auto& b) {
       return std::tie(a.likely, a.job) < std::tie(b.likely, b.job);
     });
@@ -126,15 +182,19 @@ class Planner {
                      [&](size_t node) { return allowed[node]; }))
       return ReservationOutcome::kOff;
     Gpus gpus;
-    for (const Gpus pod : job.pods) gpus += pod;
+    for (const ResourceVector& pod : job.pods) gpus += pod.gpus;
     if (gpus <= Gpus(0) || gpus < settings->least_gpus) return ReservationOutcome::kFewGpus;
     if (now_ - job.since < settings->after) return ReservationOutcome::kNotYet;
     if (job.expects_nodes) return ReservationOutcome::kExpectsNodes;
     if (given_[product] >= settings->most) return ReservationOutcome::kOthersHaveAll;
-    std::vector<Gpus> pods = job.pods;
-    std::sort(pods.rbegin(), pods.rend());
+    std::vector<ResourceVector> pods = job.pods;
+    std::sort(pods.begin(), pods.end(), [](const ResourceVector& a, const ResourceVector& b) {
+      return OrderOf(b) < OrderOf(a);
+    });
+    std::vector<Order> kind;
+    for (const ResourceVector& pod : pods) kind.push_back(OrderOf(pod));
     // If a job finds nothing, a job of the same kind finds nothing after it.
-    const auto failed = failed_.find({product, job.nodes, pods});
+    const auto failed = failed_.find({product, job.nodes, kind});
     if (failed != failed_.end()) return failed->second;
     if (tried_ >= kMostTriedJobs) return ReservationOutcome::kNotTried;
     ++tried_;
@@ -146,7 +206,7 @@ class Planner {
     if (!found) {
       const ReservationOutcome why =
           Find(pods, nodes, empty_) ? ReservationOutcome::kNoDates : ReservationOutcome::kNeverFits;
-      failed_.emplace(std::make_tuple(product, job.nodes, std::move(pods)), why);
+      failed_.emplace(std::make_tuple(product, job.nodes, std::move(kind)), why);
       return why;
     }
     Stay(job, product, *settings, pods, allowed, *found);
@@ -155,7 +215,8 @@ class Planner {
 
   // Replaces `found` with the job's present nodes, unless the nodes in `found` save enough time.
   void Stay(const WaitingGpuJob& job, size_t product, const ReservationSettings& settings,
-            const std::vector<Gpus>& pods, const std::vector<bool>& allowed, Found& found) const {
+            const std::vector<ResourceVector>& pods, const std::vector<bool>& allowed,
+            Found& found) const {
     const auto last =
         std::find_if(before_.begin(), before_.end(), [&](const GpuReservation& reservation) {
           return reservation.job == job.name && reservation.product == product;
@@ -175,12 +236,13 @@ class Planner {
     if (there->likely - found.likely < least) found = *std::move(there);
   }
 
-  // Returns where and when the pods, largest first, can have their GPUs soonest.
-  std::optional<Found> Find(const std::vector<Gpus>& pods, const Nodes& nodes,
+  // Returns where and when the pods, largest first, can have their places soonest.
+  std::optional<Found> Find(const std::vector<ResourceVector>& pods, const Nodes& nodes,
                             const std::vector<Supply>& supplies) const {
     Found found{.likely = now_, .left = {}, .taken = {}, .waits_for = {}};
     for (auto from = pods.begin(); from != pods.end();) {
-      const auto to = std::find_if(from, pods.end(), [&](Gpus gpus) { return gpus != *from; });
+      const auto to =
+          std::find_if(from, pods.end(), [&](const ResourceVector& pod) { return pod != *from; });
       if (!FindAlike(*from, static_cast<size_t>(to - from), nodes, supplies, found))
         return std::nullopt;
       from = to;
@@ -188,10 +250,10 @@ class Planner {
     return found;
   }
 
-  // Adds `count` pods with `gpus` each.
-  bool FindAlike(Gpus gpus, size_t count, const Nodes& nodes, const std::vector<Supply>& supplies,
-                 Found& found) const {
-    if (gpus <= Gpus(0)) return true;
+  // Adds `count` pods like this one.
+  bool FindAlike(const ResourceVector& pod, size_t count, const Nodes& nodes,
+                 const std::vector<Supply>& supplies, Found& found) const {
+    if (pod.gpus <= Gpus(0)) return true;
     const auto supply_of = [&](size_t node) -> const Supply& {
       const auto left = found.left.find(node);
       return left == found.left.end() ? supplies[node] : left->second;
@@ -199,15 +261,15 @@ class Planner {
     std::vector<Instant> slots;  // when there is room for one more pod
     for (const size_t node : nodes) {
       const Supply& supply = supply_of(node);
-      Gpus sum = supply.free;
+      ResourceVector sum = supply.free;
       size_t have = 0;
       const auto add = [&](Instant time) {
-        const auto room = static_cast<size_t>(std::max<int64_t>(sum.count() / gpus.count(), 0));
-        for (; have < std::min(room, count); ++have) slots.push_back(time);
+        const size_t room = CountOf(pod, sum, count);
+        for (; have < room; ++have) slots.push_back(time);
       };
       add(now_);
       for (const Supply::End& end : supply.ends) {
-        sum += end.gpus;
+        sum += end.amounts;
         add(end.likely);
       }
     }
@@ -223,10 +285,9 @@ class Planner {
     };
     std::vector<Site> sites;
     for (const size_t node : nodes) {
-      const Gpus free = supply_of(node).At(time);
-      const size_t room =
-          std::min(static_cast<size_t>(std::max<int64_t>(free.count() / gpus.count(), 0)), count);
-      if (room > 0) sites.push_back({room, free - gpus * static_cast<int64_t>(room), node});
+      const ResourceVector free = supply_of(node).At(time);
+      const size_t room = CountOf(pod, free, count);
+      if (room > 0) sites.push_back({room, free.gpus - TimesOf(pod, room).gpus, node});
     }
     // Prefer the fewest nodes, and among nodes with equal room those that keep the fewest GPUs.
     std::sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) {
@@ -235,7 +296,7 @@ class Planner {
     for (const Site& site : sites) {
       if (count == 0) break;
       const size_t here = std::min(site.room, count);
-      const Gpus amount = gpus * static_cast<int64_t>(here);
+      const ResourceVector amount = TimesOf(pod, here);
       found.left.try_emplace(site.node, supplies[site.node])
           .first->second.Take(amount, time, found.waits_for);
       found.taken[site.node] += amount;
@@ -245,16 +306,17 @@ class Planner {
     return true;
   }
 
-  // Returns the earliest time at which this many GPUs of the node are free.
-  Instant EarliestOf(const Supply& supply, Gpus gpus) const {
-    std::vector<std::pair<Instant, Gpus>> ends;
-    for (const Supply::End& end : supply.ends) ends.emplace_back(end.earliest, end.gpus);
-    std::sort(ends.begin(), ends.end());
-    Gpus sum = supply.free;
+  // Returns the earliest time at which the node has these amounts free.
+  Instant EarliestOf(const Supply& supply, const ResourceVector& amounts) const {
+    std::vector<Supply::End> ends = supply.ends;
+    std::sort(ends.begin(), ends.end(), [](const Supply::End& a, const Supply::End& b) {
+      return std::tie(a.earliest, a.amounts.gpus) < std::tie(b.earliest, b.amounts.gpus);
+    });
+    ResourceVector sum = supply.free;
     Instant time = now_;
-    for (auto end = ends.begin(); sum < gpus && end != ends.end(); ++end) {
-      sum += end->second;
-      time = end->first;
+    for (auto end = ends.begin(); !amounts.FitsWithin(sum) && end != ends.end(); ++end) {
+      sum += end->amounts;
+      time = end->earliest;
     }
     return time;
   }
@@ -266,9 +328,10 @@ class Planner {
     reservation.product = product;
     TimeRange& starts = reservation.starts;
     starts = {now_, found.likely, found.likely};
-    for (const auto& [node, gpus] : found.taken) {
-      reservation.places.push_back({cluster_.nodes[node].name, gpus});
-      starts.earliest = std::max(starts.earliest, EarliestOf(supplies_[node], gpus));
+    for (const auto& [node, amounts] : found.taken) {
+      reservation.places.push_back(
+          {cluster_.nodes[node].name, amounts.gpus, amounts.cpu, amounts.memory});
+      starts.earliest = std::max(starts.earliest, EarliestOf(supplies_[node], amounts));
       supplies_[node] = std::move(found.left.at(node));
     }
     starts.earliest = std::min(starts.earliest, starts.likely);
@@ -294,7 +357,7 @@ class Planner {
   std::vector<Supply> supplies_;  // by node
   std::vector<Supply> empty_;     // by node, if no job ran
   std::unordered_map<std::string_view, size_t> by_name_;
-  std::map<std::tuple<size_t, size_t, std::vector<Gpus>>, ReservationOutcome> failed_;
+  std::map<std::tuple<size_t, size_t, std::vector<Order>>, ReservationOutcome> failed_;
   size_t tried_ = 0;
 };
 

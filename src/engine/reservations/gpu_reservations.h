@@ -6,7 +6,8 @@
 // there end. The start is an estimate that moves with the jobs' expected ends.
 //
 //   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
-//                       soonest; GPUs of jobs without a known end are not counted on
+//                       soonest, with the CPU and memory that the job needs at least; what belongs
+//                       to jobs without a known end is not counted on
 //   MayTake()           a pod may go to reserved GPUs if it ends before the earliest start
 //                       (backfill); GPUs that the start does not need stay open to everybody
 //
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/resources.h"
 #include "core/units.h"
 
 namespace synergy {
@@ -59,12 +61,18 @@ struct GpuNode {
   struct Use {
     size_t job = 0;  // in GpuCluster::running
     Gpus gpus;
+    // The job keeps at least these while it runs. Others may get the rest.
+    MilliCpu cpu{};
+    Bytes memory{};
   };
 
   std::string name;
   size_t product = 0;  // in GpuCluster::products
   Gpus gpus;
   bool takes_pods = true;
+  // For all jobs on it together.
+  MilliCpu cpu{};
+  Bytes memory{};
   std::vector<Use> uses;
 };
 
@@ -72,9 +80,9 @@ struct WaitingGpuJob {
   std::string name;
   int32_t priority = 0;
   Instant since{};
-  std::vector<Gpus> pods;      // the GPUs of each
-  size_t nodes = 0;            // in GpuCluster::node_sets: where its pods may go
-  bool expects_nodes = false;  // an autoscaler makes nodes for it
+  std::vector<ResourceVector> pods;  // what each needs at least
+  size_t nodes = 0;                  // in GpuCluster::node_sets: where its pods may go
+  bool expects_nodes = false;        // an autoscaler makes nodes for it
 };
 
 struct GpuCluster {
@@ -89,6 +97,9 @@ struct GpuReservation {
   struct Place {
     std::string node;
     Gpus gpus;
+    // The job's pods there need at least these.
+    MilliCpu cpu{};
+    Bytes memory{};
 
     bool operator==(const Place&) const = default;
   };
@@ -113,7 +124,7 @@ enum class ReservationOutcome : uint8_t {
   kOthersHaveAll,  // jobs ahead of it have all the reservations allowed
   kNotTried,       // too many jobs ahead of it got none
   kNeverFits,      // not even if all of its nodes were empty
-  kNoDates,        // the jobs with known ends free too few GPUs on any nodes
+  kNoDates,        // the jobs with known ends free too little on any nodes
   kReserved,
 };
 

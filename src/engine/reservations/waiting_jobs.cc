@@ -30,6 +30,24 @@ const std::string& ProductOf(const NodeState& node) {
 
 }  // namespace
 
+ResourceVector LeastOf(const Pod& pod) {
+  ResourceVector least = pod.requests.main;
+  if (!pod.fungible || pod.fungible->ChangedByHand()) return least;
+  const ManagedContainer& fungible = *pod.fungible;
+  const ResourceVector at_floor = LesserOf(fungible.requested, fungible.Counted(fungible.floor));
+  const ResourceVector surplus = fungible.Counted(fungible.requested) - fungible.Counted(at_floor);
+  ResourceVector::ForEachDivided([&](auto member) { least.*member -= surplus.*member; });
+  return least;
+}
+
+ResourceVector RoomForJobs(const NodeState& node) {
+  ResourceVector room = node.allocatable;
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->UsesGpus()) room -= pod->requests.main;
+  }
+  return room;
+}
+
 bool SelectsAlike(const Pod& a, const Pod& b) {
   const auto& one = a.waiting->selection;
   const auto& other = b.waiting->selection;
@@ -40,7 +58,8 @@ std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
                                   const std::vector<std::shared_ptr<const Pod>>& waiting,
                                   const std::string& scheduler_name,
                                   const ReservationSettings& settings,
-                                  std::span<const GpuReservation> before, Moment at) {
+                                  std::span<const GpuReservation> before, Moment at,
+                                  const std::function<Duration(const Pod&)>& waited_before) {
   const auto has_one = [&](const std::string& name) {
     return std::any_of(before.begin(), before.end(),
                        [&](const GpuReservation& each) { return each.job == name; });
@@ -49,7 +68,8 @@ std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
   std::set<std::string> left_out;
   for (const auto& pod : waiting) {
     std::string name = JobOf(*pod);
-    const Instant since = at.now - (at.wall - pod->waiting->since);
+    const Duration more = waited_before ? waited_before(*pod) : Duration::zero();
+    const Instant since = at.now - (at.wall - pod->waiting->since) - more;
     const bool is_in_line = pod->waiting->scheduler == scheduler_name &&
                             (pod->waiting->unschedulable || has_one(name)) &&
                             IsSubjectToReservations(*pod) && since + settings.after <= at.now &&
@@ -119,17 +139,22 @@ GpuCluster ToGpuCluster(
     if (product == cluster.products.size()) cluster.products.emplace_back(settings);
     node_of.emplace(state.detail->name, cluster.nodes.size());
     indices.push_back(index);
+    const ResourceVector room = RoomForJobs(state);
     cluster.nodes.push_back({.name = state.detail->name,
                              .product = product,
                              .gpus = state.allocatable.gpus,
                              .takes_pods = state.Schedulable(),
+                             .cpu = room.cpu,
+                             .memory = room.memory,
                              .uses = {}});
   }
   for (const RunningJob& job : running) {
     for (const auto& pod : job.pods) {
       const auto node = node_of.find(pod->node);
       if (node == node_of.end()) continue;
-      cluster.nodes[node->second].uses.push_back({cluster.running.size(), pod->requests.main.gpus});
+      const ResourceVector least = LeastOf(*pod);
+      cluster.nodes[node->second].uses.push_back(
+          {cluster.running.size(), least.gpus, least.cpu, least.memory});
     }
     cluster.running.push_back({job.name, end_of(job)});
   }
@@ -154,7 +179,7 @@ GpuCluster ToGpuCluster(
     waiting.since = job.since;
     waiting.nodes = set;
     waiting.expects_nodes = job.expects_nodes;
-    for (const auto& pod : job.pods) waiting.pods.push_back(pod->requests.main.gpus);
+    for (const auto& pod : job.pods) waiting.pods.push_back(LeastOf(*pod));
   }
   return cluster;
 }

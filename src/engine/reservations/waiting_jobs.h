@@ -17,9 +17,17 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
+#include "core/resources.h"
 #include "engine/reservations/gpu_reservations.h"
 
 namespace synergy {
+
+// Returns what the pod needs at least on a node: its requests, less what the tuner may take of them
+// to make room for other pods.
+ResourceVector LeastOf(const Pod& pod);
+
+// Returns what pods with GPUs may have on the node in total.
+ResourceVector RoomForJobs(const NodeState& node);
 
 // Returns whether two waiting pods have the same conditions on nodes.
 bool SelectsAlike(const Pod& a, const Pod& b);
@@ -28,7 +36,7 @@ bool SelectsAlike(const Pod& a, const Pod& b);
 struct JobInLine {
   std::string name;  // JobOf()
   int32_t priority = 0;
-  Instant since{};                               // when its last pod began to wait
+  Instant since{};  // when its last pod began to wait, less what the job had waited before
   std::vector<std::shared_ptr<const Pod>> pods;  // by name
   bool expects_nodes = false;                    // an autoscaler makes nodes for it
 };
@@ -40,12 +48,14 @@ inline constexpr size_t kMostJobsInLine = 128;
 // time. These are the jobs that kube-scheduler found unschedulable, and the jobs of `before`, for
 // which kube-scheduler may meanwhile report another problem. Leaves out jobs that Kueue admits,
 // incomplete gangs, and gangs whose pods request different nodes. `waiting`: the pods returned by
-// ClusterState::WaitingPods().
+// ClusterState::WaitingPods(). `waited_before` returns how long earlier pods of a pod's job have
+// waited (waiting_times.h); null: no time.
 std::vector<JobInLine> JobsInLine(const ClusterSnapshot& snapshot,
                                   const std::vector<std::shared_ptr<const Pod>>& waiting,
                                   const std::string& scheduler_name,
                                   const ReservationSettings& settings,
-                                  std::span<const GpuReservation> before, Moment at);
+                                  std::span<const GpuReservation> before, Moment at,
+                                  const std::function<Duration(const Pod&)>& waited_before = {});
 
 // GPU pods on nodes, by job.
 struct RunningJob {

@@ -497,6 +497,40 @@ std::set<std::string> NodesToTake(TunerPass& pass, NodesWithoutSurplus& nodes,
   return taking;
 }
 
+Duration AheadOf(const TunerSettings& settings) {
+  return std::max<Duration>(kLeastAhead, settings.patience * 4);
+}
+
+bool StartsSoon(const TunerPass& pass, const GpuReservation& reservation) {
+  return reservation.starts.likely - pass.at.now <= AheadOf(pass.settings);
+}
+
+void MakeRoomAheadOn(TunerPass& pass, NodeIndex index, PreparedNode& prepared) {
+  std::vector<const GpuReservation*> starting;
+  for (const GpuReservation& reservation : pass.memory.reservations) {
+    if (StartsSoon(pass, reservation)) starting.push_back(&reservation);
+  }
+  const std::optional<RoomPlan> plan = RoomAhead(pass.cluster, index, starting, pass.rules());
+  if (plan && plan->amounts.empty()) {
+    prepared.looked_at = pass.cluster.version();
+    return;
+  }
+  // A pod that cannot be cut now may be cut later.
+  prepared.next_attempt = pass.at.now + pass.settings.retry;
+  if (!plan) return pass.WakeAt(prepared.next_attempt);
+  const std::string& name = pass.cluster.node(index).detail->name;
+  const auto here = [&](const GpuReservation* reservation) {
+    return std::any_of(reservation->places.begin(), reservation->places.end(),
+                       [&](const GpuReservation::Place& place) { return place.node == name; });
+  };
+  const std::string& job = (*std::find_if(starting.begin(), starting.end(), here))->job;
+  for (size_t i = 0; i < plan->amounts.size(); ++i) {
+    if (plan->amounts[i] == plan->node_shares.shares[i].current) continue;
+    Cut(pass, plan->node_shares.pods[i], plan->amounts[i], ChangeKind::kReclaimed,
+        fmt::format("room for {}, which starts soon", job));
+  }
+}
+
 PlacesOfGangs LookAtGangs(const TunerPass& pass) {
   PlacesOfGangs gangs;
   for (const auto& [uid, place] : pass.memory.places) {
@@ -601,11 +635,81 @@ void MakeRoom(TunerPass& pass) {
   }
 }
 
+void PrepareNodes(TunerPass& pass) {
+  TunerMemory& memory = pass.memory;
+  const Instant now = pass.at.now;
+  std::map<std::string, PreparedNode> prepared;
+  for (const GpuReservation& reservation : memory.reservations) {
+    if (!StartsSoon(pass, reservation)) {
+      pass.WakeAt(reservation.starts.likely - AheadOf(pass.settings));
+      continue;
+    }
+    for (const GpuReservation::Place& place : reservation.places) {
+      const auto before = memory.prepared.find(place.node);
+      prepared.emplace(place.node, before == memory.prepared.end() ? PreparedNode{.since = now}
+                                                                   : before->second);
+    }
+  }
+  // Nodes that are prepared no longer are divided.
+  for (const auto& [name, node] : memory.prepared) {
+    if (!prepared.contains(name)) memory.touched.insert(name);
+  }
+  for (auto& [name, node] : prepared) {
+    if (node.is_over) continue;
+    const Instant until = node.since + kLongestPrepared;
+    node.is_over = now >= until;
+    if (node.is_over) {
+      memory.touched.insert(name);
+    } else {
+      pass.WakeAt(until);
+    }
+  }
+  memory.prepared = std::move(prepared);
+}
+
+Instant PreparationDue(const TunerMemory& memory, const TunerSettings& settings) {
+  Instant due = Instant::max();
+  std::set<std::string_view> reserved;
+  for (const GpuReservation& reservation : memory.reservations) {
+    const Instant soon = reservation.starts.likely - AheadOf(settings);
+    for (const GpuReservation::Place& place : reservation.places) {
+      reserved.insert(place.node);
+      if (!memory.prepared.contains(place.node)) due = std::min(due, soon);
+    }
+  }
+  const bool has_others =
+      std::any_of(memory.prepared.begin(), memory.prepared.end(),
+                  [&](const auto& prepared) { return !reserved.contains(prepared.first); });
+  return has_others ? Instant::min() : due;
+}
+
+void MakeRoomAhead(TunerPass& pass) {
+  if (pass.memory.prepared.empty()) return;
+  std::set<std::string_view> busy;
+  for (const auto& [uid, change] : pass.memory.changes) busy.insert(change.node);
+  for (const auto& [uid, place] : pass.memory.places) busy.insert(place.node);
+  for (const auto& [uid, asked] : pass.memory.asked) busy.insert(asked.node);
+  for (auto& [name, prepared] : pass.memory.prepared) {
+    const auto index = pass.cluster.Find(name);
+    if (prepared.is_over || !index || !pass.cluster.node(*index).exists) continue;
+    // The end of what is in progress there is news.
+    if (busy.contains(name) || pass.cluster.node(*index).changed <= prepared.looked_at) continue;
+    if (pass.at.now < prepared.next_attempt) {
+      pass.WakeAt(prepared.next_attempt);
+      continue;
+    }
+    MakeRoomAheadOn(pass, *index, prepared);
+  }
+}
+
 std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes) {
   std::set<std::string> found;
   if (nodes.empty()) return found;
   for (const auto& [uid, place] : pass.memory.places) {
     if (nodes.contains(place.node)) found.insert(place.node);
+  }
+  for (const auto& [node, prepared] : pass.memory.prepared) {
+    if (!prepared.is_over && nodes.contains(node)) found.insert(node);
   }
   NodesWithoutSurplus without(pass);
   for (const auto& [name, gang] : pass.memory.gangs) {

@@ -3,11 +3,19 @@
 // The part of the tuner that makes room for pods that wait only for CPU or memory. Meanwhile it
 // keeps a place for them, and makes kube-scheduler retry when kube-scheduler has not noticed room.
 //
+// It also makes room ahead, for jobs with a GPU reservation. They still wait for GPUs, so no place
+// can be kept for them. Shortly before the likely start, the tuner cuts surplus of the pods that
+// stay on the reserved nodes, until what is free and what the awaited jobs will leave is enough for
+// the job's floor. It then divides these nodes no more until the job has started or the reservation
+// has ended or moved.
+//
 // Threading: pure.
 
+#include <chrono>
 #include <set>
 #include <string>
 
+#include "core/clock.h"
 #include "engine/tuner/tuner_pass.h"
 
 namespace synergy {
@@ -25,9 +33,22 @@ void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 // Makes room for pods that wait without a place.
 void MakeRoom(TunerPass& pass);
 
-// Returns those of `nodes` where a place is kept, or where a waiting pod could have one if all
-// loans (loans.h) ended. The pod must be allowed there, nothing known may block it, and it must fit
-// once surplus is cut, together with all other members if it is in a gang.
+// How long before the likely start of a reservation its nodes are prepared: at least this, and at
+// least the time for two changes of CPU and two of memory.
+inline constexpr Duration kLeastAhead = std::chrono::minutes(5);
+// A node is not prepared for longer than this, even if the start is put off again and again.
+inline constexpr Duration kLongestPrepared = std::chrono::minutes(30);
+
+// Decides which nodes are prepared for reservations.
+void PrepareNodes(TunerPass& pass);
+// Returns when it has something to do, given the last reported reservations.
+Instant PreparationDue(const TunerMemory& memory, const TunerSettings& settings);
+// Cuts surplus on prepared nodes that lack room.
+void MakeRoomAhead(TunerPass& pass);
+
+// Returns those of `nodes` that are prepared, where a place is kept, or where a waiting pod could
+// have one if all loans (loans.h) ended. The pod must be allowed there, nothing known may block it,
+// and it must fit once surplus is cut, together with all other members if it is in a gang.
 std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes);
 
 }  // namespace synergy

@@ -79,8 +79,8 @@ void SendNotices(TunerPass& pass, const NodeState& node) {
   }
 }
 
-// Nodes with changes in progress or kept places. They are divided when these end, which brings the
-// tuner back to them.
+// Nodes with changes in progress or kept places, and prepared nodes. They are divided when these
+// end, which brings the tuner back to them.
 class BusyNodes {
  public:
   explicit BusyNodes(const TunerMemory& memory) {
@@ -90,6 +90,9 @@ class BusyNodes {
       if (kind == ChangeKind::kDivided || kind == ChangeKind::kGrown) dividing_.insert(change.node);
     }
     for (const auto& [uid, place] : memory.places) waited_for_.insert(place.node);
+    for (const auto& [node, prepared] : memory.prepared) {
+      if (!prepared.is_over) waited_for_.insert(node);
+    }
     for (const auto& [uid, asked] : memory.asked) asked_.insert(asked.node);
   }
   bool WaitsForEnd(const std::string& node) const { return waited_for_.contains(node); }

@@ -1,12 +1,16 @@
 #include "engine/tuner/room.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "allocation/storage/storage_left.h"
 #include "allocation/surplus.h"
 #include "cluster/node_selection.h"
 #include "cluster/state/fit.h"
+#include "engine/reservations/passing_check.h"
 
 namespace synergy {
 namespace {
@@ -30,6 +34,46 @@ std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
 
 bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
   return surplus.cpu >= lacking.cpu && surplus.memory >= lacking.memory;
+}
+
+// The jobs with pods or kept places on a node.
+std::set<std::string> JobsOn(const NodeState& node) {
+  std::set<std::string> jobs;
+  for (const auto& pod : node.detail->pods) {
+    if (pod->UsesGpus()) jobs.insert(JobOf(*pod));
+  }
+  return jobs;
+}
+
+// The effect of reservations on a node.
+struct Ahead {
+  ResourceVector needed;                 // by the jobs that have no pod there yet
+  std::set<std::string_view> waits_for;  // jobs that leave before
+};
+
+Ahead AheadOn(const NodeState& node, const std::vector<const GpuReservation*>& reservations) {
+  const std::set<std::string> jobs = JobsOn(node);
+  Ahead ahead;
+  for (const GpuReservation* const reservation : reservations) {
+    if (jobs.contains(reservation->job)) continue;
+    for (const GpuReservation::Place& place : reservation->places) {
+      if (place.node != node.detail->name) continue;
+      ahead.needed += {Gpus(0), place.cpu, place.memory};
+      ahead.waits_for.insert(reservation->waits_for.begin(), reservation->waits_for.end());
+    }
+  }
+  return ahead;
+}
+
+// Returns what must be free now, beyond what the awaited jobs will leave.
+ResourceVector NeededNow(const NodeState& node, const Ahead& ahead) {
+  ResourceVector needed = ahead.needed;
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->UsesGpus() || pod->waiting || !ahead.waits_for.contains(JobOf(*pod))) continue;
+    ResourceVector::ForEachDivided(
+        [&](auto member) { needed.*member -= pod->requests.main.*member; });
+  }
+  return LargerOf(needed, {});
 }
 
 }  // namespace
@@ -93,6 +137,35 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
     if (!best || plan.cost < best->cost) best = std::move(plan);
   }
   return best;
+}
+
+std::optional<RoomPlan> RoomAhead(const ClusterSnapshot& snapshot, NodeIndex node,
+                                  const std::vector<const GpuReservation*>& reservations,
+                                  const ShareRules& rules) {
+  const NodeState& state = snapshot.node(node);
+  const Ahead ahead = AheadOn(state, reservations);
+  const ResourceVector needed = NeededNow(state, ahead);
+  RoomPlan plan{.node = node};
+  const ResourceVector free = WithNominated(state).Free();
+  ResourceVector lacking;
+  ResourceVector::ForEachDivided([&](auto member) {
+    // A dimension of which nothing is needed may be overdrawn.
+    if ((needed.*member).count() > 0) lacking.*member = std::max(needed.*member - free.*member, {});
+  });
+  if (lacking == ResourceVector{}) return plan;
+  plan.node_shares = SharesOn(state, SharePurpose::kReclaim, rules);
+  ResourceVector surplus;
+  for (size_t i = 0; i < plan.node_shares.shares.size(); ++i) {
+    PodShare& share = plan.node_shares.shares[i];
+    if (ahead.waits_for.contains(JobOf(*plan.node_shares.pods[i]))) share.least = share.current;
+    surplus += share.current - share.least;
+  }
+  if (!Covers(surplus, lacking)) return std::nullopt;
+  auto amounts = Reclaim(plan.node_shares.shares, lacking);
+  if (!amounts) return std::nullopt;
+  plan.cost = CostOf(plan.node_shares.shares, *amounts);
+  plan.amounts = *std::move(amounts);
+  return plan;
 }
 
 }  // namespace synergy

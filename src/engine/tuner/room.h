@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds where room for a waiting pod costs least: which shares of a node to cut, and to which
-// amounts.
+// amounts. Also finds room ahead for jobs with GPU reservations.
 //
 // Threading: pure.
 
@@ -13,6 +13,7 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/tuner/node_shares.h"
 
 namespace synergy {
@@ -33,5 +34,13 @@ double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVec
 std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod,
                                      const ShareRules& rules,
                                      const std::function<bool(const NodeState&)>& considers);
+
+// Finds the cheapest cuts on the node after which jobs with these reservations will have their CPU
+// and memory there, once the jobs that they wait for are gone. Pods of the awaited jobs are not
+// cut, because they leave what they have. A job that has a pod or a kept place on the node needs no
+// more. Returns nullopt if no cuts above the floors suffice.
+std::optional<RoomPlan> RoomAhead(const ClusterSnapshot& snapshot, NodeIndex node,
+                                  const std::vector<const GpuReservation*>& reservations,
+                                  const ShareRules& rules);
 
 }  // namespace synergy

@@ -189,6 +189,16 @@ void Tuner::ObserveStorage(TunerMemory& memory, const std::set<std::string>& cha
   for (const std::string& node : changed) memory.divided.erase(node);
 }
 
+void Tuner::ObserveReservations(TunerMemory& memory,
+                                std::vector<GpuReservation> reservations) const {
+  memory.reservations = std::move(reservations);
+  for (auto& [name, prepared] : memory.prepared) prepared.looked_at = 0;
+}
+
+Instant Tuner::ReservationsDue(const TunerMemory& memory) const {
+  return PreparationDue(memory, settings_);
+}
+
 std::set<std::string> Tuner::NodesOfLenders(const TunerMemory& memory) const {
   std::set<std::string> nodes;
   for (const auto& [uid, pod] : memory.in_loans) {
@@ -205,8 +215,10 @@ TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Momen
   TunerPass pass{settings_, profiles_, storage_, cluster, at, memory, plan};
   AdvanceChanges(pass);
   AdvancePlaces(pass);
+  PrepareNodes(pass);
   ReturnLoans(pass);
   MakeRoom(pass);
+  MakeRoomAhead(pass);
   DivideNodes(pass);
   MakeLoans(pass);
   for (const TunerAction& action : plan.actions) {

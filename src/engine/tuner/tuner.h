@@ -12,6 +12,9 @@
 //   a pod waits although there is room
 //                          -> kube-scheduler tried it before the extender had seen the room, and is
 //                             made to retry
+//   a GPU reservation starts soon
+//                          -> cuts surplus on its nodes until the job's floor fits there, and
+//                             leaves the room free until then (reclaim.h)
 //   every round, shortly after a pod has left a node (so that waiting pods go first), when a change
 //   there has ended, and when a pod may be changed again after that
 //                          -> divides the node's CPU and memory again: cuts first, growth once they
@@ -110,6 +113,10 @@ class Tuner {
   void ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const;
   // Records that the known storage of these nodes has changed. The next round divides them again.
   void ObserveStorage(TunerMemory& memory, const std::set<std::string>& changed) const;
+  // Records the GPU reservations in force; replaces what was known.
+  void ObserveReservations(TunerMemory& memory, std::vector<GpuReservation> reservations) const;
+  // Returns when Plan() has something to do for these, although there is no other news.
+  Instant ReservationsDue(const TunerMemory& memory) const;
   // Returns the nodes with pods that lend; reports about these are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;
   TunerPlan Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;

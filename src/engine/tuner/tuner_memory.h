@@ -25,6 +25,7 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/tuner/tuner_actions.h"
 
 namespace synergy {
@@ -188,6 +189,14 @@ struct Asked {
   size_t actions = 0;
 };
 
+// A node on which CPU and memory are made free for a GPU reservation that starts soon (reclaim.h).
+struct PreparedNode {
+  Instant since{};
+  bool is_over = false;    // for too long already: not any more
+  uint64_t looked_at = 0;  // as in WaitingKind
+  Instant next_attempt{};
+};
+
 struct TunerMemory {
   std::map<std::string, PodChange> changes;   // by pod uid
   std::map<std::string, KeptPlace> places;    // by pod uid
@@ -202,9 +211,11 @@ struct TunerMemory {
   std::map<std::string, IdlePod> idle;  // by pod uid
   // Pods that lend or borrow (loans.h), by uid, as last reported.
   std::map<std::string, std::shared_ptr<const Pod>> in_loans;
-  std::map<std::string, Instant> loan_retries;  // by pod uid: no step of a loan before this time
-  Instant next_loans{};                         // when to make loans again
-  std::set<std::string> touched;                // nodes to divide again
+  std::map<std::string, Instant> loan_retries;   // by pod uid: no step of a loan before this time
+  Instant next_loans{};                          // when to make loans again
+  std::vector<GpuReservation> reservations;      // as last reported
+  std::map<std::string, PreparedNode> prepared;  // by node
+  std::set<std::string> touched;                 // nodes to divide again
   std::set<std::string> held_up;  // nodes to divide again once all requested actions there are done
   std::map<std::string, Instant> due;       // nodes to divide again later
   std::map<std::string, uint64_t> divided;  // node to the version with nothing to gain

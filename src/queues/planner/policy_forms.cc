@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The order in which elastic jobs get their least number of workers.
+// The order in which elastic jobs get their least number of workers, and with backfill.
 constexpr std::string_view kElasticOrder = "fifo";
 
 std::vector<std::string> WordsOf(bool (*is_valid)(const PolicyForm&)) {
@@ -62,6 +62,9 @@ Result<> CheckForm(const RoundSettings& settings) {
         ErrorCode::kInvalid,
         "workers: Elastic changes the workers of jobs, gpuTypes their GPU type; choose one");
   }
+  const bool is_typed = settings.gpu_types != GpuTypes::kNone;
+  if (settings.backfill && (is_typed || settings.elastic || settings.policy != kElasticOrder))
+    return Fail(ErrorCode::kInvalid, std::string(kBackfillNeedsFifo));
   if (settings.elastic) {
     if (form != forms.end() && form->elastic) return {};
     return refuse(" with workers: Elastic", WordsOf([](const auto& each) { return each.elastic; }));

@@ -1020,6 +1020,7 @@ class ProductSimulation {
 
   void PlanReservationsNow() {
     if (reservations_->Plan(now_)) scheduler_.ReservationsChanged();
+    if (tuner_) tuner_->SetReservations(reservations_->InTermsOfPods(), now_);
   }
 
   void Attempt() {

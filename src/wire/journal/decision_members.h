@@ -234,9 +234,11 @@ void Members(auto& each, Like<decision::PreemptionVictims> auto& victims) {
 }
 
 void Members(auto& each, Like<GpuReservation::Place> auto& place) {
-  auto& [node, gpus] = place;
+  auto& [node, gpus, cpu, memory] = place;
   each("node", node);
   each("gpus", gpus);
+  each("cpu", cpu);
+  each("memory", memory);
 }
 
 void Members(auto& each, Like<TimeRange> auto& range) {
@@ -345,6 +347,10 @@ void Members(auto& each, Like<decision::StorageReported> auto& decision) {
   auto& [disks, readers] = decision.facts;
   each("disks", disks);
   each("readers", readers);
+}
+
+void Members(auto& each, Like<decision::ReservationsReported> auto& decision) {
+  each("reservations", decision.reservations);
 }
 
 void Members(auto& each, Like<decision::TunerLearned> auto& decision) {

@@ -13,9 +13,9 @@ namespace {
 
 // In the order of the alternatives.
 constexpr std::array<std::string_view, std::variant_size_v<Decision>> kNames{
-    "Filter",         "Prioritize",       "Bind",         "Preempt",      "TunerSet",
-    "ProfilesHeld",   "TunerStartedOver", "TunerDecided", "TunerLearned", "IdleReported",
-    "StorageReported"};
+    "Filter",          "Prioritize",          "Bind",         "Preempt",      "TunerSet",
+    "ProfilesHeld",    "TunerStartedOver",    "TunerDecided", "TunerLearned", "IdleReported",
+    "StorageReported", "ReservationsReported"};
 
 }  // namespace
 

@@ -32,7 +32,8 @@ void Members(auto& each, Like<ServiceQueues> auto& queues) {
 }
 
 void Members(auto& each, Like<RoundSettings> auto& settings) {
-  auto& [policy, gpu_types, elastic, queues, sizes, round, least_run, restart_cost] = settings;
+  auto& [policy, gpu_types, elastic, queues, sizes, round, least_run, restart_cost, backfill] =
+      settings;
   each("policy", policy);
   each("gpuTypes", gpu_types);
   each("elastic", elastic);
@@ -41,6 +42,7 @@ void Members(auto& each, Like<RoundSettings> auto& settings) {
   each("round", round);
   each("leastRun", least_run);
   each("restartCost", restart_cost);
+  each("backfill", backfill);
 }
 
 // Omits the status, which is not read.
@@ -78,7 +80,7 @@ void Members(auto& each, Like<Workload> auto& workload) {
   auto& [uid, workload_namespace, name, resource_version, owner, local_queue, pods, gpus, priority,
          active, has_quota, evicted, finished, may_lose_turn, profiles_to_ask, created, quota_since,
          requeue_at, note, checks, gpu_sets, profile, alike, pod_gpus, products, selections,
-         deadline] = workload;
+         deadline, longest] = workload;
   each("uid", uid);
   each("namespace", workload_namespace);
   each("name", name);
@@ -106,6 +108,7 @@ void Members(auto& each, Like<Workload> auto& workload) {
   each("products", products);
   each("selections", selections);
   each("deadline", deadline);
+  each("longest", longest);
 }
 
 void Members(auto& each, Like<ClusterQueue> auto& queue) {

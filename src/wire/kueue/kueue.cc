@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <utility>
@@ -32,6 +33,10 @@ constexpr std::array<std::string_view, 12> kSuspended = {
     "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
 
 constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostLimit = std::numeric_limits<int32_t>::max();
+// How long the pods of a workload may take to end once Kueue has stopped it: the default grace
+// period, and time to notice it.
+constexpr Duration kTimeToEnd = std::chrono::minutes(1);
 // Longer than any note that Synergy writes.
 constexpr size_t kLongestNote = 4096;
 
@@ -205,6 +210,17 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
   workload.profiles_to_ask = std::move(to_ask);
 }
 
+// Reads how long the workload runs at most once it has quota again. It has used up part of the
+// limit if it was evicted before. Deadlines of pods are no limit: their job may replace them.
+std::optional<Duration> ReadLongest(FieldReader& fields, Value spec, Value status) {
+  const Value limit = spec["maximumExecutionTimeSeconds"];
+  if (limit.absent()) return std::nullopt;
+  const Value past = status["accumulatedPastExecutionTimeSeconds"];
+  const int64_t left = fields.Integer(limit, 0, kMostLimit) -
+                       (past.absent() ? 0 : fields.Integer(past, 0, kMostLimit));
+  return std::chrono::seconds(std::max<int64_t>(left, 0)) + kTimeToEnd;
+}
+
 void AppendHead(std::string& out, const Workload& workload) {
   out += R"({"metadata":{"uid":)";
   AppendJsonString(out, workload.uid);
@@ -254,6 +270,7 @@ struct Kind<Workload> {
     workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
     ReadChecks(fields, status, workload);
     ReadPodSets(fields, spec, status, rules.gpu_resource, workload);
+    workload.longest = ReadLongest(fields, spec, status);
     const Value annotations = fields.Object(metadata["annotations"]);
     const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
     if (!text.empty() && text.size() <= kLongestNote) {

@@ -80,6 +80,13 @@ bool ReadElastic(FieldReader& fields, Value value) {
   return word == "Elastic";
 }
 
+bool ReadBackfill(FieldReader& fields, Value value) {
+  if (value.absent()) return false;
+  const std::string_view word = fields.Text(value);
+  if (word != "InTime" && word != "None") fields.Report(value, "must be None or InTime");
+  return word == "InTime";
+}
+
 void WriteCondition(Writer& out, const RoundPolicyStatus& status, std::string_view type,
                     bool is_true, std::string_view reason, std::string_view message) {
   out.BeginObject();
@@ -119,6 +126,7 @@ struct Kind<RoundPolicy> {
     if (const Value name = spec["policy"]; !name.absent()) settings.policy = ReadText(fields, name);
     settings.gpu_types = ReadGpuTypes(fields, spec["gpuTypes"]);
     settings.elastic = ReadElastic(fields, spec["workers"]);
+    settings.backfill = ReadBackfill(fields, spec["backfill"]);
     ResolveFormerName(policy);
     ReadSeconds(fields, spec["roundSeconds"], 1, settings.round);
     ReadSeconds(fields, spec["leastRunSeconds"], 0, settings.least_run);

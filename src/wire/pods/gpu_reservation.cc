@@ -26,6 +26,8 @@ namespace {
 constexpr size_t kMostText = size_t{128} << 10;
 constexpr size_t kMostPlaces = kMostGangMembers;
 constexpr int64_t kMostGpus = 1'000'000;
+constexpr size_t kMostUid = 128;
+constexpr int64_t kMostAmount = std::numeric_limits<int64_t>::max();
 // Ten years; the API server accepts any number.
 constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
@@ -99,6 +101,10 @@ std::string WriteGpuReservation(const PublishedReservation& reservation) {
     out.Text(place.node);
     out.Key("gpus");
     out.Integer(place.gpus.count());
+    out.Key("milliCpu");
+    out.Integer(place.cpu.count());
+    out.Key("memory");
+    out.Integer(place.memory.count());
     out.EndObject();
   }
   out.EndArray();
@@ -139,7 +145,9 @@ std::optional<PublishedReservation> ReadGpuReservation(std::string_view text) {
     place = fields.Object(place);
     const Gpus gpus(fields.Integer(place["gpus"], 0, kMostGpus));
     is_whole &= gpus > Gpus(0);
-    reservation.places.push_back({name(place["node"]), gpus});
+    reservation.places.push_back({name(place["node"]), gpus,
+                                  MilliCpu(fields.Integer(place["milliCpu"], 0, kMostAmount)),
+                                  Bytes(fields.Integer(place["memory"], 0, kMostAmount))});
   });
   reservation.earliest = time(root["earliest"]);
   reservation.likely = time(root["likely"]);
@@ -182,6 +190,12 @@ struct Kind<PodTimes> {
     FieldReader lenient(object);
     PodTimes times;
     times.uid = ReadText(fields, metadata["uid"]);
+    lenient.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+      reference = lenient.Object(reference);
+      if (!lenient.Truth(reference["controller"])) return;
+      times.owner = ReadText(lenient, reference["uid"]);
+      if (times.owner.size() > kMostUid) times.owner.clear();
+    });
     times.longest = ReadLongestRun(lenient, spec);
     times.learnt = TrustedLongestRun(metadata, spec, rules.claims);
     times.expected =

@@ -23,6 +23,7 @@ std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
 // A pod's times, which determine when its GPUs become free, and its reservation.
 struct PodTimes {
   std::string uid;
+  std::string owner;  // the UID of its controller, such as a Job; empty: it has none
   // How long it runs at most: spec.activeDeadlineSeconds plus its grace period.
   std::optional<Duration> longest;
   // How long it probably runs at most, as Synergy wrote on a pod that it manages.

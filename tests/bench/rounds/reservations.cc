@@ -31,6 +31,8 @@ GpuCluster LargeCluster(size_t most) {
     GpuNode& node = cluster.nodes.emplace_back();
     node.name = fmt::format("node-{:05}", at);
     node.gpus = Gpus(kGpus);
+    node.cpu = Cores(64);
+    node.memory = GiB(512);
     for (int64_t gpu = 0; gpu < kGpus; ++gpu) {
       RunningGpuJob job{.name = fmt::format("team/train-{:05}-{}", at, gpu), .ends = {}};
       if (random.Below(10) > 0) {
@@ -38,7 +40,7 @@ GpuCluster LargeCluster(size_t most) {
         job.ends = TimeRange{likely - std::chrono::seconds(30), likely,
                              likely + std::chrono::seconds(random.Below(20'000))};
       }
-      node.uses.push_back({cluster.running.size(), Gpus(1)});
+      node.uses.push_back({cluster.running.size(), Gpus(1), Cores(4), GiB(40)});
       cluster.running.push_back(std::move(job));
     }
   }
@@ -47,7 +49,7 @@ GpuCluster LargeCluster(size_t most) {
     job.name = fmt::format("team/large-{:04}", at);
     job.priority = static_cast<int32_t>(random.Below(3)) * 100;
     job.since = kPlanned - std::chrono::seconds(random.Below(100'000));
-    job.pods.assign(1 + random.Below(8), Gpus(kGpus));
+    job.pods.assign(1 + random.Below(8), {Gpus(kGpus), Cores(32), GiB(300)});
   }
   return cluster;
 }

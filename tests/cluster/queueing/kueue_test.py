@@ -79,7 +79,7 @@ def cpu(item):
 class KueueTest(queues.QueueTest):
     gpus = REAL_GPUS
     objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
-               *queues.of_turns("real", REAL_GPUS),
+               *queues.of_turns("real", REAL_GPUS), *queues.of_turns("strict", 4, queueingStrategy="StrictFIFO"),
                *tried_queues(), queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
 
     def pod(self, name):
@@ -360,6 +360,27 @@ class KueueTest(queues.QueueTest):
                              (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
         self.assertIn({"stays", "plain"}, watcher.holders)
         self.assertEqual(watcher.turns, {"stays": 1, "plain": 1})
+
+    def test_jobs_pass_a_large_one_under_strict_fifo_if_they_do_not_delay_it(self):
+        """A job has two of four GPUs for an hour at most, and another one waits for three."""
+        def job(name, gpus):
+            item = training(name, {}, "strict")
+            item["spec"] |= {"parallelism": gpus, "completions": gpus}
+            return item
+
+        first = job("first", 2)
+        first["metadata"]["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] = "3600"
+        self.create(queues.round_policy("strict", "fifo", ROUND, backfill="InTime"), first)
+        wait_for("the first job to run", lambda: self.on_turn("strict") == {"first"})
+        with self.watcher("strict") as watcher:
+            # Both small ones fit beside the first job, but only one beside the large one.
+            self.create(job("large", 3), job("small-1", 1), job("small-2", 1))
+            wait_for("one to pass the large job", lambda: self.on_turn("strict") == {"first", "small-1"})
+            given = self.priorities("strict")
+            self.assertGreater(given["small-1"], given["large"])
+            self.cluster.delete("job", "first")
+            wait_for("the large job to run", lambda: self.on_turn("strict") == {"large", "small-1"})
+        self.assertEqual(watcher.turns, {"first": 1, "small-1": 1, "large": 1})
 
     def test_a_job_with_quota_and_without_a_node_is_explained(self):
         self.create(queues.round_policy("turns", "las", ROUND),

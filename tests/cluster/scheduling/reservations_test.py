@@ -13,6 +13,7 @@ import time
 import unittest
 
 import failures
+import fungible
 from cluster import ClusterTest, pod, wait_for
 from stand_in_agent import StandInAgent
 
@@ -33,6 +34,10 @@ def on(*nodes, **spec):
 
 def gpu_pod(name, gpus, *nodes, **spec):
     return pod(name, gpus, "1", "10G", **on(*nodes, **spec))
+
+
+def cores(text):
+    return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
 
 
 class ReservationsTest(ClusterTest):
@@ -90,6 +95,14 @@ class ReservationsTest(ClusterTest):
 
 
 class EnabledTest(ReservationsTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.create(fungible.SENSITIVE)
+        cls.addClassCleanup(cls.cluster.delete, "trainingprofiles")
+        wait_for("the profile to be judged",
+                 lambda: cls.cluster.get("trainingprofile", "sensitive").get("status", {}).get("demand"))
+
     def await_refused(self, name):
         self.cluster.create(gpu_pod(name, 3, *self.nodes))
         wait_for(f"{name} to be told why it waits",
@@ -98,7 +111,8 @@ class EnabledTest(ReservationsTest):
 
     def test_a_large_job_gets_its_node_and_short_pods_run_before_it(self):
         reserved = wait_for("a reservation", lambda: self.reservation("large"))
-        self.assertEqual(reserved["places"], [{"node": self.first, "gpus": GPUS}])
+        self.assertEqual(reserved["places"], [
+            {"node": self.first, "gpus": GPUS, "milliCpu": 1000, "memory": 10 * 10**9}])
         self.assertEqual(reserved["waitsFor"], ["default/train-a"])
         text = f"on {self.first}, when default/train-a is done"
         wait_for("its event", lambda: any(text in event for event in self.cluster.events("large")))
@@ -146,6 +160,39 @@ class EnabledTest(ReservationsTest):
         self.assertIn("only set or remove the annotations",
                       self.cluster.complaint("PATCH", "node", self.first, {"metadata": {"labels": {"forged": "true"}}},
                                              user="synergy-controller"))
+
+    def cores_of(self, *names):
+        pods = self.cluster.pods()
+        return sum(cores(pods[name]["spec"]["containers"][0]["resources"]["requests"]["cpu"]) for name in names)
+
+    def test_the_tuner_makes_room_for_cpu_before_the_start(self):
+        """Two trainings that stay have 9 of 24 cores each. The job needs 12: 6 more than are free once
+        train-a is done."""
+        self.cluster.delete("pods", "large", wait=True)
+        on_first = {"nodeSelector": {"kubernetes.io/hostname": self.first}}
+        for name in ("stays-1", "stays-2"):
+            self.cluster.create(fungible.pod(name, "sensitive", **on_first))
+            self.await_bound(name)
+        self.assertEqual(self.cores_of("stays-1", "stays-2"), 18)
+        half = gpu_pod("half", 4, self.first)
+        half["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "12"
+        self.cluster.create(half)
+        reserved = wait_for("a reservation", lambda: self.reservation("half"))
+        self.assertEqual(reserved["places"], [
+            {"node": self.first, "gpus": 4, "milliCpu": 12000, "memory": 10 * 10**9}])
+        self.assertEqual(self.cores_of("stays-1", "stays-2"), 18, "the start is an hour away")
+
+        self.agent.report("train-a", format="tqdm", remaining=60 * 10**9)
+        wait_for("the room to be made", lambda: self.cores_of("stays-1", "stays-2") <= 12)
+        self.assertNotIn("half", self.cluster.bound())
+        self.assertIn("train-a", self.cluster.bound())
+        for name in ("stays-1", "stays-2"):
+            self.assertGreaterEqual(self.cores_of(name), 3, "the floor")
+        wait_for("its event", lambda: any("room for default/half, which starts soon" in event for name in (
+            "stays-1", "stays-2") for event in self.cluster.events(name)))
+        self.cluster.delete("pods", "train-a")
+        self.await_bound("half")
+        self.assertNotIn("Insufficient cpu", self.condition("half"))
 
     def nightly(self, name, *nodes):
         item = gpu_pod(name, 3, *nodes)

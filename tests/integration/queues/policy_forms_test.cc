@@ -137,6 +137,14 @@ TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
       }
     }
   }
+  for (const PolicyForm& form : PolicyForms()) {
+    const bool valid = form.policy == "fifo";
+    EXPECT_EQ(CheckForm({.policy = form.policy, .backfill = true}).has_value(), valid);
+    const bool is_made = Rounds::Make({.policy = form.policy, .backfill = true}).has_value();
+    EXPECT_TRUE(!form.alone || is_made == valid) << form.policy;
+  }
+  EXPECT_FALSE(CheckForm({.policy = "fifo", .gpu_types = GpuTypes::kAware, .backfill = true}));
+  EXPECT_FALSE(CheckForm({.policy = "fifo", .elastic = true, .backfill = true}));
   EXPECT_THAT(CheckForm({.policy = "luck"}).error().message,
               HasSubstr("policy: unknown policy 'luck': use one of fifo, srtf, las"));
   EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message,

@@ -69,6 +69,7 @@ class ReservationDriverTest : public ::testing::Test {
     state.RemovePod(uids[name]);
     times.Remove({.uid = uids[name]});
     api.Remove(name);
+    uids.erase(name);
   }
   void ReportProgress(std::optional<Duration> remaining) {
     PodProgress report;
@@ -90,6 +91,7 @@ class ReservationDriverTest : public ::testing::Test {
   void WatchCatchesUp() {
     for (const auto& [name, uid] : uids) {
       wire::PodTimes pod{.uid = uid};
+      pod.owner = owners[name];
       pod.reservation = Written(name);
       pod.longest = longest[name];
       if (expected.contains(name)) pod.expected = expected[name];
@@ -156,6 +158,7 @@ class ReservationDriverTest : public ::testing::Test {
   synergy::testing::FakePodApi api;
   synergy::testing::RecordedEvents events;
   std::map<std::string, std::string> uids;
+  std::map<std::string, std::string> owners;  // UIDs, by names of pods
   std::map<std::string, std::optional<Duration>> longest;
   std::map<std::string, Duration> expected;
   std::map<std::string, WallTime> starts;
@@ -177,7 +180,8 @@ TEST_F(ReservationDriverTest, ReservesTheGpusThatAreFreeSoonestWithTheirDate) {
   const auto written = Written("big");
   ASSERT_TRUE(written);
   EXPECT_EQ(written->job, "team/big");
-  EXPECT_EQ(written->places, (std::vector<GpuReservation::Place>{{"n1", Gpus(4)}}));
+  EXPECT_EQ(written->places,
+            (std::vector<GpuReservation::Place>{{"n1", Gpus(4), Cores(1), GiB(1)}}));
   EXPECT_EQ(written->waits_for, std::vector<std::string>{"team/a"});
   const WallTime now = clock.WallNow();
   // Until trainings have ended, estimates count as right within a factor of two.
@@ -186,6 +190,67 @@ TEST_F(ReservationDriverTest, ReservesTheGpusThatAreFreeSoonestWithTheirDate) {
   EXPECT_EQ(ToTimeText(written->latest), ToTimeText(now + 2h));
   EXPECT_EQ(ToTimeText(written->until), ToTimeText(now + 10min));
   EXPECT_THAT(events.lines(), Contains(HasSubstr("on n1, when team/a is done")));
+}
+
+TEST_F(ReservationDriverTest, AJobThatIsSuspendedAndResumedKeepsItsWaitingTime) {
+  for (const char* pod : {"big", "big-again", "big-ran"}) owners[pod] = "job";
+  WatchCatchesUp();
+  After(8min, 1h);
+  Leave("big");
+  After(30min, 1h);
+  AddPod("big-again", "", 4);
+  WatchCatchesUp();
+  After(1min, 1h);
+  EXPECT_FALSE(Written("big-again")) << "it was not waiting while it was suspended";
+  After(1min, 1h);
+  EXPECT_TRUE(Written("big-again"));
+  // Once it has run, its earlier waits count no more.
+  api.Change("big-again", [](Pod& pod) {
+    pod.node = "n2";
+    pod.waiting = nullptr;
+  });
+  state.UpsertPod(api.pod("big-again"));
+  After(5s, 1h);
+  Leave("big-again");
+  AddPod("big-ran", "", 4);
+  WatchCatchesUp();
+  After(9min, 1h);
+  EXPECT_FALSE(Written("big-ran"));
+  After(1min, 1h);
+  EXPECT_TRUE(Written("big-ran"));
+}
+
+TEST_F(ReservationDriverTest, AJobWhosePodWasReplacedKeepsItsNodes) {
+  owners["big"] = owners["big-again"] = "job";
+  longest["silent"] = 2h;
+  WatchCatchesUp();
+  After(10min, 1h);
+  ASSERT_EQ(Written("big")->places.front().node, "n1");
+  Leave("big");
+  After(5s, 1h);
+  EXPECT_THAT(driver.reservations(), IsEmpty());
+  AddPod("big-again", "", 4);
+  WatchCatchesUp();
+  // n2 is free a little sooner now.
+  After(5s, 2h + 4min);
+  ASSERT_TRUE(Written("big-again"));
+  EXPECT_EQ(Written("big-again")->places.front().node, "n1");
+}
+
+TEST_F(ReservationDriverTest, PodsOfAnotherNamespaceDoNotEndItsWaitingTime) {
+  for (const char* pod : {"big", "big-again", "other"}) owners[pod] = "job";
+  WatchCatchesUp();
+  After(8min, 1h);
+  Leave("big");
+  AddPod("other", "n2", 1);
+  api.Change("other", [](Pod& pod) { pod.pod_namespace = "elsewhere"; });
+  state.UpsertPod(api.pod("other"));
+  WatchCatchesUp();
+  After(1min, 1h);
+  AddPod("big-again", "", 4);
+  WatchCatchesUp();
+  After(2min, 1h);
+  EXPECT_TRUE(Written("big-again"));
 }
 
 TEST_F(ReservationDriverTest, WritesAgainOnlyWhatMovesOrIsAboutToExpire) {
@@ -238,7 +303,6 @@ TEST_F(ReservationDriverTest, CountsOnThePodsOwnDeadlines) {
 
 TEST_F(ReservationDriverTest, GivesAGangOneReservationOnAllOfItsPods) {
   Leave("big");
-  uids.erase("big");
   AddPod("g-0", "", 2, "g");
   AddPod("g-1", "", 2, "g");
   After(10min, 1h);
@@ -269,7 +333,6 @@ TEST_F(ReservationDriverTest, RemindsKubeSchedulerOfRefusedPodsWhenAReservationE
   After(5s, 1h);
   EXPECT_FALSE(IsReminded("refused")) << "nothing has changed";
   Leave("big");
-  uids.erase("big");
   After(5s, 1h);
   EXPECT_TRUE(IsReminded("refused"));
   EXPECT_FALSE(IsReminded("other"));
@@ -288,7 +351,6 @@ TEST_F(ReservationDriverTest, RemindsOfAFewPodsAtATime) {
     return count;
   };
   Leave("big");
-  uids.erase("big");
   After(5s, 1h);
   EXPECT_EQ(reminded(), 20);
   After(5s, 1h);

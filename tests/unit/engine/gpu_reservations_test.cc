@@ -13,6 +13,12 @@ using std::chrono::minutes;
 
 constexpr Instant kNow{hours(100)};
 
+std::vector<ResourceVector> OfGpus(const std::vector<Gpus>& pods) {
+  std::vector<ResourceVector> amounts;
+  for (const Gpus gpus : pods) amounts.push_back({gpus, MilliCpu(0), Bytes(0)});
+  return amounts;
+}
+
 // Nodes of 8 GPUs, n1 and n2; job "large" wants all of one and has waited for an hour.
 class GpuReservationsTest : public ::testing::Test {
  protected:
@@ -32,8 +38,20 @@ class GpuReservationsTest : public ::testing::Test {
     cluster.nodes[node].uses.push_back({cluster.running.size() - 1, Gpus(gpus)});
   }
 
-  void HaveWaiting(const std::string& name, std::vector<Gpus> pods, Duration waited) {
-    cluster.waiting.push_back({.name = name, .since = kNow - waited, .pods = std::move(pods)});
+  void HaveWaiting(const std::string& name, const std::vector<Gpus>& pods, Duration waited) {
+    cluster.waiting.push_back({.name = name, .since = kNow - waited, .pods = OfGpus(pods)});
+  }
+
+  // Both nodes have 32 cores and 64 GiB, of which what runs keeps these.
+  void HaveCpuAndMemory(const std::vector<std::vector<ResourceVector>>& kept) {
+    for (size_t node = 0; node < kept.size(); ++node) {
+      cluster.nodes[node].cpu = Cores(32);
+      cluster.nodes[node].memory = GiB(64);
+      for (size_t use = 0; use < kept[node].size(); ++use) {
+        cluster.nodes[node].uses[use].cpu = kept[node][use].cpu;
+        cluster.nodes[node].uses[use].memory = kept[node][use].memory;
+      }
+    }
   }
 
   // n1 is full for three hours: a for one, b for three; n2 for four, with one GPU free.
@@ -106,9 +124,9 @@ TEST_F(GpuReservationsTest, GoToTheFirstByPriorityThenByWaitingTime) {
 }
 
 TEST_F(GpuReservationsTest, AreNeverForAJobThatAnEmptyClusterCouldNotPlace) {
-  cluster.waiting.front().pods = {Gpus(9)};
+  cluster.waiting.front().pods = OfGpus({Gpus(9)});
   EXPECT_EQ(OutcomeOfLarge(), ReservationOutcome::kNeverFits);
-  cluster.waiting.front().pods = {Gpus(8), Gpus(8), Gpus(8)};
+  cluster.waiting.front().pods = OfGpus({Gpus(8), Gpus(8), Gpus(8)});
   EXPECT_EQ(OutcomeOfLarge(), ReservationOutcome::kNeverFits);
   // Another job gets the reservation that it does not take.
   HaveWaiting("next", {Gpus(8)}, minutes(30));
@@ -117,7 +135,7 @@ TEST_F(GpuReservationsTest, AreNeverForAJobThatAnEmptyClusterCouldNotPlace) {
 
 TEST_F(GpuReservationsTest, HaveAPlaceForEachPodOfAGang) {
   HaveBusyNodes();
-  cluster.waiting.front().pods = {Gpus(4), Gpus(4), Gpus(2)};
+  cluster.waiting.front().pods = OfGpus({Gpus(4), Gpus(4), Gpus(2)});
   const ReservationPlan plan = Plan();
   ASSERT_EQ(plan.reservations.size(), 1u);
   EXPECT_EQ(plan.reservations.front().places,
@@ -129,7 +147,7 @@ TEST_F(GpuReservationsTest, LeaveFreeGpusToOthersUntilTheStart) {
   // large needs four GPUs: those of a; the free one is not needed.
   HaveRunning("a", 0, 7, hours(1));
   HaveRunning("c", 1, 8, hours(9));
-  cluster.waiting.front().pods = {Gpus(4)};
+  cluster.waiting.front().pods = OfGpus({Gpus(4)});
   EXPECT_EQ(PassingOf({.job = "x", .gpus = Gpus(1)}, Gpus(1), {{"a", Gpus(7)}}),
             Passing::kLeavesEnough);
   // a has ended since, four GPUs are kept.
@@ -159,7 +177,7 @@ TEST_F(GpuReservationsTest, AreNotCountedTwiceWhereTwoWaitForOneJob) {
   HaveRunning("a", 0, 4, hours(1));
   HaveRunning("c", 1, 8, std::nullopt);
   cluster.products.front()->most = 2;
-  cluster.waiting.front().pods = {Gpus(3)};
+  cluster.waiting.front().pods = OfGpus({Gpus(3)});
   HaveWaiting("next", {Gpus(5)}, minutes(30));
   cluster.nodes[0].uses.push_back({1, Gpus(2)});  // c has two of the free ones
   const ReservationPlan none = Plan();
@@ -189,6 +207,49 @@ TEST_F(GpuReservationsTest, StartNowAtTheSoonestWhereAJobIsOverdue) {
   const ReservationPlan plan = Plan();
   EXPECT_EQ(plan.reservations.front().starts, (TimeRange{kNow, kNow, kNow}));
   EXPECT_EQ(plan.reservations.front().waits_for, (std::vector<std::string>{"a"}));
+}
+
+TEST_F(GpuReservationsTest, IncludeTheCpuAndMemoryThatTheJobNeedsAtLeast) {
+  HaveRunning("a", 0, 4, hours(1));
+  HaveRunning("b", 0, 2, hours(3));
+  HaveRunning("c", 1, 8, hours(2));
+  cluster.waiting.front().pods = {{Gpus(4), Cores(12), GiB(16)}};
+  HaveCpuAndMemory({{{Gpus(4), Cores(8), GiB(8)}, {Gpus(2), Cores(12), GiB(8)}},
+                    {{Gpus(8), Cores(20), GiB(40)}}});
+  const GpuReservation first = Plan().reservations.front();
+  EXPECT_EQ(first.places,
+            (std::vector<GpuReservation::Place>{{"n1", Gpus(4), Cores(12), GiB(16)}}));
+  EXPECT_EQ(first.waits_for, (std::vector<std::string>{"a"}));
+  // Without b's cores there are 11 on n1 when a is done.
+  cluster.nodes[0].uses[1].cpu = Cores(21);
+  EXPECT_EQ(Plan().reservations.front().places.front().node, "n2");
+  cluster.running[2].ends.reset();
+  const GpuReservation later = Plan().reservations.front();
+  EXPECT_EQ(later.places.front().node, "n1");
+  EXPECT_EQ(later.starts.likely, kNow + hours(3));
+  // The GPUs are a's and free ones, or b's; the cores are of both.
+  EXPECT_EQ(later.waits_for, (std::vector<std::string>{"a", "b"}));
+  cluster.running[1].ends.reset();
+  EXPECT_EQ(OutcomeOfLarge(), ReservationOutcome::kNoDates);
+  cluster.waiting.front().pods = {{Gpus(4), Cores(33), GiB(16)}};
+  EXPECT_EQ(OutcomeOfLarge(), ReservationOutcome::kNeverFits);
+}
+
+TEST_F(GpuReservationsTest, WaitForNoOtherJobWhereTheAwaitedOnesLeaveEnoughCpu) {
+  HaveRunning("a", 0, 4, hours(3));
+  HaveRunning("b", 0, 4, hours(1));
+  HaveRunning("c", 1, 8, hours(9));
+  cluster.waiting.front().pods = {{Gpus(4), Cores(12), GiB(16)}};
+  HaveCpuAndMemory({{{Gpus(4), Cores(16), GiB(8)}, {Gpus(4), Cores(4), GiB(8)}}, {{}}});
+  const ReservationPlan plan = Plan();
+  EXPECT_EQ(plan.reservations.front().waits_for, (std::vector<std::string>{"b"}));
+  // Another job finds what is left: four free cores, and a's sixteen.
+  cluster.products.front()->most = 2;
+  HaveWaiting("next", {Gpus(4)}, minutes(30));
+  cluster.waiting.back().pods.front().cpu = Cores(21);
+  EXPECT_EQ(Plan().reservations.back().places.front().node, "n2");
+  cluster.waiting.back().pods.front().cpu = Cores(20);
+  EXPECT_EQ(Plan().reservations.back().places.front().node, "n1");
 }
 
 TEST_F(GpuReservationsTest, AreCountedByProduct) {

@@ -59,5 +59,61 @@ TEST_F(RoomTest, IsNotLookedForWhereThePodMayNotGo) {
   EXPECT_FALSE(RoomFor(pod));
 }
 
+// Room on n1 for job "next" of a GPU and six cores, once job "ends" is done.
+class RoomAheadTest : public RoomTest {
+ protected:
+  RoomAheadTest() {
+    next.job = "team/next";
+    next.places = {{"n1", Gpus(1), Cores(6), GiB(4)}};
+    next.waits_for = {"team/ends"};
+  }
+
+  std::optional<RoomPlan> RoomAheadOfNext() {
+    snapshot = state.Snapshot();
+    return RoomAhead(*snapshot, *snapshot->Find("n1"), {&next},
+                     {profiles, memory, at, std::chrono::minutes(5)});
+  }
+
+  GpuReservation next;
+};
+
+TEST_F(RoomAheadTest, IsWhatTheAwaitedJobsDoNotLeave) {
+  state.UpsertPod(ManagedPod("ends", "n1", 3, "insensitive"));
+  state.UpsertPod(ManagedPod("stays", "n1", 9));
+  const auto plan = RoomAheadOfNext();
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->amounts.size(), 2u);
+  // "ends" has surplus, but leaves all that it has.
+  for (size_t i = 0; i < 2; ++i) {
+    const bool ends = plan->node_shares.pods[i]->name == "ends";
+    EXPECT_EQ(plan->amounts[i].cpu, ends ? Cores(3) : Cores(6));
+  }
+}
+
+TEST_F(RoomAheadTest, IsThereIfTheAwaitedJobsLeaveEnough) {
+  state.UpsertPod(ManagedPod("ends", "n1", 6));
+  state.UpsertPod(ManagedPod("stays", "n1", 6));
+  const auto plan = RoomAheadOfNext();
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->amounts.empty());
+}
+
+TEST_F(RoomAheadTest, IsNoneIfItWouldTakeFromFloors) {
+  state.UpsertPod(ManagedPod("ends", "n1", 3));
+  state.UpsertPod(ManagedPod("stays", "n1", 9));
+  next.places.front().cpu = Cores(9);
+  EXPECT_TRUE(RoomAheadOfNext());
+  next.places.front().cpu = Cores(10);
+  EXPECT_FALSE(RoomAheadOfNext());
+}
+
+TEST_F(RoomAheadTest, IsForJobsThatHaveNoPlaceThereYet) {
+  state.UpsertPod(ManagedPod("next", "n1", 6));
+  state.UpsertPod(ManagedPod("stays", "n1", 6));
+  const auto plan = RoomAheadOfNext();
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->amounts.empty());
+}
+
 }  // namespace
 }  // namespace synergy::testing

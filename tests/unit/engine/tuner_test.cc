@@ -14,6 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -248,6 +249,74 @@ TEST_F(TunerPlanTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
   state.UpsertResourceQuota(quota);
   After(minutes(5));
   EXPECT_THAT(Plan(), ::testing::Contains("announce b"));
+}
+
+// A GPU reservation of n1 for job "next", of a GPU and six cores, which waits for "ends".
+class ReservedRoomTest : public TunerPlanTest {
+ protected:
+  void Reserve(Duration starts_in) {
+    GpuReservation next;
+    next.job = "team/next";
+    next.places = {{"n1", Gpus(1), Cores(6), GiB(4)}};
+    const Instant start = at.now + starts_in;
+    next.starts = {start - minutes(1), start, start + minutes(1)};
+    next.waits_for = {"team/ends"};
+    tuner.ObserveReservations(memory, {next});
+  }
+};
+
+TEST_F(ReservedRoomTest, IsMadeShortlyBeforeTheStart) {
+  Reports(ManagedPod("ends", "n1", 3, "insensitive"));
+  Reports(ManagedPod("stays", "n1", 9));
+  Reserve(minutes(20));
+  EXPECT_EQ(tuner.ReservationsDue(memory), at.now + minutes(15));
+  EXPECT_THAT(Plan(), IsEmpty());
+  After(minutes(15) - seconds(1));
+  EXPECT_THAT(Plan(), IsEmpty());
+  EXPECT_EQ(plan.wake, at.now + seconds(1));
+  After(seconds(1));
+  EXPECT_THAT(Plan(), ElementsAre("resize stays"));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(6));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).why, "room for team/next, which starts soon");
+  // It is made once.
+  EXPECT_THAT(Plan(), IsEmpty());
+  EXPECT_EQ(tuner.ReservationsDue(memory), Instant::max());
+}
+
+TEST_F(ReservedRoomTest, StaysFreeUntilTheReservationEnds) {
+  Reports(ManagedPod("ends", "n1", 1, "insensitive"));
+  Reports(ManagedPod("stays", "n1", 6));
+  Reserve(minutes(5));
+  EXPECT_THAT(Plan(), IsEmpty());
+  After(minutes(6));  // a round later
+  EXPECT_THAT(Plan(), IsEmpty());
+  tuner.ObserveReservations(memory, {});
+  EXPECT_LE(tuner.ReservationsDue(memory), at.now);
+  EXPECT_THAT(Plan(), Contains("announce stays"));
+}
+
+TEST_F(ReservedRoomTest, IsGivenAwayIfTheStartIsPutOffForTooLong) {
+  Reports(ManagedPod("ends", "n1", 1, "insensitive"));
+  Reports(ManagedPod("stays", "n1", 6));
+  for (int i = 0; i < 6; ++i) {
+    Reserve(minutes(1));
+    EXPECT_THAT(Plan(), IsEmpty()) << i;
+    After(minutes(5));
+  }
+  Reserve(minutes(1));
+  EXPECT_THAT(Plan(), Contains("announce stays"));
+}
+
+TEST_F(ReservedRoomTest, IsTriedAgainWhileTheSurplusCannotBeCut) {
+  Reports(ManagedPod("ends", "n1", 3));
+  const Pod stays = ManagedPod("stays", "n1", 9);
+  Reports(With(stays,
+               [this](ManagedContainer& pod) { pod.unshrinkable_until = at.wall + seconds(7); }));
+  Reserve(minutes(4));
+  EXPECT_THAT(Plan(), IsEmpty());
+  EXPECT_LE(plan.wake, at.now + seconds(5));
+  After(seconds(10));
+  EXPECT_THAT(Plan(), ElementsAre("resize stays"));
 }
 
 }  // namespace

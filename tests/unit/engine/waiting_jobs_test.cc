@@ -80,6 +80,17 @@ TEST_F(WaitingJobsTest, AreNotInLineBeforeTheirTimeOrWithTooFewGpus) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+TEST_F(WaitingJobsTest, AreInLineForTheTimeThatTheirEarlierPodsHaveWaitedToo) {
+  state.UpsertPod(Unschedulable("new", 4, minutes(1)));
+  state.UpsertPod(Unschedulable("resumed", 4, minutes(1)));
+  const std::vector<JobInLine> jobs =
+      JobsInLine(*state.Snapshot(), state.WaitingPods(), "synergy-scheduler", settings, before, kAt,
+                 [](const Pod& pod) -> Duration { return minutes(pod.name == "resumed" ? 9 : 8); });
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].name, "team/resumed");
+  EXPECT_EQ(jobs[0].since, kAt.now - minutes(10));
+}
+
 TEST_F(WaitingJobsTest, AreNotInLineIfOthersPlaceOrAdmitThem) {
   Pod other = Unschedulable("other", 8);
   auto waiting = std::make_shared<Waiting>(*other.waiting);

@@ -339,5 +339,73 @@ TEST(Rounds, ElasticPolicyReportsBandsAsTheyAre) {
             (std::vector<std::string>{"a: runs", "c: next", "b: waits"}));
 }
 
+// "large" waits for eight of eight GPUs, of which running jobs have six.
+class BackfillTest : public ::testing::Test {
+ protected:
+  BackfillTest() {
+    for (RoundWorkload* workload : {&soon, &late}) workload->may_lose_turn = false;
+    large.created -= minutes(10);
+  }
+
+  static RoundWorkload EndsWithin(RoundWorkload workload, Duration longest) {
+    workload.longest = longest;
+    return workload;
+  }
+  Strings With(RoundWorkload other) { return Bands(rounds, 8, {soon, late, large, other}); }
+  Strings IfItRuns() const { return {"late: runs", "soon: runs", "small: runs", "large: next"}; }
+  Strings IfItWaits() const { return {"late: runs", "soon: runs", "large: next", "small: waits"}; }
+
+  const Rounds rounds = Made("fifo", {.backfill = true});
+  RoundWorkload soon = Needs(Admitted("soon", 3), 3600);
+  RoundWorkload late = Needs(Admitted("late", 3), 4 * 3600);
+  RoundWorkload large = Pending("large", 8);
+};
+
+TEST_F(BackfillTest, JobsThatSurelyEndInTimeRunBefore) {
+  // The later job may end in two hours at the earliest.
+  EXPECT_EQ(With(EndsWithin(Pending("small", 2), minutes(120))), IfItRuns());
+  EXPECT_EQ(With(EndsWithin(Pending("small", 2), minutes(121))), IfItWaits());
+  EXPECT_EQ(With(Pending("small", 2)), IfItWaits()) << "it has no known end";
+  EXPECT_EQ(With(EndsWithin(Pending("small", 3), minutes(1))), IfItWaits()) << "no room";
+  EXPECT_EQ(
+      Bands(Made("fifo"), 8, {soon, late, large, EndsWithin(Pending("small", 2), minutes(1))}),
+      IfItWaits());
+  // Its own progress counts, too: it may take twice as long, and a minute to restart.
+  EXPECT_EQ(With(Needs(Pending("small", 2), 59 * 60)), IfItRuns());
+  EXPECT_EQ(With(Needs(Pending("small", 2), 60 * 60)), IfItWaits());
+}
+
+TEST_F(BackfillTest, JobsRunOnGpusThatAreNotNeeded) {
+  large.gpus = Gpus(4);  // it waits for "soon", and then one of five GPUs is left
+  EXPECT_EQ(With(Pending("small", 1)), IfItRuns());
+  EXPECT_EQ(With(Pending("small", 2)).back(), "small: next");
+  const RoundDecision decision =
+      rounds.Decide(Gpus(8), std::vector{soon, late, large, Pending("one", 1), Pending("other", 1)},
+                    true, kRoundBegins);
+  EXPECT_EQ(decision.verdicts[3].band, Band::kRuns);
+  EXPECT_EQ(decision.verdicts[3].why, "it uses GPUs that the job ahead of it does not need");
+  EXPECT_NE(decision.verdicts[4].band, Band::kRuns) << "it is given once";
+}
+
+TEST_F(BackfillTest, NoJobPassesOneWithoutADate) {
+  late.service.remaining.reset();
+  EXPECT_EQ(With(EndsWithin(Pending("small", 1), minutes(1))), IfItWaits());
+  late.service.remaining = Seconds(4 * 3600);
+  late.service.refuted = true;
+  EXPECT_EQ(With(EndsWithin(Pending("small", 1), minutes(1))), IfItWaits());
+  // A limit is a date, but the job may end at any time before.
+  late.longest = minutes(300);
+  EXPECT_EQ(With(EndsWithin(Pending("small", 1), minutes(31))), IfItWaits());
+  EXPECT_EQ(With(EndsWithin(Pending("small", 1), minutes(30))), IfItRuns()) << "before soon ends";
+}
+
+TEST_F(BackfillTest, AJobThatWaitsLosesTheTurnThatIsNoLongerInTime) {
+  RoundWorkload small = EndsWithin(Pending("small", 2), minutes(120));
+  small.band = Band::kRuns;
+  EXPECT_EQ(Bands(rounds, 8, {soon, late, large, small}, false), IfItRuns());
+  late.service.remaining = Seconds(3 * 3600);
+  EXPECT_EQ(Bands(rounds, 8, {soon, late, large, small}, false), IfItWaits());
+}
+
 }  // namespace
 }  // namespace synergy

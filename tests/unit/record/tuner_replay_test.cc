@@ -53,6 +53,13 @@ class TunerReplayTest : public ::testing::Test {
     state.RemovePod("busy");
     api.Remove("busy");
     for (int i = 0; i < 5; ++i) GoOn();
+    state.UpsertNode(synergy::testing::MakeNode("n3", {Gpus(4), Cores(12), GiB(64)}));
+    AddPod("stays", "n3", 9, 9);
+    GpuReservation& next = reservations.emplace_back();
+    next.job = "team/next";
+    next.places = {{"n3", Gpus(4), Cores(6), GiB(4)}};
+    next.starts.likely = clock.Now() + std::chrono::minutes(1);
+    for (int i = 0; i < 5; ++i) GoOn();
     // Another replica leads for some time.
     driver.Rest();
     store.Upsert(Profile("insensitive", 0.5));
@@ -122,7 +129,7 @@ class TunerReplayTest : public ::testing::Test {
   // Advances ten seconds: the kubelet carries out the specs, which the tuner then sees.
   void GoOn() {
     clock.Advance(std::chrono::seconds(10));
-    for (const char* name : {"idle", "busy", "new", "reads", "reads-too"}) {
+    for (const char* name : {"idle", "busy", "new", "reads", "reads-too", "stays"}) {
       if (state.FindPod(name) == nullptr) continue;
       if (!api.pod(name).node.empty()) api.SettleOnNode(name);
       state.UpsertPod(api.pod(name));
@@ -148,6 +155,7 @@ class TunerReplayTest : public ::testing::Test {
   TunerProfiles profiles{store};
   MeasuredStorage storage{profiles};
   std::vector<KnownProgress> reports;
+  std::vector<GpuReservation> reservations;
   Tuner tuner{{}, profiles, &storage};
   TunerCalls actions{state, api, events, clock, log, metrics, [] { return true; }};
   std::unique_ptr<ActionExecutor> executor =
@@ -160,7 +168,8 @@ class TunerReplayTest : public ::testing::Test {
                      {.profiles = &profiles,
                       .journal = recording.recorder.get(),
                       .storage = &storage,
-                      .reports = [this](Instant) { return reports; }}};
+                      .reports = [this](Instant) { return reports; },
+                      .reservations = [this](Instant) { return reservations; }}};
 };
 
 TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {
@@ -196,6 +205,11 @@ TEST_F(TunerReplayTest, ADroppedChangeIsFoundOut) {
 TEST_F(TunerReplayTest, StorageThatIsNotKnownIsFoundOut) {
   EXPECT_FALSE(
       Again(record::WithoutLine(recording.Text(), R"({"decision":"StorageReported")")).same());
+}
+
+TEST_F(TunerReplayTest, ReservationsThatAreNotKnownAreFoundOut) {
+  EXPECT_FALSE(
+      Again(record::WithoutLine(recording.Text(), R"({"decision":"ReservationsReported")")).same());
 }
 
 TEST_F(TunerReplayTest, ProfilesThatAreNotKnownAreFoundOut) {

@@ -21,7 +21,7 @@ WallTime At(std::string_view clock) { return *ParseTime(fmt::format("2026-11-21T
 PublishedReservation Reserved() {
   return {.job = "gang team/big",
           .priority = -5,
-          .places = {{"gpu-1", Gpus(8)}, {"gpu-2", Gpus(4)}},
+          .places = {{"gpu-1", Gpus(8), Cores(24), GiB(64)}, {"gpu-2", Gpus(4)}},
           .earliest = At("13:50:00"),
           .likely = At("14:20:00"),
           .latest = At("15:10:00"),
@@ -59,6 +59,19 @@ TEST(GpuReservationTest, IsReadAsItWasWritten) {
   EXPECT_EQ(ReadGpuReservation(WriteGpuReservation(at_once)), at_once);
 }
 
+TEST(GpuReservationTest, AnOlderControllersOneHasNoCpuAndMemory) {
+  PublishedReservation reserved = Reserved();
+  std::string text = WriteGpuReservation(reserved);
+  for (const std::string_view left_out :
+       {R"(,"milliCpu":24000,"memory":68719476736)", R"(,"milliCpu":0,"memory":0)"}) {
+    const size_t at = text.find(left_out);
+    ASSERT_NE(at, std::string::npos) << text;
+    text.erase(at, left_out.size());
+  }
+  reserved.places.front() = {"gpu-1", Gpus(8)};
+  EXPECT_EQ(ReadGpuReservation(text), reserved);
+}
+
 TEST(GpuReservationTest, IsNoneIfAnythingOfItIsWrong) {
   const std::string whole = WriteGpuReservation(Reserved());
   const std::pair<std::string_view, std::string_view> changes[] = {
@@ -66,6 +79,8 @@ TEST(GpuReservationTest, IsNoneIfAnythingOfItIsWrong) {
       {R"("gpus":8)", R"("gpus":0)"},
       {R"("gpus":8)", R"("gpus":"8")"},
       {R"("gpus":8)", R"("gpus":10000000)"},
+      {R"("milliCpu":24000)", R"("milliCpu":-1)"},
+      {R"("memory":0)", R"("memory":"64Gi")"},
       {R"("node":"gpu-1",)", ""},
       {R"("places":[)", R"("places":[7,)"},
       {R"("earliest":"2026-11-21T13:50)", R"("earliest":"2026-11-21T14:50)"},
@@ -157,6 +172,19 @@ TEST(PodTimesTest, AreUnknownOfAPodWithoutThem) {
   EXPECT_FALSE(times.succeeded);
   EXPECT_FALSE(times.reservation);
   EXPECT_FALSE(ReadLongestRun("nonsense"));
+}
+
+TEST(PodTimesTest, HaveTheUidOfTheController) {
+  const auto owner = [](std::string_view references) {
+    return TimesOf(fmt::format(R"({{"metadata":{{"uid":"u","ownerReferences":{}}},"spec":{{}}}})",
+                               references))
+        .owner;
+  };
+  EXPECT_EQ(owner(R"([{"uid":"queue"},{"uid":"job","controller":true}])"), "job");
+  EXPECT_EQ(owner(R"([{"uid":"queue"}])"), "");
+  EXPECT_EQ(owner(R"({"uid":"job"})"), "");
+  EXPECT_EQ(owner(fmt::format(R"([{{"uid":"{}","controller":true}}])", std::string(1000, 'u'))), "")
+      << "no UID is that long";
 }
 
 TEST(PodTimesTest, HaveTheUsersEstimate) {

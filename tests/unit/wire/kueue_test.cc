@@ -91,6 +91,19 @@ TEST(Workloads, ConditionsShowWhetherTheyHaveQuota) {
   EXPECT_EQ(workload.requeue_at, *ParseTime("2026-11-21T10:00:00Z"));
 }
 
+TEST(Workloads, RunNoLongerThanWhatIsLeftOfTheirMaximumExecutionTime) {
+  const auto longest = [](const std::string& spec, const std::string& status) {
+    return Only<Workload>(kJob, Spec(PodSet("a", 1, 1), spec) + ",\"status\":" + status).longest;
+  };
+  EXPECT_FALSE(longest("", "{}"));
+  const std::string limit = R"(,"maximumExecutionTimeSeconds":3600)";
+  EXPECT_EQ(longest(limit, "{}"), std::chrono::minutes(61)) << "and a minute to end";
+  EXPECT_EQ(longest(limit, R"({"accumulatedPastExecutionTimeSeconds":3000})"),
+            std::chrono::minutes(11));
+  EXPECT_EQ(longest(limit, R"({"accumulatedPastExecutionTimeSeconds":4000})"),
+            std::chrono::minutes(1));
+}
+
 TEST(Workloads, LoseTheirTurnOnlyIfTheyCanBeSuspendedAndCheckpoint) {
   const auto may = [](const std::string& kind, const std::string& sets) {
     return Only<Workload>(

@@ -66,6 +66,11 @@ TEST(RoundPolicies, MayChooseTypesOrWorkers) {
             "las, gpuTypes: Ignore");
   EXPECT_EQ(DescribePolicy(read(R"("policy":"fifo","workers":"Elastic")")),
             "fifo, workers: Elastic");
+  EXPECT_EQ(DescribePolicy(read(R"("policy":"fifo","backfill":"InTime")")),
+            "fifo, backfill: InTime");
+  EXPECT_FALSE(read(R"("policy":"fifo","backfill":"None")").backfill);
+  EXPECT_THAT(ReadPolicies(R"("spec":{"backfill":"Sometimes"})").problems,
+              ElementsAre("round policy las: spec.backfill: must be None or InTime"));
   EXPECT_THAT(ReadPolicies(R"("spec":{"gpuTypes":"Some","workers":"Many"})").problems,
               ElementsAre("round policy las: spec.gpuTypes: must be Ignore or Aware",
                           "round policy las: spec.workers: must be Fixed or Elastic"));

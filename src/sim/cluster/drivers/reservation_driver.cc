@@ -45,7 +45,8 @@ void ReservationDriver::Wait(const std::string& job, std::span<const Pod> pods, 
                              Instant now) {
   JobState state{.since = now,
                  .pods = {},
-                 .gpus = {},
+                 .needs = {},
+                 .name = JobOf(pods.front()),
                  .nodes = NodeSetOf(pods.front()),
                  .workload = pods.front().fungible ? pods.front().fungible->workload : "",
                  .priority = pods.front().priority,
@@ -54,7 +55,7 @@ void ReservationDriver::Wait(const std::string& job, std::span<const Pod> pods, 
                  .users_factor = std::pow(kMostOfUsers, users_.Uniform())};
   for (const Pod& pod : pods) {
     state.pods.push_back(pod.uid);
-    state.gpus.push_back(pod.requests.main.gpus);
+    state.needs.push_back(LeastOf(pod));
     job_of_.insert_or_assign(pod.uid, job);
   }
   ++waiting_;
@@ -66,7 +67,7 @@ void ReservationDriver::Lose(const std::string& uid) {
   if (job == jobs_.end()) return;
   JobState& state = job->second;
   const auto lost = std::find(state.pods.begin(), state.pods.end(), uid);
-  state.gpus.erase(state.gpus.begin() + (lost - state.pods.begin()));
+  state.needs.erase(state.needs.begin() + (lost - state.pods.begin()));
   state.pods.erase(lost);
   job_of_.erase(uid);
 }
@@ -75,7 +76,7 @@ void ReservationDriver::Replace(const std::string& job, std::span<const Pod> pod
   JobState& state = jobs_.at(job);
   for (const Pod& pod : pods) {
     state.pods.push_back(pod.uid);
-    state.gpus.push_back(pod.requests.main.gpus);
+    state.needs.push_back(LeastOf(pod));
     job_of_.insert_or_assign(pod.uid, job);
   }
 }
@@ -147,6 +148,9 @@ GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now)
     node.takes_pods = state.exists && state.Schedulable();
     node.gpus = state.allocatable.gpus;
     if (!state.exists) continue;
+    const ResourceVector room = RoomForJobs(state);
+    node.cpu = room.cpu;
+    node.memory = room.memory;
     for (const auto& pod : state.detail->pods) {
       if (!pod->UsesGpus()) continue;
       const std::string& name = NameOf(pod->uid);
@@ -154,7 +158,8 @@ GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now)
       // The tuner keeps a place for it; kube-scheduler may take another.
       if (pod->waiting && job != jobs_.end() && !job->second.placed) continue;
       const auto [entry, is_new] = running.try_emplace(name, cluster.running.size());
-      node.uses.push_back({entry->second, pod->requests.main.gpus});
+      const ResourceVector least = LeastOf(*pod);
+      node.uses.push_back({entry->second, least.gpus, least.cpu, least.memory});
       if (!is_new) continue;
       RunningGpuJob& made = cluster.running.emplace_back();
       made.name = name;
@@ -170,7 +175,7 @@ GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now)
     cluster.waiting.push_back({.name = name,
                                .priority = job.priority,
                                .since = job.since,
-                               .pods = job.gpus,
+                               .pods = job.needs,
                                .nodes = job.nodes});
   }
   for (const auto& [pod, allowed] : node_sets_) cluster.node_sets.push_back(allowed);
@@ -195,6 +200,19 @@ bool ReservationDriver::Plan(Instant now) {
   return LetsMorePass(before, reservations_);
 }
 
+std::vector<GpuReservation> ReservationDriver::InTermsOfPods() const {
+  const auto name_of = [this](const std::string& job) {
+    const auto state = jobs_.find(job);
+    return state == jobs_.end() ? job : state->second.name;
+  };
+  std::vector<GpuReservation> reservations = reservations_;
+  for (GpuReservation& reservation : reservations) {
+    reservation.job = name_of(reservation.job);
+    for (std::string& job : reservation.waits_for) job = name_of(job);
+  }
+  return reservations;
+}
+
 Instant ReservationDriver::due() const {
   return waiting_ == 0 ? Instant::max() : planned_at_ + kInterval;
 }
@@ -208,9 +226,9 @@ bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now
   if (job == jobs_.end()) {
     passing.gpus = pod.requests.main.gpus;
   } else {
-    for (const Gpus gpus : job->second.gpus) {
-      passing.gpus += gpus;
-      largest = std::max(largest, gpus);
+    for (const ResourceVector& pod_needs : job->second.needs) {
+      passing.gpus += pod_needs.gpus;
+      largest = std::max(largest, pod_needs.gpus);
     }
     const auto ends =
         options_.durations_known ? EndOf(&job->second, job->second.duration, now) : std::nullopt;

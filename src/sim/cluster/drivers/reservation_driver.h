@@ -21,6 +21,7 @@
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/random.h"
+#include "core/resources.h"
 #include "engine/reservations/gpu_reservations.h"
 #include "engine/reservations/remaining_time.h"
 
@@ -64,6 +65,8 @@ class ReservationDriver {
   // Plans again if the cluster has changed or a minute has passed. Returns whether pods that were
   // refused may pass now.
   bool Plan(Instant now);
+  // Returns the reservations as the product has them: jobs by the names that JobOf() gives.
+  std::vector<GpuReservation> InTermsOfPods() const;
   // Returns when Plan() is due without a change; never while no job waits.
   Instant due() const;
 
@@ -85,9 +88,10 @@ class ReservationDriver {
  private:
   struct JobState {
     Instant since{};
-    std::vector<std::string> pods;  // uids
-    std::vector<Gpus> gpus;         // of each
-    size_t nodes = 0;               // in node_sets_
+    std::vector<std::string> pods;      // uids
+    std::vector<ResourceVector> needs;  // of each, at least
+    std::string name;                   // JobOf() of its pods
+    size_t nodes = 0;                   // in node_sets_
     std::string workload;
     int32_t priority = 0;
     Duration duration{};

@@ -1,5 +1,6 @@
 #include "sim/cluster/drivers/tuner_driver.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -41,6 +42,12 @@ void TunerDriver::Run(Moment at) {
     Carry(plan.actions, at);
     news = state_.TakeNews();
   }
+}
+
+void TunerDriver::SetReservations(std::vector<GpuReservation> reservations, Instant now) {
+  if (reservations == memory_.reservations) return;
+  tuner_.ObserveReservations(memory_, std::move(reservations));
+  if (late_.empty()) wake_ = std::min(wake_, std::max(tuner_.ReservationsDue(memory_), now));
 }
 
 void TunerDriver::Carry(const std::vector<TunerAction>& actions, Moment at) {

@@ -11,6 +11,7 @@
 
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
+#include "engine/reservations/gpu_reservations.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/simulated_pods.h"
 #include "sim/faults.h"
@@ -28,6 +29,8 @@ class TunerDriver {
               const StorageCatalog* storage, ClusterState& state, SimulatedPods& pods,
               Resized resized, Faults& faults, Moment at);
 
+  // Sets the GPU reservations in force. The next Run() considers them.
+  void SetReservations(std::vector<GpuReservation> reservations, Instant now);
   // Decides on news or when a decision is due, until there is nothing more to do, or writes are
   // late. Late writes, and the decisions after them, follow when Run() is due again.
   void Run(Moment at);

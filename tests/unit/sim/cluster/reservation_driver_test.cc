@@ -13,6 +13,7 @@
 
 #include "cluster/node_selection.h"
 #include "core/random.h"
+#include "sim/cluster/product_simulator.h"
 #include "support/cluster_vocabulary.h"
 
 namespace synergy::testing {
@@ -140,6 +141,35 @@ TEST(ReservationDriverTest, StartsFollowTheErrorsOfTrainingsThatEnded) {
     EXPECT_GT(spread, 2 * error);
     EXPECT_LT(spread, 3.5 * error);
   }
+}
+
+// On a node of 4 GPUs and 8 cores, "ends" leaves two GPUs with a core each, and "stays" has six
+// cores then. "next" waits for three GPUs and six cores.
+Seconds WaitAfterTheEnd(const ProductOptions& options) {
+  std::vector<JobProfile::Point> points;
+  for (int64_t cores = 1; cores <= 8; ++cores)
+    points.push_back({Cores(cores), GiB(10), static_cast<double>(cores)});
+  ModelProfiles profiles;
+  profiles.Set("eager",
+               std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points))));
+  profiles.Set("flat", std::make_shared<const JobProfile>(
+                           *JobProfile::Create(Gpus(1), {{Cores(1), GiB(10), 1}})));
+  const std::vector<ProductJob> jobs = {{0, "flat", Gpus(2), Seconds(0), Seconds(3000), 1},
+                                        {1, "eager", Gpus(1), Seconds(10), Seconds(90'000), 2},
+                                        {2, "eager", Gpus(3), Seconds(500), Seconds(1000), 2}};
+  const auto run =
+      SimulateProduct(ClusterOf(1, {Gpus(4), Cores(8), GiB(40)}), jobs, profiles, options);
+  EXPECT_TRUE(run) << run.error().message;
+  return run->jobs[2].start - run->jobs[0].finish;
+}
+
+TEST(ReservedJobTest, StartsWithoutWaitingForACutOfOthers) {
+  ProductOptions options;
+  const Seconds cut_first = WaitAfterTheEnd(options);
+  options.reservations.emplace().settings.after = minutes(1);
+  const Seconds at_once = WaitAfterTheEnd(options);
+  EXPECT_GE(at_once, Seconds(0));
+  EXPECT_LE(at_once + options.latencies.resize, cut_first);
 }
 
 }  // namespace
