@@ -373,8 +373,11 @@ class KueueTest(queues.QueueTest):
         self.create(queues.round_policy("strict", "fifo", ROUND, backfill="InTime"), first)
         wait_for("the first job to run", lambda: self.on_turn("strict") == {"first"})
         with self.watcher("strict") as watcher:
+            self.create(job("large", 3))
+            self.workload("large")
+            time.sleep(1)  # Kueue orders Workloads by their creation, in seconds.
             # Both small ones fit beside the first job, but only one beside the large one.
-            self.create(job("large", 3), job("small-1", 1), job("small-2", 1))
+            self.create(job("small-1", 1), job("small-2", 1))
             wait_for("one to pass the large job", lambda: self.on_turn("strict") == {"first", "small-1"})
             given = self.priorities("strict")
             self.assertGreater(given["small-1"], given["large"])

@@ -187,7 +187,8 @@ class EnabledTest(ReservationsTest):
         self.assertNotIn("half", self.cluster.bound())
         self.assertIn("train-a", self.cluster.bound())
         for name in ("stays-1", "stays-2"):
-            self.assertGreaterEqual(self.cores_of(name), 3, "the floor")
+            floor = json.loads(self.cluster.pods()[name]["metadata"]["annotations"]["synergy.io/floor"])["cpu"]
+            self.assertGreaterEqual(self.cores_of(name), cores(floor))
         wait_for("its event", lambda: any("room for default/half, which starts soon" in event for name in (
             "stays-1", "stays-2") for event in self.cluster.events(name)))
         self.cluster.delete("pods", "train-a")
