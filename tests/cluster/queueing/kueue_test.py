@@ -88,7 +88,7 @@ class KueueTest(queues.QueueTest):
     def running(self, *names):
         def all_run():
             pods = self.cluster.pods()
-            self.assertLessEqual(set(names), set(pods), "somebody has deleted one")
+            self.assertLessEqual(set(names), set(pods), "a pod has been deleted")
             return all(pods[name]["status"].get("phase") == "Running" for name in names) and pods
 
         return wait_for(f"{', '.join(names)} to run", all_run)
@@ -196,7 +196,7 @@ class KueueTest(queues.QueueTest):
             return False
 
         # For two seconds the controller also uses the share that pods of other tests left.
-        wait_for("the API server to know the webhook, and it the share", is_sized)
+        wait_for("the API server to call the webhook, and the webhook to know the share", is_sized)
         wait_for("Kueue to start it", lambda: not self.cluster.get("job", "first")["spec"]["suspend"])
         self.assertEqual(self.counted(self.cluster.get("job", "first"))["cpu"], SHARE)
         self.create(job("second"))
