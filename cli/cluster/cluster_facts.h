@@ -57,7 +57,7 @@ struct PodFacts {
 
 struct ClusterFacts {
   std::vector<Pod> pods;  // with GPUs, by namespace and name
-  // Those that have not expired, by the UID of a pod of the job. Empty without AddReservations().
+  // Unexpired reservations, by the UID of a pod of the job. Empty without AddReservations().
   std::map<std::string, PublishedReservation> reservations;
   Profiles profiles;
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not requested

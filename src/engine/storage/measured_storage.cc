@@ -30,7 +30,7 @@ std::map<std::string, std::map<std::string, DiskReads>> DisksIn(
   return disks;
 }
 
-// Of the disks with a known bandwidth, returns the one from which most is read; its name is empty
+// Returns the disk from which most is read, among those with a known bandwidth; its name is empty
 // if there is none.
 StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   StorageFacts::Disk most;
