@@ -305,7 +305,7 @@ class KueueTest(queues.QueueTest):
         had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
                for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
-        # The page shows the job that has its turn, the next one, and the waits of both.
+        # The command shows the job that has its turn, the next one, and the waits of both.
         shown = self.read("queue", "turns")[0]
         self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
                          [(holder, "runs", None), (other, "next", 1)])
