@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the values for a scrape from the cluster's state, and how long places have been taken.
+// Reads the values for a scrape from the cluster's state, and tracks how long pods have had places.
 //
 // Threading: any thread.
 
@@ -19,7 +19,7 @@
 namespace synergy::extender {
 
 // Tracks how long unbound pods have had places. A bind in doubt, or a place that the tuner keeps,
-// takes room from other pods if it lasts long. It is accurate to the time between two looks.
+// takes room from other pods if it lasts long. Ages are accurate to the time between two looks.
 class PlaceAges {
  public:
   struct Summary {

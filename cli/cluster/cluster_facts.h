@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads what the commands show from the API server, with the user's own rights. It omits what those
-// rights do not allow, and names it in `notes`.
+// Reads from the API server, with the user's own rights, what the commands show. It omits what
+// those rights do not allow, and names it in `notes`.
 //
 // Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
 // for objects that a command needs.
@@ -57,7 +57,7 @@ struct PodFacts {
 
 struct ClusterFacts {
   std::vector<Pod> pods;  // with GPUs, by namespace and name
-  // By the UID of a pod of the job; only those that hold. Empty without AddReservations().
+  // Unexpired reservations, by the UID of a pod of the job. Empty without AddReservations().
   std::map<std::string, PublishedReservation> reservations;
   Profiles profiles;
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not requested

@@ -39,7 +39,7 @@
 namespace synergy::controller {
 
 struct CertificateSettings {
-  std::string secret;              // name of the own Secret, which must exist
+  std::string secret;              // name of the controller's own Secret, which must exist
   std::string agent_secret;        // name of the node agents' Secret; empty: none
   std::vector<std::string> names;  // the controller's DNS names
   std::string agent_name;          // the node agents' DNS name
@@ -77,7 +77,7 @@ class CertificateKeeper {
     http::CertifiedKey own;
     http::CertifiedKey agents;
   };
-  // The content of the own Secret.
+  // The content of the controller's own Secret.
   struct Held {
     std::string authorities;  // PEM, newest first
     Keys used;

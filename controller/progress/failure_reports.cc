@@ -12,7 +12,7 @@ namespace {
 // How often old answers are dropped.
 constexpr Duration kForgetReports = std::chrono::minutes(1);
 
-// Returns whether the names of a pod's container are possible.
+// Returns whether the API server could have accepted a container with these names.
 bool CanExist(const auto& of_container) {
   return !of_container.uid.empty() && of_container.uid.size() <= kLongestUid &&
          !of_container.container.empty() && of_container.container.size() <= kLongestLabel;

@@ -186,7 +186,7 @@ class Guardian {
       table_.Adopt(*std::move(left), Now());
     } else if (left.error().message != not_owned_) {
       not_owned_ = left.error().message;
-      log_.Error("there can be no probes and no turns", {{"error", not_owned_}});
+      log_.Error("probes and turns are not possible", {{"error", not_owned_}});
     }
   }
 
@@ -273,7 +273,7 @@ class Guardian {
   std::optional<int> status_;         // of the agent, once it has ended
 };
 
-// Restores what the records name. Another guardian may hold them, and then restores it.
+// Restores what the records name. If another guardian holds them, that guardian restores it.
 void RestoreLeft(const GuardianRules& rules, Logger& log) {
   GroupWriteFiles files(rules.cgroup_folder, rules.state_folder);
   // Look without the lock first, because a guardian that starts needs it.

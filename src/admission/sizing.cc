@@ -27,7 +27,7 @@ std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
-// `least`: the least CPU of a floor from a profile.
+// `least`: no floor from a profile has less CPU.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
              MilliCpu least, Sizes& sizes) {
   MilliCpu fair = std::max(sizes.fair_share.cpu, least);
@@ -62,9 +62,9 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
   }
   if (written.memory_limit) {
     if (*written.memory_limit < least) {
-      sizes.warnings.push_back(
-          fmt::format("the memory limit {} is less than the processes need by the profile ({})",
-                      ToQuantityText(*written.memory_limit), ToQuantityText(least)));
+      sizes.warnings.push_back(fmt::format(
+          "the memory limit {} is less than the profile says that the processes need ({})",
+          ToQuantityText(*written.memory_limit), ToQuantityText(least)));
     }
     sizes.floor.memory = std::min(sizes.floor.memory, *written.memory_limit);
     sizes.demand.memory = std::min(sizes.demand.memory, *written.memory_limit);
@@ -73,7 +73,7 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
   }
 }
 
-// Adds no limit that is below the calculated one.
+// A floor below the calculated one gets no memory limit, which would be too low.
 void LowerFloor(const ResourceVector& to, Sizes& sizes) {
   if (to.memory < sizes.floor.memory) sizes.memory_limit.reset();
   sizes.floor = to;
@@ -105,8 +105,8 @@ Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfi
     wanted = profile->Demand(trust.tolerance, credible);
     if (credible < profile->Best()) {
       sizes.warnings.push_back(
-          fmt::format("the profile claims more than {:.4g} times the speed at the fair share; it "
-                      "counts as that much (maxSpeedUp)",
+          fmt::format("the profile claims more than {:.4g} times the speed at the fair share; "
+                      "Synergy counts no more than that (maxSpeedUp)",
                       trust.max_speed_up));
     }
   }

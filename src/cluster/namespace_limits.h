@@ -4,7 +4,7 @@
 // what they leave to Synergy. The API server refuses anything beyond them when a pod is created or
 // resized.
 //
-// A quota with scopes counts for every pod here, because omitting a growth does no harm.
+// A quota with scopes counts for every pod here, because a pod that does not grow suffers no harm.
 //
 // Threading: values; a NamespaceLimits is immutable once shared.
 

@@ -73,5 +73,5 @@ function jobText(job) {
   if (job.started === undefined) return `${came}, never ran`;
   const waited = `${came}, waited ${durationText(job.started - job.submitted)}`;
   if (job.finished === undefined) return `${waited}, not finished`;
-  return `${waited}, finished at ${durationText(job.finished)}: ${durationText(job.finished - job.submitted)} in all`;
+  return `${waited}, finished at ${durationText(job.finished)}: ${durationText(job.finished - job.submitted)} in total`;
 }

@@ -6,7 +6,7 @@ function figuresText(figures) {
     `95 % within ${durationText(figures.p95Completion)}`,
     `mean wait ${durationText(figures.meanWait)}`,
     `makespan ${durationText(figures.makespan)}`,
-    `${percentText(figures.gpuUtilisation)} of the GPUs and ${percentText(figures.cpuUtilisation)} of the CPU allocated in the mean`,
+    `${percentText(figures.gpuUtilisation)} of the GPUs and ${percentText(figures.cpuUtilisation)} of the CPU allocated on average`,
   ].join(", ");
 }
 

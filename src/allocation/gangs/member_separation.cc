@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// The unlike members of one gang have fewer rules than this. Rules of further members are ignored.
+// How many rules a gang's members may have together. Rules of further members are ignored.
 constexpr size_t kMostRules = 64;
 
 bool HasPorts(const Pod& pod) {

@@ -3,8 +3,8 @@
 // Bounds the next value of a sequence by the values before it.
 //
 // Source: order statistics as prediction bounds (Wilks, 1941). With n known values, the next one is
-// at most the k-th smallest of them with probability k / (n + 1), whatever the distribution, if no
-// value is special.
+// at most the k-th smallest of them with probability k / (n + 1), for any distribution, if every
+// order of the values is equally likely.
 //
 // Threading: pure.
 

@@ -30,7 +30,8 @@ std::map<std::string, std::map<std::string, DiskReads>> DisksIn(
   return disks;
 }
 
-// Returns the node's disk among these; its name is empty if none has a known bandwidth.
+// Returns the disk from which most is read, among those with a known bandwidth; its name is empty
+// if there is none.
 StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   StorageFacts::Disk most;
   double read = -1;
@@ -42,7 +43,7 @@ StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   return most;
 }
 
-// Returns the training's profile with a storage of this bandwidth to itself; null if there is none.
+// Returns the profile of the training alone on storage of this bandwidth; null if it has none.
 std::shared_ptr<const JobProfile> WithStorage(TrainingProfile training, double bandwidth) {
   training.cached->model.storage_bandwidth = Bytes(std::llround(bandwidth));
   Result<JobProfile> profile = MakeJobProfile(training);

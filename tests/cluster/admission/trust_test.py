@@ -200,8 +200,8 @@ class TrustTest(ClusterTest):
                        annotating({"example.kubernetes.io/profile": "unconfined"})):
             self.assertIn("in the domains of Kubernetes or Synergy",
                           self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
-        # This patch is as by a webhook that fires on updates: the API server does not report its
-        # author.
+        # This patch stands for a webhook's change to an update: the API server reports the update's
+        # author, not the webhook.
         more = {"metadata": {"labels": {"cost-center": "research"},
                              "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
         self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
@@ -285,7 +285,7 @@ class TrustTest(ClusterTest):
                                                "name": f"a-{role}"}]})
             self.addCleanup(self.cluster.delete, "rolebinding", f"trust-{role}")
         wait_for("the roles to be aggregated", lambda: self.create(profile, user="a-edit") == "")
-        wait_for("them for who may read, too", lambda: self.cluster.complaint("GET", "tp", "p", user="a-view") == "")
+        wait_for("those of view, too", lambda: self.cluster.complaint("GET", "tp", "p", user="a-view") == "")
         self.assertIn("cannot create resource \"trainingprofiles\"",
                       self.create({**profile, "metadata": {"name": "q"}}, user="a-view"))
         self.assertIn("cannot delete", self.cluster.complaint("DELETE", "tp", "p", user="a-view"))

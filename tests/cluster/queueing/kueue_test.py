@@ -88,7 +88,7 @@ class KueueTest(queues.QueueTest):
     def running(self, *names):
         def all_run():
             pods = self.cluster.pods()
-            self.assertLessEqual(set(names), set(pods), "somebody has deleted one")
+            self.assertLessEqual(set(names), set(pods), "a pod has been deleted")
             return all(pods[name]["status"].get("phase") == "Running" for name in names) and pods
 
         return wait_for(f"{', '.join(names)} to run", all_run)
@@ -196,7 +196,7 @@ class KueueTest(queues.QueueTest):
             return False
 
         # For two seconds the controller also uses the share that pods of other tests left.
-        wait_for("the API server to know the webhook, and it the share", is_sized)
+        wait_for("the API server to call the webhook, and the webhook to know the share", is_sized)
         wait_for("Kueue to start it", lambda: not self.cluster.get("job", "first")["spec"]["suspend"])
         self.assertEqual(self.counted(self.cluster.get("job", "first"))["cpu"], SHARE)
         self.create(job("second"))
@@ -305,7 +305,7 @@ class KueueTest(queues.QueueTest):
         had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0)
                for name, item in self.workloads("turns").items()}
         self.assertGreater(min(had.values()), 0)
-        # The page shows the job that has its turn, the next one, and the waits of both.
+        # The command shows the job that has its turn, the next one, and the waits of both.
         shown = self.read("queue", "turns")[0]
         self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]],
                          [(holder, "runs", None), (other, "next", 1)])

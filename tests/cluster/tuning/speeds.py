@@ -99,7 +99,8 @@ def summary(results):
 
 
 def show_summary(table):
-    """total: the mean of all pods' speeds, each as a multiple of its proportional speed."""
+    """Logs the table. Its total is the mean of all pods' speeds, each as a multiple of its
+    proportional speed."""
     log("way            total   slowest pod   mixed nodes   sensitive it/s   insensitive it/s   restarts")
     for way, row in table.items():
         log(f"{way:12} {row['total']:7.3f} {row['slowest']:13.3f} {row['mixed_nodes']:13.1f} {row['sensitive']:16.1f}"

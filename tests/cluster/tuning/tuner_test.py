@@ -124,7 +124,7 @@ class TunerTest(FungibleTest):
         self.assertTrue({"SynergyReclaimed"} & (self.event_reasons("p0") | self.event_reasons("p1")))
         # Half of the pods leave: within a round the others have all the CPU.
         self.cluster.delete("pod", "p0", "p1", "p2", "p3")
-        wait_for("what is spare to be given away", lambda: sum(self.cores().values()) > ALLOCATABLE - 1)
+        wait_for("the spare CPU to be given away", lambda: sum(self.cores().values()) > ALLOCATABLE - 1)
         self.check()
         self.assertTrue(any("SynergyGrown" in self.event_reasons(f"p{i}") for i in range(4, 8)))
 
@@ -224,7 +224,7 @@ class TunerTest(FungibleTest):
         self.run_pods(pod("p0", "sensitive", refuses), pod("p1", "sensitive", refuses), pod("p2", "sensitive"))
         for i in range(3, 6):
             self.cluster.create(pod(f"p{i}", "sensitive"))
-        wait_for("a cut to be put back",
+        wait_for("a cut to be reverted",
                  lambda: "SynergyDeferred" in self.event_reasons("p0") | self.event_reasons("p1"))
         wait_for("the first two to have what they had", lambda: self.cores()["p0"] == 9 and self.cores()["p1"] == 9)
 

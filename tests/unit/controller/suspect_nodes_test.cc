@@ -100,7 +100,7 @@ TEST_F(SuspectNodesTest, FaultsInTwoNamespacesAreAnEventOnTheNodeAndAGauge) {
   ExpectGauge(0);
 }
 
-TEST_F(SuspectNodesTest, FaultsFarApartInTimeOrOnDifferentNodesAreNone) {
+TEST_F(SuspectNodesTest, FaultsFarApartInTimeOrOnDifferentNodesDoNotCount) {
   LoseGpu("a");
   now += minutes(61);
   LoseGpu("b");

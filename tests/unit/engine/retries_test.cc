@@ -184,7 +184,7 @@ TEST(Retries, AJobAvoidsTheNodesOfItsLastFourInfrastructureFailures) {
               ElementsAre("n1", "n2", "n3", "n5", "of-1", "of-2", "of-3", "of-5"));
 }
 
-// A job that was killed at this amount, whose profile it follows from.
+// A job that was killed at this amount, which follows from its profile.
 FailingJob Killed(Bytes at) {
   FailingJob job = JobOf({Attempt(Category::kHostOom, 0s, 90s)});
   job.attempts[0].oom_killed = true;
