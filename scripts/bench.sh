@@ -17,6 +17,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
        scripts/bench.sh gangs [--rounds N] [--times N] [--seed N] [--json FILE]
+       scripts/bench.sh promises [--jobs N] [--nodes N] [--error SIGMA] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
@@ -128,6 +129,13 @@ is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothin
       --times N         number of measurements for each figure (5)
       --seed N          seed of what happens in between (5)
       --instance N      number from which the cluster's ports and addresses follow (8)
+  promises    how right the predicted starts of GPU reservations are, for jobs on simulated nodes whose reported remaining
+              times are wrong (scripts/setup.sh installs what it needs); half an hour
+      --jobs N          jobs, of 1, 2, 4 and 8 GPUs (200)
+      --nodes N         simulated nodes with 8 GPUs each (16)
+      --error SIGMA     sigma of the lognormal factor by which each job's remaining times are wrong (0.3)
+      --seed N          seed of the jobs (1)
+      --instance N      number from which the cluster's ports and addresses follow (9)
   tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
               whether it keeps to its rate; two minutes
       --part WHAT       passes: only decisions; work: everything in real time (all)
@@ -302,12 +310,16 @@ run_rounds_chaos() {
   SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" queueing/rounds_chaos.py "$@"
 }
 
-run_gangs() {
+# run_on_simulated_nodes FILE OPTIONS...: runs this program of tests/cluster/benches.
+run_on_simulated_nodes() {
   say "building the extender and the controller (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy-extender synergy-controller) >&2
-  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" benches/gangs_bench.py "$@"
+  SYNERGY_BIN=$repository/build/release/bin "$repository/tests/cluster/run.sh" "benches/$1" "${@:2}"
 }
+
+run_gangs() { run_on_simulated_nodes gangs_bench.py "$@"; }
+run_promises() { run_on_simulated_nodes promises_bench.py "$@"; }
 
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
@@ -393,7 +405,8 @@ case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
   objective | round | rounds | reservations | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns | optimus | types) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | promises | tuner | turns | optimus | types)
+    "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;

@@ -20,7 +20,8 @@ function(synergy_content_hash variable text)
 endfunction()
 
 # Concatenated in this order.
-set(SYNERGY_PAGE_SCRIPTS words.js timeline.js boxes.js details.js tables.js run_view.js player.js cluster.js page.js)
+set(SYNERGY_PAGE_SCRIPTS words.js timeline.js telling.js link.js boxes.js details.js tables.js
+    comparison.js heat_map.js run_view.js player.js cluster.js page.js)
 list(TRANSFORM SYNERGY_PAGE_SCRIPTS PREPEND page/web/)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS page/web/page.html page/web/page.css ${SYNERGY_PAGE_SCRIPTS})
 file(READ page/web/page.css SYNERGY_PAGE_STYLE)

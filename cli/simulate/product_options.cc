@@ -26,7 +26,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr std::string_view kRoundsUsage =
-    "length=5m,least-run=5m,limits=3250:7200,promote=8,strict";
+    "length=5m,least-run=5m,limits=3250:7200,promote=8,strict,backfill,max-exec=2";
 
 Result<> ReadFaults(std::string_view text, FaultRates& rates) {
   // Above this, retries alone would keep the cluster busy.
@@ -351,7 +351,10 @@ Result<QueueSetup> ReadQueue(const SimulateArguments& arguments, const SimulateO
        {"least-run", ReadDuration(rounds.least_run)},
        {"limits", [&](std::string_view text) { return ReadLimits(text, rounds.queues.limits); }},
        {"promote", ReadNumber(rounds.queues.promote, 0, 1e6)},
-       {"strict", SetFlag(setup.strict), true}});
+       {"strict", SetFlag(setup.strict), true},
+       {"backfill", SetFlag(rounds.backfill), true},
+       {"max-exec",
+        [&](std::string_view text) { return ReadNumber(setup.longest.emplace(), 1, 1e6)(text); }}});
   if (!read) return Fail(read.error());
   return setup;
 }
@@ -374,7 +377,9 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command.add_flag("--kueue", arguments.kueue, "jobs wait in a queue of Kueue under fifo, too");
   command.add_option("--queue-rounds", arguments.queue_rounds,
                      fmt::format("of the queue's RoundPolicy: {} (strict: queueingStrategy "
-                                 "StrictFIFO), or some of these",
+                                 "StrictFIFO; backfill: InTime; max-exec: the jobs' maximum "
+                                 "execution times, as multiples of their durations), or some of "
+                                 "these",
                                  kRoundsUsage));
   command
       .add_option("--with", arguments.with,

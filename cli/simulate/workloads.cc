@@ -101,6 +101,12 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
 Result<RecordedTrace> ReadJson(const std::string& name, std::string_view text,
                                const SimulateArguments& arguments) {
   if (text.substr(0, text.find('[')).find('{') == text.npos) return ReadPhillyTrace(text, name);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('}') && text.find('{', line.size()) != text.npos) {
+    return Fail(ErrorCode::kInvalid,
+                name + ": lines of JSON are not read: write a CSV with job_id, submit_time, "
+                       "duration_s, gpus");
+  }
   KubernetesTrace trace(arguments.access.gpu_resource);
   if (const auto added = trace.Add(text); !added)
     return Fail(added.error().code, name + ": " + added.error().message);

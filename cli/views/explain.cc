@@ -525,9 +525,10 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
 
 std::string ToText(const Explanation& explanation, WallTime now, bool each_node) {
   const PodView& pod = explanation.pod;
-  std::string text = fmt::format("Pod {}/{}: {}{}, {}{}\n", pod.pod_namespace, pod.name, pod.state,
-                                 pod.node.empty() ? "" : " on node " + pod.node, GpusText(pod),
-                                 pod.slices > Slices(0) ? " of GPUs" : " GPUs");
+  std::string text =
+      fmt::format("Pod {}/{}: {}{}, {}\n", pod.pod_namespace, pod.name, pod.state,
+                  pod.node.empty() ? "" : " on node " + pod.node,
+                  pod.slices > Slices(0) ? GpusText(pod) + " of GPUs" : DescribeGpus(pod.gpus));
   if (explanation.gpus_by_claims > Gpus(0)) {
     text += fmt::format("GPUs by ResourceClaims {}: {}\n", fmt::join(explanation.claims, ", "),
                         explanation.gpus_by_claims.count());

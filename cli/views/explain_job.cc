@@ -9,6 +9,7 @@
 
 #include "cli/text/amounts.h"
 #include "cli/views/pod_view.h"
+#include "core/text/quantity_text.h"
 #include "core/wall_time.h"
 #include "queues/round_workload.h"
 #include "wire/kueue/kueue.h"
@@ -173,8 +174,8 @@ Tree ToTree(const JobExplanation& explanation) {
 std::string ToText(const JobExplanation& explanation, WallTime now) {
   const QueuedView& job = explanation.job;
   std::string text =
-      fmt::format("{} {}: {}, {} GPUs (workload {})\n", job.kind.empty() ? "Workload" : job.kind,
-                  job.Name(), job.state, job.gpus.count(), job.workload);
+      fmt::format("{} {}: {}, {} (workload {})\n", job.kind.empty() ? "Workload" : job.kind,
+                  job.Name(), job.state, DescribeGpus(job.gpus), job.workload);
   if (!explanation.queue.name.empty()) {
     text +=
         fmt::format("{} (local queue {})\n", HeadLine(explanation.queue), explanation.local_queue);

@@ -244,8 +244,8 @@ Tree ToTree(const ProfileObject& object) {
 std::string ProfileText(const ProfileObject& object, WallTime now) {
   const ProfileStatus& status = object.status;
   std::string text = fmt::format(
-      "Profile {}: {}, {} GPUs of {}{}\n", object.Key(), Text(ModelOf(object)),
-      object.training.gpus.count(),
+      "Profile {}: {}, {} of {}{}\n", object.Key(), Text(ModelOf(object)),
+      DescribeGpus(object.training.gpus),
       object.training.gpu_product.empty() ? "any product"
                                           : "product " + object.training.gpu_product,
       object.gang_size > 1

@@ -11,6 +11,7 @@
 
 #include "cli/text/amounts.h"
 #include "cli/text/terminal.h"
+#include "core/text/quantity_text.h"
 #include "queues/kueue.h"
 #include "queues/round_workload.h"
 
@@ -308,7 +309,7 @@ std::string HeadLine(const QueueView& view) {
   line += view.round_policy.empty() ? "no RoundPolicy orders it"
                                     : fmt::format("{} by RoundPolicy {}",
                                                   DescribePolicy(view.settings), view.round_policy);
-  if (view.quota) line += fmt::format(", {} GPUs", view.quota->count());
+  if (view.quota) line += ", " + DescribeGpus(*view.quota);
   return line;
 }
 

@@ -10,6 +10,7 @@
 #include "admission/workload.h"
 #include "cluster/annotations.h"
 #include "core/text/duration_text.h"
+#include "core/text/quantity_text.h"
 
 namespace synergy {
 namespace {
@@ -371,13 +372,13 @@ class Admission {
                                        object.problems.front()));
     }
     if (object.profile->gpus() != gpus_ && object.profile->gpus() != Gpus(1)) {
-      return without(fmt::format("TrainingProfile \"{}\" is for {} GPUs, and the pod has {}", name,
-                                 object.profile->gpus().count(), gpus_.count()));
+      return without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod has {}", name,
+                                 DescribeGpus(object.profile->gpus()), gpus_.count()));
     }
     ProfileUse use = UseOf(*known);
     if (use.profile == nullptr) {
       return without(
-          fmt::format("TrainingProfile \"{}\" with {} GPUs is too large", name, gpus_.count()));
+          fmt::format("TrainingProfile \"{}\" with {} is too large", name, DescribeGpus(gpus_)));
     }
     const std::string& measured = object.training.gpu_product;
     if (!wanted.empty() && !measured.empty() && wanted != measured) {

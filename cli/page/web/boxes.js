@@ -48,10 +48,28 @@ function fillBar(bar, parts, whole) {
 // Width of the bar in fair shares of the pod.
 const SHARES = 3;
 
-function fillBullet(bullet, pod, member) {
-  const share = pod.fairShare[member] || 1;
-  bullet.style.setProperty("--allocation", percent(pod.allocation[member] / share / SHARES));
-  bullet.style.setProperty("--demand", percent(pod.demand[member] / share / SHARES));
+// A pod's allocation of CPU or memory, beside its fair share and its demand. Screen readers read the
+// pod's own words instead.
+class Bullet {
+  constructor(what, member, text) {
+    this.member = member;
+    this.text = text;
+    this.bar = make("span", { className: "bullet" });
+    this.amount = make("span", { className: "amount" });
+    this.element = make("span", { className: "measure" }, make("span", { className: "what", textContent: what }), this.bar, this.amount);
+    this.element.setAttribute("aria-hidden", "true");
+  }
+
+  draw(pod) {
+    this.element.hidden = !pod.demand;
+    if (!pod.demand) return;
+    const allocation = pod.allocation[this.member];
+    const demand = pod.demand[this.member];
+    const share = pod.fairShare[this.member] || 1;
+    this.bar.style.setProperty("--allocation", percent(allocation / share / SHARES));
+    this.bar.style.setProperty("--demand", percent(demand / share / SHARES));
+    setText(this.amount, `${this.text(allocation)} of ${this.text(demand)}`);
+  }
 }
 
 // Marks the button with the pod's gang, so that the gang's members can be found.
@@ -69,11 +87,10 @@ class PodBox {
     this.name = make("span", { className: "name" });
     this.gpus = make("span", { className: "gpus" });
     this.words = hidden("");
-    this.cpu = make("span", { className: "bullet" });
-    this.memory = make("span", { className: "bullet" });
+    this.bullets = [new Bullet("CPU", "cpu", cpuText), new Bullet("memory", "memory", memoryText)];
     this.done = make("span", { className: "done" });
     this.progress = make("span", { className: "progress" });
-    this.button = make("button", { type: "button", tabIndex: -1 }, this.name, this.gpus, this.words, this.cpu, this.memory, this.done, this.progress);
+    this.button = make("button", { type: "button", tabIndex: -1 }, this.name, this.gpus, this.words, ...this.bullets.map((bullet) => bullet.element), this.done, this.progress);
     this.button.dataset.pod = key;
     this.element = make("li", {}, this.button);
   }
@@ -88,10 +105,7 @@ class PodBox {
     setGang(this.button, pod);
     this.done.hidden = pod.done === undefined;
     this.done.style.setProperty("--part", percent(pod.done ?? 0));
-    for (const bullet of [this.cpu, this.memory]) bullet.hidden = !pod.demand;
-    if (!pod.demand) return;
-    fillBullet(this.cpu, pod, "cpu");
-    fillBullet(this.memory, pod, "memory");
+    for (const bullet of this.bullets) bullet.draw(pod);
   }
 
   // Updates what changes with time.

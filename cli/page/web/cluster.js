@@ -42,7 +42,11 @@ function startCluster() {
   const details = new Details();
   const now = () => Date.now() / 1000;
   const heading = make("h2");
-  let namespace = "";
+  const link = new Link(({ find: text = "" }) => {
+    find.value = text;
+    redraw();
+  });
+  let { namespace = "" } = link.values;
   let map;
   let version;
   let view;
@@ -50,6 +54,7 @@ function startCluster() {
   const draw = () => {
     if (map) tellFound(view.draw(map, now(), wanted()));
   };
+  const keepLink = () => link.put({ namespace, find: find.value });
   const redraw = oncePerFrame(draw);
 
   const explain = async (key) => {
@@ -63,6 +68,8 @@ function startCluster() {
       told(`No explanation: ${error.message}`);
     }
   };
+
+  const nameCluster = () => setText(heading, namespace ? `Namespace ${namespace} now` : "The cluster now");
 
   const tellOfJob = (key) => {
     const workload = map.workloads.get(key);
@@ -98,7 +105,8 @@ function startCluster() {
 
   const entry = new EntryForm((wanted) => {
     namespace = wanted;
-    setText(heading, namespace ? `Namespace ${namespace} now` : "The cluster now");
+    keepLink();
+    nameCluster();
     refresh();
   });
 
@@ -106,7 +114,11 @@ function startCluster() {
   for (const item of document.querySelectorAll("#legend .now")) item.hidden = false;
   view = new RunView(heading, { onPod: explain, onWorkload: tellOfJob }, redraw);
   document.getElementById("runs").append(view.element);
-  setText(heading, "The cluster now");
-  find.addEventListener("input", redraw);
+  nameCluster();
+  find.value = link.values.find ?? "";
+  find.addEventListener("input", () => {
+    keepLink();
+    redraw();
+  });
   refresh();
 }

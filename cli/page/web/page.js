@@ -1,15 +1,5 @@
 // The page: reads its data and puts the parts together.
 
-function figuresText(figures) {
-  return [
-    `mean completion time ${durationText(figures.meanCompletion)}`,
-    `95 % within ${durationText(figures.p95Completion)}`,
-    `mean wait ${durationText(figures.meanWait)}`,
-    `makespan ${durationText(figures.makespan)}`,
-    `${percentText(figures.gpuUtilisation)} of the GPUs and ${percentText(figures.cpuUtilisation)} of the CPU allocated on average`,
-  ].join(", ");
-}
-
 // Calls `draw` once a frame, however often it is asked for.
 function oncePerFrame(draw) {
   let asked = false;
@@ -36,43 +26,76 @@ function tellFound({ nodes, waiting }) {
 }
 
 // A heading that lets the user choose one of the runs.
-function runHeading(runs, chosen, choose) {
-  if (runs.length === 1) return make("h2", { textContent: runs[0].name });
-  const options = runs.map((run, at) => make("option", { value: String(at), textContent: run.name, selected: at === chosen }));
-  const select = make("select", {}, ...options);
-  select.addEventListener("change", () => choose(Number(select.value)));
-  return make("h2", {}, make("label", {}, hidden("Run "), select));
+class RunHeading {
+  constructor(runs, choose) {
+    this.element = make("h2");
+    if (runs.length === 1) {
+      setText(this.element, runs[0].name);
+      return;
+    }
+    const options = runs.map((run, at) => make("option", { value: String(at), textContent: run.name }));
+    this.select = make("select", {}, ...options);
+    this.select.addEventListener("change", () => choose(Number(this.select.value)));
+    this.element.append(make("label", {}, hidden("Run "), this.select));
+  }
+
+  show(index) {
+    if (this.select) this.select.value = String(index);
+  }
+}
+
+// Returns which runs are shown: those that the link names, else the first two.
+function runsOfLink(text, runs) {
+  const first = runs.slice(0, 2).map((_, at) => at);
+  const named = (text ?? "").split(",").map(Number);
+  return named.length === first.length && named.every((index) => runs[index]) ? named : first;
 }
 
 function startSimulation({ runs }) {
   const details = new Details();
+  const comparison = new Comparison();
   let player;
   const redraw = oncePerFrame(() => player?.show());
-  const views = runs.slice(0, 2).map((_, at) => {
-    const shown = { timeline: new Timeline(runs[at]) };
-    const choose = (index) => {
+  const views = runs.slice(0, 2).map(() => {
+    const shown = {};
+    shown.choose = (index) => {
+      shown.index = index;
       shown.run = runs[index];
       shown.timeline = new Timeline(shown.run);
-      setText(shown.view.figures, figuresText(shown.run.figures));
-      player?.stretch();
+      heading.show(index);
     };
+    const heading = new RunHeading(runs, (index) => {
+      shown.choose(index);
+      compare();
+      player.stretch();
+    });
     const onPod = (key) => {
       const pod = shown.timeline.map.pods.get(key);
       const fared = runs.map((run) => [`With ${run.name}`, jobText(run.jobs[pod.job])]);
       const waits = pod.node ? "" : shown.view.why(pod);
       details.show(pod.name, [...podFacts(pod, player.time), ["Why", waits], ...fared]);
     };
-    shown.view = new RunView(runHeading(runs, at, choose), { onPod }, redraw);
-    choose(at);
+    shown.view = new RunView(heading.element, { onPod }, redraw);
     document.getElementById("runs").append(shown.view.element);
     return shown;
   });
+  const compare = () => comparison.show(views.map((shown) => shown.run));
   const draw = (time) => {
     const counts = views.map((shown) => shown.view.draw(shown.timeline.goTo(time), time, wanted()));
     tellFound(counts[0]);
+    link.put({ at: String(Math.round(time * 1000) / 1000), runs: views.map((shown) => shown.index).join(","), find: find.value });
   };
-  player = new Player(() => views.map((shown) => shown.timeline), draw);
+  const follow = (values) => {
+    runsOfLink(values.runs, runs).forEach((index, at) => views[at].choose(index));
+    compare();
+    find.value = values.find ?? "";
+    player ??= new Player(() => views.map((shown) => shown.timeline), draw);
+    const at = Number.parseFloat(values.at);
+    player.stretch((begin, end) => (Number.isFinite(at) ? at : tellingTime(views.map((shown) => shown.run), begin, end)));
+  };
+  const link = new Link(follow);
   find.addEventListener("input", redraw);
+  follow(link.values);
 }
 
 const page = JSON.parse(document.getElementById("data").textContent);

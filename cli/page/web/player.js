@@ -15,23 +15,23 @@ class Player {
     document.getElementById("next").addEventListener("click", () => this.step("nextChange", Math.min));
     document.getElementById("previous").addEventListener("click", () => this.step("previousChange", Math.max));
     document.getElementById("time").hidden = false;
-    this.stretch();
   }
 
   get time() {
     return Number(this.slider.value);
   }
 
-  // Sets the range of the slider: from the first change of a run to the last one.
-  stretch() {
-    const { time } = this;
+  // Sets the range of the slider, from the first change of a run to the last one. Goes to the time
+  // that `choose(begin, end)` returns, by default the present one.
+  stretch(choose = () => this.time) {
     const begin = Math.min(...this.timelines().map((timeline) => timeline.begin));
     const end = Math.max(...this.timelines().map((timeline) => timeline.end));
+    const time = Math.min(Math.max(choose(begin, end), begin), end);
     this.begin = begin;
     this.end = end;
     this.slider.min = begin;
     this.slider.max = end;
-    this.goTo(Math.min(Math.max(time, begin), end));
+    this.goTo(time);
   }
 
   goTo(time) {

@@ -41,25 +41,22 @@ function addTotals(sum, totals) {
   sum.mostFreeGpus = Math.max(sum.mostFreeGpus, totals.mostFreeGpus);
 }
 
-function totalsOf(map, names) {
+// Returns the totals of one node.
+function totalsOf(map, name) {
   const totals = noTotals();
-  for (const name of names) {
-    const node = map.nodes.get(name);
-    let gpus = 0;
-    for (const member of GPU_MEMBERS) totals.all[member] += gpusOf(node, member);
-    for (const member of ["cpu", "memory"]) totals.all[member] += node.allocatable[member];
-    totals.taken.cpu += node.others.cpu;
-    totals.taken.memory += node.others.memory;
-    for (const pod of map.podsOf.get(name)?.values() ?? []) {
-      gpus += pod.gpus;
-      for (const member of GPU_MEMBERS) totals.taken[member] += pod[member] ?? 0;
-      totals.taken.cpu += pod.allocation.cpu;
-      totals.taken.memory += pod.allocation.memory;
-    }
-    const free = node.schedulable ? Math.max(node.allocatable.gpus - gpus, 0) : 0;
-    totals.freeGpus += free;
-    totals.mostFreeGpus = Math.max(totals.mostFreeGpus, free);
+  const node = map.nodes.get(name);
+  for (const member of GPU_MEMBERS) totals.all[member] = gpusOf(node, member);
+  for (const member of ["cpu", "memory"]) {
+    totals.all[member] = node.allocatable[member];
+    totals.taken[member] = node.others[member];
   }
+  for (const pod of map.podsOf.get(name)?.values() ?? []) {
+    for (const member of GPU_MEMBERS) totals.taken[member] += pod[member] ?? 0;
+    totals.taken.cpu += pod.allocation.cpu;
+    totals.taken.memory += pod.allocation.memory;
+  }
+  totals.freeGpus = node.schedulable ? Math.max(node.allocatable.gpus - totals.taken.gpus, 0) : 0;
+  totals.mostFreeGpus = totals.freeGpus;
   return totals;
 }
 
@@ -148,10 +145,11 @@ class RunView {
     this.running = new RunningTable();
     this.more = new MoreTables();
     this.nodes = make("h3", { textContent: "Nodes" });
+    this.heat = new HeatMap((name) => this.goToNode(name));
     this.map = make("div", { className: "map" });
     this.map.setAttribute("role", "group");
     this.map.setAttribute("aria-label", "Nodes");
-    this.element = make("section", { className: "run" }, heading, this.figures, this.notes, this.totals, this.waiting.element, this.running.element, this.more.element, this.nodes, this.map);
+    this.element = make("section", { className: "run" }, heading, this.figures, this.notes, this.totals, this.waiting.element, this.running.element, this.more.element, this.nodes, this.heat.element, this.map);
     this.groups = [];
     this.element.addEventListener("click", (event) => {
       const button = event.target.closest("button");
@@ -184,6 +182,19 @@ class RunView {
     for (const button of this.element.querySelectorAll("button.of-chosen")) button.classList.toggle("of-chosen", button.dataset.gang === this.chosen);
     if (this.chosen === undefined) return;
     for (const button of this.element.querySelectorAll("button[data-gang]")) button.classList.toggle("of-chosen", button.dataset.gang === this.chosen);
+  }
+
+  // Unfolds the group of that node, and leads to it.
+  goToNode(name) {
+    const group = this.groups.find(({ names }) => names.includes(name));
+    group.element.hidden = false;
+    group.element.open = true;
+    this.redraw();
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const box = group.boxes.get(name)?.element;
+      box?.scrollIntoView({ block: "center" });
+      box?.querySelector("button.pod")?.focus({ preventScroll: true });
+    }));
   }
 
   move(event) {
@@ -226,12 +237,19 @@ class RunView {
     const nodes = wanted ? [...map.nodes.keys()].filter(isShown).length : map.nodes.size;
     const sum = noTotals();
     const chosen = this.chosenOn(map);
+    const each = [];
     for (const group of this.groups) {
       if (wanted !== this.wanted && wanted && nodes <= GROUP_SIZE) group.element.open = true;
-      const totals = totalsOf(map, group.names);
+      const totals = noTotals();
+      for (const name of group.names) {
+        const ofNode = totalsOf(map, name);
+        addTotals(totals, ofNode);
+        each.push({ name, totals: ofNode, isShown: isShown(name) });
+      }
       addTotals(sum, totals);
       group.draw(map, time, totals, isShown, chosen);
     }
+    this.heat.draw(each);
     this.wanted = wanted;
     this.why = (pod) => whyItWaits(pod, sum);
     this.nodes.hidden = map.nodes.size === 0;

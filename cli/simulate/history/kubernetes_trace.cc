@@ -72,7 +72,10 @@ Result<std::string> KubernetesTrace::Add(std::string_view text) {
   const json::Value list = document->root();
   if (!list["items"].IsArray()) {
     return Fail(ErrorCode::kInvalid,
-                "not a list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
+                list["jobs"].IsArray()
+                    ? "looks like sacct --json: save sacct -P -o "
+                      "JobID,Submit,Start,End,ElapsedRaw,State,AllocTRES"
+                    : "not a list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
   }
   // The objects in a "JobList" have no kind.
   std::string_view kind = list["kind"].text();

@@ -36,6 +36,10 @@ std::string ToQuantityText(Bytes bytes) {
   return fmt::format("{}", bytes.count());
 }
 
+std::string DescribeGpus(Gpus gpus) {
+  return fmt::format("{} GPU{}", gpus.count(), gpus == Gpus(1) ? "" : "s");
+}
+
 std::string DescribeCpuAndMemory(const ResourceVector& amounts) {
   return fmt::format("cpu {}, memory {}", ToQuantityText(amounts.cpu),
                      ToQuantityText(amounts.memory));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text/quantity_text.h"
 #include "queues/planner/gpu_type_answers.h"
 #include "queues/round_workload.h"
 
@@ -351,7 +352,7 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
   const auto had = std::chrono::floor<std::chrono::seconds>(now - loser.quota_since);
   std::string message = fmt::format("its turn ends; next: {}", fmt::join(takers, ", "));
   if (more > 0) message += fmt::format(" and {} more", more);
-  message += fmt::format("; it had {} GPUs for {} s", loser.gpus.count(), had.count());
+  message += fmt::format("; it had {} for {} s", DescribeGpus(loser.gpus), had.count());
   if (const auto& iteration = ledger_.Of(loser).iteration)
     message += fmt::format(" and is at iteration {}", *iteration);
   message += ", and continues from its last checkpoint in its next turn";

@@ -603,6 +603,8 @@ class ProductSimulation {
                         .gpus = trace_[job].gpus,
                         .pods = PodCountOf(job),
                         .model = trace_[job].model};
+        if (const auto& longest = options_.queue->longest)
+          queued.longest = ToDuration(trace_[job].ideal * *longest);
         if (IsElastic(job)) {
           queued.least = std::min(options_.elastic->least, queued.pods);
           queued.most = std::max(options_.elastic->most, queued.pods);

@@ -142,6 +142,7 @@ void QueueDriver::Add(const QueueJob& job, Moment at) {
   workload.pod_gpus = Gpus((job.gpus.count() + job.pods - 1) / job.pods);
   workload.priority = job.priority;
   workload.may_lose_turn = job.may_lose_turn;
+  workload.longest = job.longest;
   if (job.most > 0) {
     kueue_.PutJob({.uid = job.name,
                    .job_namespace = job_namespace_,

@@ -34,6 +34,9 @@ namespace synergy {
 struct QueueSetup {
   RoundSettings rounds;
   bool strict = false;  // the ClusterQueue's queueingStrategy is StrictFIFO
+  // Jobs' maximum execution times, as multiples of their durations at the fair share; nullopt: they
+  // have none. They are not enforced.
+  std::optional<double> longest;
   KueueDelays delays;
 };
 
@@ -54,6 +57,7 @@ struct QueueJob {
   std::string model;     // the workload of its profiles
   int64_t priority = 0;  // of its class
   bool may_lose_turn = true;
+  std::optional<Duration> longest;  // its maximum execution time
   // Its least and most workers, each of which is a pod; both 0: it is not elastic.
   int64_t least = 0;
   int64_t most = 0;

@@ -317,7 +317,7 @@ class KueueTest(queues.QueueTest):
         self.assertIn(read["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
         self.assertGreater(read["job"]["service"]["fairShareDelaySeconds"], 1)
         lost = [event["message"] for event in read["events"] if event["reason"] == "SynergyTurnLost"]
-        self.assertIn(f"its turn ends; next: {holder}; it had 1 GPUs for ", lost[0])
+        self.assertIn(f"its turn ends; next: {holder}; it had 1 GPU for ", lost[0])
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])

@@ -83,7 +83,7 @@ return [...document.querySelectorAll(".run")].map((run) => ({
 }));
 """
 
-READ = ["h1", ".figures", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
+READ = ["h1", "#comparison .what", "#comparison .difference", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
         "#find-form label"]
 # Returns the contrast of the text of each selector's first match, and the page's lightness.
 CONTRAST = r"""
@@ -121,9 +121,13 @@ class PageTest(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(self.browser.log(), [])
 
-    def open(self, file):
-        self.browser.open(file.as_uri())
+    def open(self, file, fragment=""):
+        self.browser.open("about:blank")
+        self.browser.open(file.as_uri() + fragment)
         self.browser.settle()
+
+    def time(self):
+        return float(self.browser.run("return document.getElementById('at').value"))
 
     def go_to(self, time):
         self.browser.run("const at = document.getElementById('at'); at.value = arguments[0]; "
@@ -154,6 +158,61 @@ class PageTest(unittest.TestCase):
         # Moves in time forwards, backwards, and to both ends.
         for part in (0.02, 0.1, 0.3, 0.25, 0.7, crowded / 20, 1, 0, 0.5):
             self.assert_shows(runs, self.go_to(end * part))
+
+    def test_the_page_opens_when_the_runs_differ_most(self):
+        runs = self.data["runs"][:2]
+        end = max(run["changes"][-1][0] for run in runs)
+
+        def difference(time):
+            proportional, tuned = (len(expected(run, time)["waiting"]) for run in runs)
+            return abs(proportional - tuned)
+        most = max(difference(end * part / 50) for part in range(50))
+        self.assertGreater(most, 5)
+        self.assertGreater(difference(self.time()), 0.7 * most)
+
+    def test_the_comparison_has_the_figures_of_the_runs(self):
+        cards = self.browser.run("""return [...document.querySelectorAll("#comparison li")].map((card) => [
+            card.querySelector("h2").textContent, [...card.querySelectorAll(".what")].map((name) => name.textContent),
+            card.querySelector(".difference").textContent])""")
+        runs = self.data["runs"][:2]
+        self.assertEqual(len(cards), 6)
+        for _, names, _ in cards:
+            self.assertEqual(names, [run["name"] for run in runs])
+        first, second = (run["figures"]["meanWait"] for run in runs)
+        less = f"{round(100 * (1 - second / first))} % less"
+        self.assertIn(less, {title: text for title, _, text in cards}["Mean wait"])
+
+    def test_bars_have_names_and_numbers(self):
+        run = self.data["runs"][0]
+        pods = state_at(run, self.go_to(run["changes"][-1][0] / 2))["pods"]
+        shown = self.browser.run("""return [...document.querySelectorAll(".run:first-child button.pod")].map((pod) => [
+            pod.dataset.pod, ...[...pod.querySelectorAll(".measure")].map((row) => row.innerText.split(/\s+/).join(" "))])""")
+        self.assertGreater(len(shown), 10)
+        for key, cpu, memory in shown:
+            self.assertEqual(cpu, f"CPU {pods[key]['allocation']['cpu']:g} of {pods[key]['demand']['cpu']:g}")
+            self.assertRegex(memory, r"^memory [\d.]+ GiB of [\d.]+ GiB$")
+
+    def test_a_link_leads_to_what_was_shown(self):
+        first, _, third = self.data["runs"]
+        time = third["changes"][-1][0] / 3
+        self.open(self.file, f"#at={time}&runs=2,0")
+        self.assertAlmostEqual(self.time(), time, places=3)
+        self.assert_shows([third, first], self.time())
+        self.go_to(time / 2)
+        self.browser.run("const find = document.getElementById('find'); find.value = 'job-1'; "
+                         "find.dispatchEvent(new Event('input'))")
+        for _ in range(100):
+            link = self.browser.run("return location.hash")
+            if "find=job-1" in link:
+                break
+            self.browser.settle()
+        self.assertEqual(link, f"#at={round(time / 2, 3)}&runs=2%2C0&find=job-1")
+        shown = self.browser.run(SHOWN)
+        self.open(self.file, link)
+        self.assertEqual(self.browser.run(SHOWN), shown)
+        # A link that others have damaged shows what it can.
+        self.open(self.file, "#at=never&runs=7,x&find=")
+        self.assert_shows(self.data["runs"][:2], self.time())
 
     def test_no_pod_is_left_after_the_last_change(self):
         run = self.data["runs"][0]
@@ -333,6 +392,13 @@ class PageTest(unittest.TestCase):
                     "--mechanism", "proportional,tune")
         self.assertEqual(len(data["runs"][0]["state"]["nodes"]), 5000)
         self.open(file)
+        drawn = self.browser.run("""const canvas = document.querySelector(".heat canvas");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return [canvas.getAttribute("aria-label"),
+                    new Set(new Uint32Array(data.buffer)).size, canvas.clientHeight]""")
+        self.assertRegex(drawn[0], r"^5000 nodes, \d+ without a free GPU; ")
+        self.assertGreater(drawn[1], 2)  # colours
+        self.assertLess(drawn[2], 400)
         groups = self.browser.run("return document.querySelectorAll('.run:first-child .map > details').length")
         self.assertEqual(groups, 79)  # groups of 64 nodes
         drawn = self.browser.run("return document.querySelectorAll('.run:first-child .node').length")
@@ -343,6 +409,16 @@ class PageTest(unittest.TestCase):
                          64 + 5000 % 64)
         last = "return [...document.querySelectorAll('.run:first-child .node h4')].pop().textContent"
         self.assertEqual(self.browser.run(last), "node-5000")
+        # The map of all nodes leads to one of another group.
+        self.browser.run("document.querySelector('.heat canvas').focus()")
+        self.browser.press(*["ArrowDown"] * 2)
+        self.assertRegex(self.browser.run("return document.querySelector('.heat-text').textContent"),
+                         r"^node-0\d+: \d+ of 8 GPUs, ")
+        name = self.browser.run("return document.querySelector('.heat-text').textContent").partition(":")[0]
+        self.browser.press("Enter")
+        self.browser.settle()
+        self.assertIn(name, self.browser.run(
+            "return [...document.querySelectorAll('.run:first-child .node h4')].map((node) => node.textContent)"))
         times = self.browser.run("""const at = document.getElementById("at");
             return [0.5, 0.51, 0.52, 0.53, 0.2, 0.9, 0.54].map((part) => {
               const begin = performance.now();

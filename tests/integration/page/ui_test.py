@@ -378,7 +378,7 @@ class UiTest(unittest.TestCase):
                          self.ui.command_output("queue").splitlines()[0])
         self.browser.run("document.querySelector('.queue tbody button').focus()")
         self.browser.press("Enter")
-        self.assertIn("Queue train: las by RoundPolicy turns, 1 GPUs",
+        self.assertIn("Queue train: las by RoundPolicy turns, 1 GPU",
                       self.browser.run("return document.getElementById('details').innerText"))
         self.browser.press("Escape")
         self.api.lists = queues(problem="it has no quota of GPUs")

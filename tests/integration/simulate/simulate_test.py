@@ -206,6 +206,11 @@ class SimulateTest(unittest.TestCase):
         done = simulate("--trace", trace, "--profiles", DATA / "profiles.json")
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{trace}:3:", done.stderr)
+        lines = self.folder / "jobs.jsonl"
+        lines.write_text('{"job_id": 1, "gpus": 1}\n{"job_id": 2, "gpus": 1}\n', encoding="utf-8")
+        done = simulate("--trace", lines, "--profiles", DATA / "profiles.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{lines}: lines of JSON are not read: write a CSV with job_id, submit_time", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
                                 (["--generate", "jobs=10", "--mechanism", "luck"],
                                  "no mechanism 'luck': one of synergy, synergy-strict, proportional"),

@@ -33,8 +33,8 @@ wire::EventAboutPod Event(const std::string& component, const std::string& reaso
 
 TEST(ExplainJobTest, AJobThatRunsHasWhatItHadAndWhatItWaitedFor) {
   EXPECT_EQ(ToText(Explained(MakeQueue(), "a"), kQueueNow),
-            "Job team/a: runs, 1 GPUs (workload job-a-12ab)\n"
-            "Queue train: las by RoundPolicy turns, 1 GPUs (local queue q)\n"
+            "Job team/a: runs, 1 GPU (workload job-a-12ab)\n"
+            "Queue train: las by RoundPolicy turns, 1 GPU (local queue q)\n"
             "  band runs: its round has not ended\n"
             "Attained service 330 GPU-seconds; it lost its turn 2 times\n"
             "Has waited 90s for quota or its turn (fair-share delay), 10s for nodes (fragmentation "

@@ -167,7 +167,7 @@ TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
   EXPECT_THAT(explanation.remarks, ElementsAre());
 
   const std::string text = ToText(explanation, kNow);
-  EXPECT_THAT(text, HasSubstr("Pod team/train-0: placed on node n1, 1 GPUs\n"));
+  EXPECT_THAT(text, HasSubstr("Pod team/train-0: placed on node n1, 1 GPU\n"));
   EXPECT_THAT(text, HasSubstr("Throughput 15 of at best 20 (75 %), 1.50 times that of the fair "));
   EXPECT_THAT(text, HasSubstr("Last change 90s ago, Grown (cpu 3, memory 4Gi -> cpu 6, memory "
                               "4Gi): the node had room"));

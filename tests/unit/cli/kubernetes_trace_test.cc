@@ -229,6 +229,7 @@ TEST(KubernetesTraceTest, PagesOfOneKindHaveNoKindsOfTheirOwn) {
 TEST(KubernetesTraceTest, OddInputIsAnErrorOrLeftOut) {
   KubernetesTrace trace("nvidia.com/gpu");
   EXPECT_THAT(trace.Add("{}").error().message, HasSubstr("kubectl get jobs,workloads,pods"));
+  EXPECT_THAT(trace.Add(R"({"jobs":[]})").error().message, HasSubstr("save sacct -P"));
   EXPECT_FALSE(trace.Add("{"));
   EXPECT_EQ(trace.Finish("file", {}).error().code, ErrorCode::kNotFound);
   // The objects own each other in a cycle.

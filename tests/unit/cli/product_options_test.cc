@@ -53,6 +53,25 @@ TEST(ProductOptionsTest, RoundsAreThoseAskedFor) {
   EXPECT_EQ(setup.rounds.queues.limits, (std::vector<double>{100, 200}));
   EXPECT_EQ(setup.rounds.queues.promote, 8);
   EXPECT_TRUE(setup.strict);
+  EXPECT_FALSE(setup.rounds.backfill);
+  EXPECT_FALSE(setup.longest);
+}
+
+TEST(ProductOptionsTest, BackfillNeedsFifo) {
+  SimulateArguments arguments;
+  arguments.kueue = true;
+  arguments.queue_rounds = "backfill,max-exec=1.5";
+  const QueueSetup setup = *Checked(arguments).queue;
+  EXPECT_TRUE(setup.rounds.backfill);
+  EXPECT_EQ(setup.longest, 1.5);
+  arguments.policies = {"las"};
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--queue-rounds: backfill: InTime needs policy fifo, without gpuTypes and workers: "
+            "Elastic");
+  arguments.policies = {"fifo"};
+  arguments.queue_rounds = "max-exec=0.5";
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--queue-rounds: max-exec: \"0.5\" is not a number from 1 to 1000000");
 }
 
 TEST(ProductOptionsTest, PodsWithoutGpusAreDescribedWhole) {

@@ -30,7 +30,7 @@ TEST(ProfileListTest, ACurveHasABarForEachAmount) {
                                                  {Cores(9), MiB(1024), 10},
                                                  {Cores(9), MiB(4096), 20}});
   EXPECT_EQ(ProfileText(object, WallTime{}),
-            "Profile team/resnet18: ResNet18, 1 GPUs of any product\n"
+            "Profile team/resnet18: ResNet18, 1 GPU of any product\n"
             "Process memory unknown, so memory is not changed\n"
             "Throughput by CPU, with 4Gi of memory\n"
             "  1  10  " +
@@ -109,12 +109,12 @@ TEST(ProfileListTest, ShowsTheGangSizeOfACurve) {
   ProfileObject object = MeasuredBert();
   object.gang_size = object.measured->gang_size = 4;
   EXPECT_THAT(ProfileText(object, WallTime{}),
-              HasSubstr("1 GPUs of product A100, in gangs of 4, with this CPU for each pod\n"));
+              HasSubstr("1 GPU of product A100, in gangs of 4, with this CPU for each pod\n"));
 }
 
 TEST(ProfileListTest, ShowsTheCertaintyOfEachPoint) {
   EXPECT_EQ(ProfileText(MeasuredBert(), WallTime(std::chrono::seconds(90))),
-            "Profile team/measured-bert-1gpu: bert, 1 GPUs of product A100\n"
+            "Profile team/measured-bert-1gpu: bert, 1 GPU of product A100\n"
             "Demand cpu 1; - times as fast with it as with the fair share\n"
             "Measured 90s ago on node n1, revision 3: confirmed; 2 probes cost 12.5 "
             "iterations\n"

@@ -42,7 +42,7 @@ TEST(QueueViewTest, ShowsRunningAndNextWorkloadsWithReasons) {
   EXPECT_EQ(view.workloads[2].why, "other jobs are next");
   const std::string text = ToText(view);
   EXPECT_THAT(
-      text, HasSubstr("Queue train: las by RoundPolicy turns, 1 GPUs; 1 with quota, 2 waiting\n"));
+      text, HasSubstr("Queue train: las by RoundPolicy turns, 1 GPU; 1 with quota, 2 waiting\n"));
   EXPECT_THAT(text, ContainsRegex("1 +team/b +1 +waits +next +0s +10m +0s +0 +it is next when"));
   EXPECT_THAT(ToJson(ToTree(view)), HasSubstr("\"fairShareDelaySeconds\": 600"));
 }
@@ -92,7 +92,7 @@ TEST(QueueViewTest, ShowsKueuesOrderIfNoPolicyOrdersTheQueue) {
   facts.policies.clear();
   const QueueView view = ViewQueue(facts, "train", kQueueNow);
   EXPECT_FALSE(view.workloads[1].service) << "nobody counts";
-  EXPECT_THAT(ToText(view), HasSubstr("Queue train: no RoundPolicy orders it, 1 GPUs"));
+  EXPECT_THAT(ToText(view), HasSubstr("Queue train: no RoundPolicy orders it, 1 GPU"));
   EXPECT_THAT(ViewOrderedQueues(facts, kQueueNow), IsEmpty());
 }
 

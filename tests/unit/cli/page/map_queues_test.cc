@@ -12,7 +12,7 @@ TEST(MapQueuesTest, QueueHasTheTermsOfTheCommand) {
             (MapObjects{{"train",
                          {{"running", "1"},
                           {"waiting", "1"},
-                          {"title", "\"Queue train: las by RoundPolicy turns, 1 GPUs\""}}}}));
+                          {"title", "\"Queue train: las by RoundPolicy turns, 1 GPU\""}}}}));
   EXPECT_EQ(shown.workloads.at("team/job-b-12ab"),
             (MapObject{{"band", "\"next\""},
                        {"fairShareDelay", "\"10m\""},

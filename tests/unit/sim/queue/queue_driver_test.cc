@@ -23,8 +23,7 @@ using ::testing::IsEmpty;
 // Tests a queue of 2 GPUs in which pods run at once.
 class QueueDriverTest : public ::testing::Test {
  protected:
-  void Begin(const std::string& policy) {
-    QueueSetup setup;
+  void Begin(const std::string& policy, QueueSetup setup = {}) {
     setup.rounds.policy = policy;
     setup.rounds.least_run = minutes(1);
     ASSERT_TRUE(CheckQueue(setup));
@@ -39,8 +38,8 @@ class QueueDriverTest : public ::testing::Test {
         [](const Workload& /*workload*/, Gpus quota) { return quota.count(); }, nullptr, at_);
     RunFor(seconds(1));
   }
-  void Add(const std::string& name, int64_t gpus) {
-    driver_->Add({.name = name, .gpus = Gpus(gpus)}, at_);
+  void Add(const std::string& name, int64_t gpus, std::optional<Duration> longest = std::nullopt) {
+    driver_->Add({.name = name, .gpus = Gpus(gpus), .longest = longest}, at_);
   }
   // Returns which jobs start and stop in this time.
   std::vector<std::string> RunFor(Duration duration) {
@@ -86,6 +85,29 @@ TEST_F(QueueDriverTest, UnderFifoTurnsAreNotTaken) {
   EXPECT_THAT(RunFor(minutes(30)), IsEmpty());
   Finish("a");
   EXPECT_THAT(RunFor(minutes(1)), ElementsAre("start b"));
+}
+
+TEST_F(QueueDriverTest, WithBackfillAJobPassesOnlyIfItEndsInTime) {
+  for (const bool backfill : {false, true}) {
+    SCOPED_TRACE(backfill);
+    QueueSetup setup{.strict = true};
+    setup.rounds.backfill = backfill;
+    Begin("fifo", setup);
+    Add("a", 1);
+    remaining_["a-0"] = minutes(60);
+    RunFor(minutes(1));
+    Add("large", 2);
+    RunFor(minutes(1));
+    Add("endless", 1);
+    Add("long", 1, minutes(50));
+    EXPECT_THAT(RunFor(minutes(10)), IsEmpty());
+    Add("short", 1, minutes(10));
+    EXPECT_THAT(RunFor(minutes(10)),
+                backfill ? std::vector<std::string>{"start short"} : std::vector<std::string>());
+    if (backfill) Finish("short");
+    Finish("a");
+    EXPECT_THAT(RunFor(minutes(1)), ElementsAre("start large"));
+  }
 }
 
 TEST_F(QueueDriverTest, UnderLasTheJobThatHasHadLessTakesOverInTheNextRound) {
