@@ -31,7 +31,7 @@ using synergy::cli::Shown;
 constexpr int kUsageError = 2;
 
 constexpr const char* kCompletionHelp =
-    R"(Print the script that completes words of this program in a shell.
+    R"(Print the script by which a shell completes this program's commands and options.
 
 examples:
   source <(synergy completion bash)

@@ -34,7 +34,7 @@ Result<std::string> ParseOutput(const std::string& text) {
 void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.SetConfig(config, synergy::config::LoadDevicePluginConfig);
   line.Add("--source", config.source, synergy::config::ParseGpuSource,
-           "Where GPUs are seen: nvml, file, or auto (the file if there is one named)");
+           "Source of the GPUs: nvml, file, or auto (the file if one is named)");
   line.Add("--inventory", config.inventory_file, "Inventory file (YAML)");
   line.Add("--nvml-library", config.nvml_library, "Default libnvidia-ml.so.1");
   line.Add("--when-nvml-missing", config.wait_for_nvml, ParseWait, "wait (default) or exit");
@@ -47,18 +47,19 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.Add("--pod-resources-socket", config.pod_resources_socket,
            "Default /var/lib/kubelet/pod-resources/kubelet.sock");
   line.Add("--state-folder", config.state_folder,
-           "Keeps what was registered (default /run/synergy-device-plugin)");
-  line.AddWithVariable("--pod-uid", "POD_UID", config.pod_uid,
-                       "Own pod: a plugin that has stopped stays so until this changes");
+           "Where the plugin keeps what it registered (default /run/synergy-device-plugin)");
+  line.AddWithVariable(
+      "--pod-uid", "POD_UID", config.pod_uid,
+      "UID of the plugin's pod; a plugin that has stopped does not start again in the same pod");
   line.Add("--listen", config.listen,
            "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.Add("--gpu-busy-file", config.gpu_busy_file,
-           "Tell the node agent there how long GPUs are busy (default: it is not told)");
-  line.AddWithVariable(
-      "--node-name", "NODE_NAME", config.node_name,
-      "Own Node, which is given labels and the inventory; without one the API server is not asked");
+           "File that tells the node agent how long GPUs are busy (default: none)");
+  line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
+                       "The plugin's Node, which gets labels and the inventory; without it, no API "
+                       "server is called");
   line.AddCluster();
 }
 
@@ -70,13 +71,14 @@ int main(int argc, char** argv) {
   std::string output = "json";
   synergy::daemon::CommandLine line(
       {.program = "synergy-device-plugin",
-       .description = "Tells the kubelet, Prometheus and the extender of this node's GPUs. SIGHUP "
-                      "reads the configuration file again",
+       .description =
+           "Offers this node's GPUs to the kubelet, and reports their health. SIGHUP reads "
+           "the configuration file again",
        .config_page = "docs/internals/device-plugin.md",
        .example = "--source file --inventory gpus.yaml --one-shot"});
   AddFlags(line, config);
-  line.AddSwitch("--one-shot", one_shot, "Print the inventory and end");
-  line.Add("--output", output, ParseOutput, "Of --one-shot: json");
+  line.AddSwitch("--one-shot", one_shot, "Print the inventory and exit");
+  line.Add("--output", output, ParseOutput, "Format of --one-shot: json");
 
   const auto health = [&config] {
     return synergy::daemon::HealthAddress{config.listen, config.metrics_authorization};

@@ -45,8 +45,9 @@ int main(int argc, char** argv) {
   bool thaw = false;
   synergy::daemon::CommandLine line(
       {.program = "synergy-node-agent",
-       .description = "Gives back page cache of this node's pods whose memory limit is to shrink, "
-                      "so that the kubelet can do it",
+       .description =
+           "Reads the progress of this node's pods, measures their speed, and releases page "
+           "cache so that their memory can shrink",
        .config_page = "docs/internals/node-agent.md",
        .example = "--kubeconfig ~/.kube/config --node-name node-1"});
   line.SetConfig(config, synergy::config::LoadNodeAgentConfig);
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddSwitch("--thaw", thaw,
-                 "Do nothing but resume what an agent that was killed has suspended");
+                 "Only resume the pods that a killed agent had suspended, then exit");
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
                        "The node whose pods this agent serves");
 

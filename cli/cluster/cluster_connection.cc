@@ -110,12 +110,13 @@ void AddAccessOptions(CLI::App& command, ClusterArguments& arguments) {
   const auto add = [&command](const char* name, std::string& value, const char* description) {
     AddUnlessTaken(command, name, value, description);
   };
-  add("--kubeconfig", arguments.kubeconfig, "instead of KUBECONFIG or ~/.kube/config");
-  add("--context", access.context, "instead of the kubeconfig's current context");
-  add("--cluster", access.cluster, "an entry of the kubeconfig, instead of the context's");
-  add("--user", access.user, "an entry of the kubeconfig, instead of the context's");
-  add("-s,--server", access.server, "the API server's URL, instead of the cluster's");
-  add("--token", access.token, "a bearer token, instead of the user's");
+  add("--kubeconfig", arguments.kubeconfig,
+      "the kubeconfig file (default: KUBECONFIG or ~/.kube/config)");
+  add("--context", access.context, "a context of the kubeconfig (default: the current one)");
+  add("--cluster", access.cluster, "a cluster of the kubeconfig (default: the context's)");
+  add("--user", access.user, "a user of the kubeconfig (default: the context's)");
+  add("-s,--server", access.server, "the API server's URL (default: the cluster's)");
+  add("--token", access.token, "a bearer token (default: the user's)");
   add("--as", access.as.user, "the user to impersonate");
   add("--as-uid", access.as.uid, "the UID to impersonate");
   CLI::Option* const groups = AddUnlessTaken(command, "--as-group", access.as.groups,
@@ -125,7 +126,7 @@ void AddAccessOptions(CLI::App& command, ClusterArguments& arguments) {
   command.add_flag("--insecure-skip-tls-verify", access.skip_verify,
                    "accept any certificate of the server");
   add("--request-timeout", arguments.request_timeout,
-      "longest time of a request, such as 5s or 1m30s; 0: none (default: 10s of silence)");
+      "time limit of a request, such as 5s or 1m30s; 0: none (default: 10s without an answer)");
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   // `simulate` has its own group for them.
   if (group == "Options") defaults.group("Cluster");
   command.add_option("-n,--namespace", arguments.pod_namespace,
-                     "instead of the context's namespace");
+                     "the namespace (default: the context's)");
   AddAccessOptions(command, arguments);
   command.add_option("--gpu-resource", arguments.gpu_resource, "the resource that counts GPUs")
       ->capture_default_str();

@@ -25,9 +25,9 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kExplainHelp =
-    R"(Show the node and the amounts of a pod, the reasons, and what the pod waits for. For a job: its failed
-attempts, each with its cause; in a Kueue queue also whether it runs or waits, the reason, its place in
-the order, and its attained service.
+    R"(Show a pod's node, its CPU and memory, the reasons for them, and what the pod waits for. For a job:
+its failed attempts, each with its cause. For a job in a Kueue queue also: whether it runs or waits, and
+why; its place in the order; its GPU-time.
 
 examples:
   synergy explain pod train-0
@@ -37,8 +37,8 @@ examples:
   synergy explain job train)";
 
 constexpr const char* kQueueHelp =
-    R"(Show the running and waiting jobs of a Kueue ClusterQueue in order, with reasons; without a name, all
-queues that a RoundPolicy names.
+    R"(Show the running and waiting jobs of a Kueue ClusterQueue, in order and with reasons. Without a name,
+show all queues that a RoundPolicy names.
 
 examples:
   synergy queue
@@ -46,9 +46,9 @@ examples:
   synergy queue train --output json)";
 
 constexpr const char* kFailuresHelp =
-    R"(Show how often pods failed, by category, queue and user (the label synergy.io/user, else the namespace),
-and the GPU hours of the runs that failed. `synergy explain job NAME` shows those of one job. With FILE: say
-why a job failed by its logs, and what to do; that needs no cluster.
+    R"(Show how often pods failed, and the GPU hours of the failed runs, by category, queue and user (the
+label synergy.io/user or, without it, the namespace). `synergy explain job NAME` shows the failures of one
+job. With FILE: show why a job failed, according to its logs, and what to do. This needs no cluster.
 
 examples:
   synergy failures
@@ -56,9 +56,9 @@ examples:
   kubectl logs train --previous | synergy failure - --exit-code 1)";
 
 constexpr const char* kTopHelp =
-    R"(Show GPUs, CPU and memory per node or pod: allocated, wanted (demand) and above the fair share
-(surplus), and the throughput by the profiles, relative to the best. Or show pods whose GPUs and CPU
-have been idle for at least five minutes.
+    R"(Show GPUs, CPU and memory per node or pod: what is allocated, the demand, and the surplus (what is
+allocated above the floor); and the throughput according to the profiles, relative to the best. Or show
+pods whose GPUs and CPU have been idle for at least five minutes.
 
 examples:
   synergy top nodes --selector pool=a100
@@ -67,8 +67,8 @@ examples:
   synergy top idle --all-namespaces)";
 
 constexpr const char* kProfilesHelp =
-    R"(Show the training profiles, or one of them as a curve; export a measured profile as a manifest, to
-store, change or use it elsewhere as your own profile.
+    R"(Show the training profiles, or one of them as a curve. Or export a measured profile as a manifest, to
+store, change or use it as your own profile.
 
 examples:
   synergy profiles --all-namespaces
@@ -108,19 +108,20 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       queue_(app.add_subcommand("queue", kQueueHelp)),
       failures_(app.add_subcommand("failures", kFailuresHelp)) {
   explain_
-      ->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME, or pods with --selector")
+      ->add_option("what", explained_,
+                   "pod NAME, job NAME, pod/NAME, job/NAME, or pods with --selector")
       ->expected(1, 2);
   explain_->add_flag("--nodes", each_node_, "also show why each node does not suit a waiting pod");
   AddOutput(*explain_, output_, ShownAs::kObject);
   AddTopOptions();
   profiles_->alias("profile")
-      ->add_option("name", profile_named_, "one of them, or export NAME")
+      ->add_option("name", profile_named_, "a profile's name, or export NAME")
       ->expected(1, 2);
   AddOutput(*profiles_, output_, ShownAs::kList);
   queue_->alias("queues")->add_option("name", queue_named_, "a ClusterQueue");
   AddOutput(*queue_, output_, ShownAs::kObject);
   for (CLI::App* command : {top_, profiles_, failures_})
-    command->add_flag("-A,--all-namespaces", all_namespaces_, "from all namespaces");
+    command->add_flag("-A,--all-namespaces", all_namespaces_, "objects of all namespaces");
   for (const auto& [command, objects] :
        {std::pair(explain_, "pods"), std::pair(top_, "pods or nodes"),
         std::pair(profiles_, "profiles"), std::pair(queue_, "Workloads")}) {

@@ -139,7 +139,7 @@ CLI::Option* AddFailureOptions(CLI::App& command, FailureArguments& arguments) {
   CLI::Option* const files = command.add_option(
       "FILE", arguments.files,
       "a container's log, in the format of the kubelet or of kubectl logs, or plain, optionally "
-      "compressed by gzip; - reads standard input; several are the processes of one job");
+      "compressed by gzip; - reads standard input. Pass one file for each process of the job");
   const auto add = [&](const char* name, auto& value, const std::string& description) {
     return command.add_option(name, value, description)->needs(files)->group("With FILE");
   };

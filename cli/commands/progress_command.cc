@@ -67,7 +67,7 @@ Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
 
 CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments) {
   CLI::App* progress = app.add_subcommand(
-      "progress", "Show how far a training has come and how fast it is, from its log");
+      "progress", "Show the progress and the speed of a training run, from its log");
   progress
       ->add_option("FILE", arguments.file,
                    "a container's log, in the format of the kubelet or of kubectl logs, or plain, "

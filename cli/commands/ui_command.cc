@@ -21,11 +21,11 @@ namespace synergy::cli {
 namespace {
 
 constexpr const char* kUiHelp =
-    R"(Serve a page with the present state of every node and GPU pod, for a browser on this machine. It is
-read-only and uses your own permissions. Ctrl-C ends it.
+    R"(Serve a page that shows every node and GPU pod as it is now, for a browser on this machine. The page
+is read-only and uses your own permissions. Ctrl-C ends it.
 
-With --listen it serves everybody who sends a bearer token of the cluster, over TLS, and shows what
-the token's owner may read. Your own permissions are not used.
+With --listen, serve the page over TLS to all users who send a bearer token of the cluster. It shows
+what the token's owner may read; your own permissions are not used.
 
 examples:
   synergy ui
@@ -103,10 +103,10 @@ Result<> ServeTokens(const UiArguments& arguments) {
 CLI::App* AddUi(CLI::App& app, UiArguments& arguments) {
   CLI::App* ui = app.add_subcommand("ui", kUiHelp);
   CLI::Option* const port =
-      ui->add_option("--port", arguments.port, "of 127.0.0.1 (default: any free port)");
+      ui->add_option("--port", arguments.port, "port on 127.0.0.1 (default: a free one)");
   CLI::Option* const listen =
       ui->add_option("--listen", arguments.listen,
-                     "HOST:PORT to serve others at, each with a bearer token of their own")
+                     "HOST:PORT on which other users are served, each with their own bearer token")
           ->excludes(port);
   CLI::Option* const certificate = ui->add_option(
       "--certificate", arguments.certificate_file,

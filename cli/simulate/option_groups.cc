@@ -36,7 +36,7 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
   command.add_option("--save", arguments.save, "write the (single) workload to this file as CSV");
   command
       .add_option("--split", arguments.split,
-                  "image:language:speech, for jobs without a known model")
+                  "shares of image, language and speech models among jobs whose model is unknown")
       ->capture_default_str();
   command.add_option("--load", arguments.loads, "factors on the arrival rate")
       ->delimiter(',')
@@ -59,15 +59,15 @@ void AddProfiles(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
   command.add_option("--recorded", arguments.recorded,
                      "the servers on which the trace was recorded, gpus=8,cpus=96,memory=1Ti or "
-                     "some of these (default: the simulated ones): a duration is the work done "
-                     "there with the fair share");
+                     "some of these (default: the simulated ones); a duration counts as the work "
+                     "done there with the fair share");
   command.add_flag("--live-profiles", arguments.live_profiles,
                    "the models have no profiles; they are measured while their jobs run");
   command.add_option("--profiles-after", arguments.profiles_after,
                      "the models have no profiles until this long after the first arrival; "
                      "isolates the cost of placing jobs without profiles");
   command.add_flag("--cold-epochs", arguments.cold_epochs,
-                   "until a job has read its data set once, all data come from storage");
+                   "until a job has read its data set once, all its data comes from storage");
 }
 
 void AddServers(CLI::App& command, SimulateArguments& arguments) {
@@ -109,7 +109,7 @@ void AddCluster(CLI::App& command, SimulateArguments& arguments) {
                      "with --from-cluster: save the state to this file");
   command.add_option("--remaining", arguments.remaining,
                      "remaining work of each GPU pod of the cluster, as its time at the fair share "
-                     "(default: they run for ever)");
+                     "(default: they run forever)");
   AddClusterOptions(command, arguments.access);
   from->excludes(file);
   for (const char* made : {"--servers", "--gpus", "--cpus", "--memory"}) {
@@ -161,7 +161,7 @@ void AddScheduling(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--rack-wait", arguments.rack_wait,
-                  "... and then in one rack (locality.rackWait)")
+                  "how long it then waits for room in one rack (locality.rackWait)")
       ->capture_default_str();
 }
 

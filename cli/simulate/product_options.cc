@@ -235,8 +235,8 @@ constexpr std::array<Feature, 10> kFeatures = {
      {"gpu-speeds", "FILE",
       "how fast each model is on each product: CSV with model,gpu_product,speed", ReadGpuSpeeds},
      {"faults", "resize-deferred:P,resize-refused:P,call-fails:P,call-late:T,node-lost:RATE",
-      "parts of resizes that kubelets defer and refuse, and of API calls that fail; how late calls "
-      "are at most; nodes lost, per node and day",
+      "fractions of resizes that kubelets defer or refuse, and of API calls that fail; "
+      "greatest delay of a call; nodes lost, per node and day",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadFaults(settings, options.faults);
       }},
@@ -247,7 +247,8 @@ constexpr std::array<Feature, 10> kFeatures = {
         return ReadCpuPods(settings, options.cpu_pods);
       }},
      {"failures", "philly|acme|FILE[,stop-futile][,elsewhere][,prerun]",
-      "jobs fail and are retried, as that table assumes, and what the owner opted into",
+      "jobs fail and are retried as that table assumes; the other words are the actions that their "
+      "owners ask for",
       [](std::string_view settings, SimulateOptions& options) -> Result<> {
         auto failures = ReadFailures(settings);
         if (!failures) return Fail(failures.error());
@@ -261,30 +262,31 @@ constexpr std::array<Feature, 10> kFeatures = {
         return ReadElastic(settings, options.elastic);
       }},
      {"reservations", "after:T,max:N,leastGpus:N,error:S,ends:E,durations:known",
-      "jobs that have waited for T get nodes and a start; before it, only pods run there that do "
-      "not delay it. N such jobs at a time, of at least leastGpus GPUs. Remaining times are off by "
-      "a lognormal factor (sigma S) for each job, or E is users: their ends, 1 to 14 times later; "
-      "durations of waiting jobs are unknown unless known",
+      "a job that has waited for T reserves nodes from a start time on; before it, only pods that "
+      "do not delay the job run there. At most N jobs have reservations, each with at least "
+      "leastGpus GPUs. Each job's remaining time is wrong by a lognormal factor (sigma S). With "
+      "ends:users, running jobs count as ending at their users' time limits, 1 to 14 times their "
+      "durations. With durations:known, the durations of waiting jobs are known",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadReservations(settings, options.reservations);
       }},
      {"whole-nodes", "cost|after-room|first",
-      "how the GPUs count that a pod leaves free on its node: as a part of the cost, as in the "
-      "product; before the cost, among nodes with room for its demand; or before all else",
+      "how the GPUs that a pod leaves free on its node count: as a part of the cost, as in the "
+      "product; before the cost, among nodes with room for the pod's demand; or before all else",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadWholeNodes(settings, options.whole_nodes);
       }},
      {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs",
-      "jobs share GPUs, for mechanism synergy: the most jobs of a GPU and the length of their "
-      "turns; a CSV file (model,other,gpu_product,speed,other_speed) of how fast they are on one "
-      "GPU together; pack: pairs run together where that pays, by measuring; known-pairs: by the "
-      "file",
+      "jobs share GPUs (only mechanism synergy). height: the most jobs on a GPU; slice: the length "
+      "of their turns; pairs: a CSV file (model,other,gpu_product,speed,other_speed) with the "
+      "speeds of two jobs on one GPU; pack: two jobs run at once if measurements show that it "
+      "pays; known-pairs: if the file shows it",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadSharing(settings, options.sharing);
       }},
      {"storage", "bandwidth:SIZE[,known]",
-      "the pods of a node share its storage, which delivers so much per second; known: Synergy "
-      "knows that, and what jobs read, and places jobs and divides memory by it",
+      "the pods of a node share its storage, which delivers SIZE per second; known: Synergy knows "
+      "this and what jobs read, and uses it to place jobs and to divide memory",
       [](std::string_view settings, SimulateOptions& options) {
         return ReadStorage(settings, options.storage);
       }}}};
@@ -367,37 +369,37 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
                     LinesOf(ProductMechanisms()) + LinesOf(BaselineMechanisms()));
   command.get_option("--policy")
       ->description(
-          "the order of jobs in a queue of Kueue; fifo without --kueue: no queue, kube-scheduler "
-          "places pods as they arrive. fifo and sjf with :Aware or :Ignore have gpuTypes, for "
-          "servers of --with gpu-types. fifo:Elastic has workers: Elastic, for jobs of --with "
+          "the order of jobs in a Kueue queue. fifo without --kueue has no queue: kube-scheduler "
+          "places pods as they arrive. fifo and sjf with :Aware or :Ignore set gpuTypes, for the "
+          "servers of --with gpu-types. fifo:Elastic sets workers: Elastic, for the jobs of --with "
           "elastic" +
           LinesOf(PolicyNames()))
       ->group("Scheduling");
   command.option_defaults()->group("Scheduling");
-  command.add_flag("--kueue", arguments.kueue, "jobs wait in a queue of Kueue under fifo, too");
+  command.add_flag("--kueue", arguments.kueue, "jobs wait in a Kueue queue under fifo, too");
   command.add_option("--queue-rounds", arguments.queue_rounds,
-                     fmt::format("of the queue's RoundPolicy: {} (strict: queueingStrategy "
+                     fmt::format("fields of the queue's RoundPolicy: {} (strict: queueingStrategy "
                                  "StrictFIFO; backfill: InTime; max-exec: the jobs' maximum "
                                  "execution times, as multiples of their durations), or some of "
                                  "these",
                                  kRoundsUsage));
   command
       .add_option("--with", arguments.with,
-                  "what else there is in the cluster; may be given several times:" + FeaturesText())
+                  "what else the cluster has; may be repeated:" + FeaturesText())
       ->take_all();
   command.option_defaults()->group("Output");
   command.add_flag(
       "--plan", arguments.plan,
-      "answer what the mechanism gains on the trace, how many servers can go without longer "
+      "show what the mechanism gains on the trace, how many servers you could save without longer "
       "waits, and how many CPUs a GPU should have; table or json");
-  command.add_option("--baseline", arguments.baseline, "the mechanism to compare with, in a plan")
+  command.add_option("--baseline", arguments.baseline, "the mechanism with which --plan compares")
       ->capture_default_str();
-  command.add_option("--price", arguments.price, "price of a GPU for an hour, in a plan")
+  command.add_option("--price", arguments.price, "price of a GPU for an hour, for --plan")
       ->check(CLI::Range(0.0, 1e6));
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--seed", arguments.seed,
-                  "of the faults, failures, cpu-pods, and of models drawn by --split")
+                  "seed of the faults, failures, cpu-pods, and of models drawn by --split")
       ->capture_default_str();
 }
 

@@ -245,7 +245,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
     if (run.not_run > 0)
       text += fmt::format(" {} ask for more GPUs than all servers have;", run.not_run);
     if (!run.never_placed.empty()) {
-      text += fmt::format(" job {} never got {} GPUs, because pods that run for ever have them;",
+      text += fmt::format(" job {} never got {} GPUs, because pods that run forever have them;",
                           fmt::join(run.never_placed, ", job "),
                           run.never_placed.size() == 1 ? "its" : "their");
     } else if (run.statistics.unfinished > 0) {

@@ -19,7 +19,7 @@ constexpr std::array kTypePolicies = {
                    {.program = "shortest_job_first", .whole_types = true},
                    {.program = "shortest_job_first_perf", .whole_types = true}},
     TypePolicyName{"gavel-las",
-                   "equal shares of each job's total over all types in turn",
+                   "all jobs get equal shares, added up over all types",
                    {.program = "max_min_fairness"},
                    {.program = "max_min_fairness_perf"}},
     TypePolicyName{"gavel-water-filling",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the manual's prose (README.md and docs/*.md): sentences are short, also on average over a
-page; the manual is short enough to be read to the end; and it contains no phrases that a native
-writer would not use.
+"""Checks the prose of the manual (README.md and docs/*.md) and the runbooks: sentences are short,
+also on average over a page, and contain no phrases that a native writer would not use. The manual
+is also short enough to be read to the end.
 
 usage: prose.py [--table] [TREE]
 
@@ -35,6 +35,10 @@ END = re.compile(r"(?<=[.!?])[*_)\"]*\s+(?=[*_(\"]*[A-Z`0-9])")
 
 def is_manual(name):
     return name == "README.md" or (name.startswith("docs/") and name.endswith(".md") and name.count("/") == 1)
+
+
+def is_checked(name):
+    return is_manual(name) or (name.startswith("docs/runbooks/") and name.endswith(".md"))
 
 
 def blocks(text):
@@ -82,14 +86,14 @@ def check_page(name, text):
     return problems
 
 
-def manual(root):
-    return {name: tree.read(root, name) or "" for name in tree.files(root) if is_manual(name)}
+def pages(root, is_wanted):
+    return {name: tree.read(root, name) or "" for name in tree.files(root) if is_wanted(name)}
 
 
 def check_tree(root):
-    pages = manual(root)
-    problems = [problem for name, text in sorted(pages.items()) for problem in check_page(name, text)]
-    words = sum(len(text.split()) for text in pages.values())
+    checked = pages(root, is_checked)
+    problems = [problem for name, text in sorted(checked.items()) for problem in check_page(name, text)]
+    words = sum(len(text.split()) for name, text in checked.items() if is_manual(name))
     if words > ALL_WORDS:
         problems.append(f"the manual has {words} words, more than {ALL_WORDS}: move what was tried to docs/evidence, "
                         "how it is built to docs/internals")
@@ -99,7 +103,7 @@ def check_tree(root):
 def table(root):
     print(f"{'page':28} {'words':>6} {'sentences':>9} {'mean':>5} {'longest':>7}")
     every, words = [], 0
-    for name, text in sorted(manual(root).items()):
+    for name, text in sorted(pages(root, is_manual).items()):
         counted = [length for *_, length in lengths(text)]
         every += counted
         words += len(text.split())
