@@ -104,8 +104,9 @@ Result<RecordedTrace> ReadJson(const std::string& name, std::string_view text,
   const std::string_view line = text.substr(0, text.find('\n'));
   if (line.ends_with('}') && text.find('{', line.size()) != text.npos) {
     return Fail(ErrorCode::kInvalid,
-                name + ": lines of JSON are not read: write a CSV with job_id, submit_time, "
-                       "duration_s, gpus");
+                name +
+                    ": lines of JSON are not read: write a CSV with job_id, submit_time, "
+                    "duration_s, gpus");
   }
   KubernetesTrace trace(arguments.access.gpu_resource);
   if (const auto added = trace.Add(text); !added)

@@ -62,7 +62,7 @@ class Job:
         return max(self.started + self.duration - now, 0) * self.factor
 
     def overrun(self, promised_at):
-        """Returns by how much it ends later than its report at that time said."""
+        """Returns by how much it ends later than it was reported to at that time."""
         return self.ended - promised_at - self.remaining(promised_at) if self.started < promised_at else 0
 
     def facts(self, jobs):
@@ -129,7 +129,7 @@ class Run:
         waiting = list(self.jobs.values())
         for job in waiting:
             job.at += begin
-        said = begin
+        printed = begin
         while any(not job.ended for job in self.jobs.values()):
             now = time.time()
             if now > begin + PATIENCE:
@@ -139,8 +139,8 @@ class Run:
                 self.cluster.create(waiting.pop(0).object())
             self.look(now)
             self.serve(now)
-            if now - said >= 60:
-                said = now
+            if now - printed >= 60:
+                printed = now
                 print(f"{now - begin:5.0f} s: {sum(bool(job.started) for job in self.jobs.values())} started, "
                       f"{sum(bool(job.ended) for job in self.jobs.values())} ended, "
                       f"{sum(bool(job.promise) for job in self.jobs.values())} predicted", flush=True)

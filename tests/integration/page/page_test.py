@@ -83,8 +83,8 @@ return [...document.querySelectorAll(".run")].map((run) => ({
 }));
 """
 
-READ = ["h1", "#comparison .what", "#comparison .difference", "summary", "thead th", ".node h4", ".amount", ".pod .name", ".pod .gpus", "#legend li",
-        "#find-form label"]
+READ = ["h1", "#comparison .what", "#comparison .difference", "summary", "thead th", ".node h4", ".amount",
+        ".pod .name", ".pod .gpus", "#legend li", "#find-form label"]
 # Returns the contrast of the text of each selector's first match, and the page's lightness.
 CONTRAST = r"""
 const channel = (value) => (value /= 255, value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
@@ -185,8 +185,9 @@ class PageTest(unittest.TestCase):
     def test_bars_have_names_and_numbers(self):
         run = self.data["runs"][0]
         pods = state_at(run, self.go_to(run["changes"][-1][0] / 2))["pods"]
-        shown = self.browser.run("""return [...document.querySelectorAll(".run:first-child button.pod")].map((pod) => [
-            pod.dataset.pod, ...[...pod.querySelectorAll(".measure")].map((row) => row.innerText.split(/\s+/).join(" "))])""")
+        shown = self.browser.run(r"""const text = (row) => row.innerText.split(/\s+/).join(" ");
+            return [...document.querySelectorAll(".run:first-child button.pod")].map((pod) => [
+              pod.dataset.pod, ...[...pod.querySelectorAll(".measure")].map(text)])""")
         self.assertGreater(len(shown), 10)
         for key, cpu, memory in shown:
             self.assertEqual(cpu, f"CPU {pods[key]['allocation']['cpu']:g} of {pods[key]['demand']['cpu']:g}")

@@ -41,8 +41,8 @@ TEST(QueueViewTest, ShowsRunningAndNextWorkloadsWithReasons) {
   EXPECT_EQ(view.workloads[1].why, "it is next when GPUs become free");
   EXPECT_EQ(view.workloads[2].why, "other jobs are next");
   const std::string text = ToText(view);
-  EXPECT_THAT(
-      text, HasSubstr("Queue train: las by RoundPolicy turns, 1 GPU; 1 with quota, 2 waiting\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Queue train: las by RoundPolicy turns, 1 GPU; 1 with quota, 2 waiting\n"));
   EXPECT_THAT(text, ContainsRegex("1 +team/b +1 +waits +next +0s +10m +0s +0 +it is next when"));
   EXPECT_THAT(ToJson(ToTree(view)), HasSubstr("\"fairShareDelaySeconds\": 600"));
 }
