@@ -63,7 +63,8 @@ class Job:
 
     def overrun(self, promised_at):
         """Returns by how much it ends later than it was reported to at that time."""
-        return self.ended - promised_at - self.remaining(promised_at) if self.started < promised_at else 0
+        end = self.started + self.duration
+        return end - promised_at - self.remaining(promised_at) if self.started < promised_at else 0
 
     def facts(self, jobs):
         """Returns what came of its prediction; None if that does not count."""
@@ -130,11 +131,11 @@ class Run:
         for job in waiting:
             job.at += begin
         printed = begin
-        while any(not job.ended for job in self.jobs.values()):
+        while any(not job.started for job in self.jobs.values()):
             now = time.time()
             if now > begin + PATIENCE:
-                raise AssertionError("the jobs have not ended: " + ", ".join(
-                    job.name for job in self.jobs.values() if not job.ended))
+                raise AssertionError("jobs have not started: " + ", ".join(
+                    job.name for job in self.jobs.values() if not job.started))
             while waiting and waiting[0].at <= now:
                 self.cluster.create(waiting.pop(0).object())
             self.look(now)
@@ -183,7 +184,7 @@ def main():
                   for number, name in enumerate(names, 1)]
         stack.enter_context(cluster.controller(
             progress=agents[0].settings(), profiling="{enabled: false}",
-            reservations="{enabled: true, after: 10s, max: 4}"))
+            reservations="{enabled: true, after: 10s}"))
         extender = Extender(cluster, settings="reservations: {enabled: true}\n")
         stack.callback(extender.log.close)
         extender.start()
