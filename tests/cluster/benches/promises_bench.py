@@ -5,7 +5,7 @@ simulated nodes. scripts/bench.sh promises runs it; docs/internals/reservations.
 
 Stand-in node agents report the remaining time of each job, which is wrong by one lognormal factor
 for each job (--error: its sigma). Half of the jobs have an activeDeadlineSeconds of one to three
-times their duration. Jobs arrive a little faster than the nodes can serve them. The error of a
+times their duration. Jobs arrive faster than the nodes can serve them. The error of a
 prediction is |predicted wait - true wait| / true wait, from the first prediction for a job on; waits
 below a minute do not count. A start is late without a reason if it is later than predicted by more
 than the jobs named in the prediction overran, and the seconds in which the controller plans and
@@ -32,7 +32,7 @@ ANNOTATION = "synergy.io/gpu-reservation"
 GPUS = 8  # of a node
 SIZES = {1: 4, 2: 2, 4: 2, 8: 2}  # GPUs of a job -> weight
 MEDIAN, SIGMA, LEAST, MOST = 150, 0.7, 45, 900  # of durations, in seconds
-LOAD = 1.15  # of what the nodes can do
+LOAD = 1.4  # of what the nodes can do
 COUNTED = 60  # seconds; shorter waits do not count
 # Seconds from the end of a job to the start of the next: this program looks once a second, the
 # controller plans every five seconds, and kube-scheduler tries again after at most ten.
