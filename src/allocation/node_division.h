@@ -41,11 +41,11 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare>
                                                        const ResourceVector& spare,
                                                        double storage_price = 0);
 
-// Returns the excess to the shares that were cut, because steps may cut more than requested.
+// Gives the excess back to the shares that were cut, because steps may cut more than requested.
 void GiveBack(std::span<const PodShare> shares, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts);
 
-// Gives unused CPU, which steps may leave, to the shares that it helps most; gangs get none.
+// Gives CPU that the steps left unused to the shares that gain most from it; gangs get none.
 void GiveRest(std::span<const PodShare> shares, std::span<const Range> ranges,
               const ResourceVector& spare, std::vector<ResourceVector>& amounts);
 
