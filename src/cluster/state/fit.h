@@ -47,7 +47,7 @@ class FitFailures {
 };
 
 // Returns why `pod` does not fit into what is free on `node`, or why the node accepts no new pods
-// or not this one; empty if it can go there.
+// or does not accept this pod; empty if the pod can go there.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
 // Does the same if it is already known whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);

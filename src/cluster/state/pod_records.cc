@@ -54,7 +54,7 @@ void PodRecords::Observe(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
-    // Record it only once: later reports of the pod do not tell what is free then.
+    // Record it only once: later reports of the pod do not show what was free at that time.
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }
