@@ -45,7 +45,8 @@ struct StorageCaps::Look {
   double all = 0;
   double bandwidth = 0;
 
-  // Count the pods that Synergy does not manage as one pod, which needs what it reads.
+  // Sets the parts. Counts the pods that Synergy does not manage as one pod, which needs what it
+  // reads.
   void Divide() {
     std::vector<double> needs;
     double others = all;
