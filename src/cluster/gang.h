@@ -40,8 +40,8 @@ struct Gang {
 using TextOfKey = std::function<std::string_view(std::string_view)>;
 
 // Returns why a pod is in no gang although it belongs with other pods; empty if there is no such
-// reason. Such pods are created one after another, each once the previous one has a node, so as a
-// gang they would wait for each other forever.
+// reason. Some of these pods may be created only once others have a node, so as a gang they would
+// wait for each other forever.
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation);
 
 // Returns the gang of a pod with these labels and annotations; null for a pod that trains alone.

@@ -70,7 +70,8 @@ class DeviceCatalog {
   // Returns the pod with the GPUs of its claims, and records that it uses them. `pod`: as reported.
   Pod Observe(Pod pod);
   void ForgetPod(const std::string& uid);
-  // Does the same without a record, for a pod in a request: other users of its claims come first.
+  // Does the same without a record, for a pod in a request. A unit counts for it only if no
+  // recorded user comes before it.
   Pod Counted(Pod pod) const;
 
   // Return the nodes (their names) or the pods (as reported) that reports have changed since the

@@ -11,12 +11,12 @@
 //      | watch: kept_node, Reserve              | Assume
 //      +------------------> reserved -----------+
 //
-// An expectation ends at its deadline, or when it is in the way of another pod's Assume; an assumed
-// pod ends at Forget. Each goes back to reserved if the pod has a reservation (its gang's before
-// the tuner's), and otherwise to (none). These go back to (none): a reservation of the tuner at
-// kept_until or when the pod no longer names it, a gang's reservation at its deadline or at
-// Release, and every pod that is gone or terminal. The watch moves a pod from any state to bound,
-// and overrides everything else.
+// An expectation ends at its deadline, when it is in the way of another pod's Assume, or when the
+// pod's own Assume fails; an assumption ends at Forget. Each goes back to reserved if the pod has a
+// reservation (its gang's before the tuner's), and otherwise to (none). These go back to (none): a
+// reservation of the tuner at kept_until or when the pod no longer names it, a gang's reservation
+// at its deadline or at Release, and every pod that is gone or terminal. The watch moves a pod from
+// any state to bound, and overrides everything else.
 //
 // Expected: our ranking has recommended a node and kube-scheduler has followed it (it assumes the
 // pod before it calls bind), so the next pod's ranking already counts it there. Reserved

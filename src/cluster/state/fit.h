@@ -28,7 +28,7 @@ class FitFailures {
     kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
     kGpuProduct = 1 << 8,
     kPlaceholder = 1 << 9,  // its amounts are not set yet
-    kMisaligned = 1 << 10,  // the node's kubelet has just failed a pod with that number of GPUs
+    kMisaligned = 1 << 10,  // the node's kubelet recently failed a pod with that number of GPUs
   };
 
   void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }

@@ -48,8 +48,8 @@ class NodeLedger {
 
   // Records that a node's kubelet could not align a pod. Does nothing if the node does not exist.
   void Misalign(const std::string& node, const Misalignment& misalignment);
-  // Drop the misalignments that have expired by `now`, or all those at `place`, because something
-  // became free there.
+  // Drop the misalignments of nodes where all of them have expired by `now`, or those at `place`,
+  // because something became free there.
   void DropMisalignments(WallTime now);
   void DropMisalignments(NodeIndex place);
 

@@ -14,7 +14,7 @@ bool Claims(const Pod& pod) {
          (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
 }
 
-// Returns whether its amounts show what pods need.
+// Returns whether the pod's amounts show what pods need.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
 }  // namespace
