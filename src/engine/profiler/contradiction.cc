@@ -112,7 +112,8 @@ void TakeIn(Compared& compared, const Seen& seen, Instant now) {
   if (seen.high) KeepLast(found->highs, *seen.high);
 }
 
-// Returns the most lenient range of the latest windows; nullopt if there are too few.
+// Returns the range that covers the ranges of the latest windows; nullopt if there are too few
+// windows.
 std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
   if (amount.lows.size() < kWindows) return std::nullopt;
   const bool bounded = amount.highs.size() == kWindows;

@@ -45,8 +45,8 @@ MilliCpu MostMeasured(const Measurement& measurement) {
   return measurement.points.empty() ? MilliCpu(0) : measurement.points.back().cpu;
 }
 
-// Returns whether the pod has clearly more CPU than any measured point; for a gang, whether all
-// members have.
+// Returns whether more CPU may help, and the pod has clearly more of it than any measured point;
+// for a gang, whether all members have.
 bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;

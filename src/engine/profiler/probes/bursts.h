@@ -30,7 +30,7 @@ namespace synergy {
 // Records the CPU time of a pod, whether or not the pod reports progress.
 void NoteUse(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, Moment at);
 
-// Ends the bursts whose time is over, and begins others.
+// Ends the bursts that must end, prolongs others, and begins new ones.
 void PlanBursts(ProfilerPass& pass);
 
 // Processes the outcome of a request to begin a burst.
