@@ -6,7 +6,8 @@
 namespace synergy {
 namespace {
 
-// A node is filled below this fraction of what the emptiest node has left.
+// A node counts as filled if it has left less than this fraction of what the emptiest node has
+// left.
 constexpr double kFilled = 0.5;
 
 // Returns the fraction of a node's whole share that other pods have left, in the scarcer dimension.
@@ -46,7 +47,7 @@ class GpuParts {
   int64_t per_gpu_ = 1;
 };
 
-// Returns FairShareOf() `gpus` of `installed`, both in parts.
+// Returns FairShareOf() with `gpus` counted in parts. `installed`: in parts.
 ResourceVector ShareOf(const ResourceVector& capacity, Gpus installed, const GpuAmount& gpus,
                        const GpuParts& parts) {
   ResourceVector share = FairShareOf(capacity, installed, parts.In(gpus));

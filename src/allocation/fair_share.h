@@ -16,8 +16,8 @@
 namespace synergy {
 
 // Returns the part of `capacity` that belongs to `gpus` of its `installed` GPUs, rounded down, so
-// that the parts fit together. Never returns more than the whole. Returns nothing, not even GPUs,
-// if no GPU is installed.
+// that the parts fit together. Never returns more than the whole. Returns zero amounts, GPUs
+// included, if no GPU is installed.
 ResourceVector FairShareOf(const ResourceVector& capacity, Gpus installed, Gpus gpus);
 
 // Returns the number of GPUs that share the node's CPU and memory. Includes unhealthy GPUs and

@@ -28,24 +28,24 @@ struct Range {
 ResourceVector Part(const PodShare& share, const Range& range, const ResourceVector& common);
 
 // Returns common amounts to try for members of a gang, scaled to the GPUs of the first member. If
-// the members have unequal parts now, the result omits their present amounts.
+// the members have unequal parts now, no common amounts leave all of them unchanged.
 std::vector<ResourceVector> CommonAmounts(std::span<const PodShare* const> members,
                                           std::span<const Range> ranges);
 
 // Returns the best division of the shares' amounts and `spare` (negative: less than the shares
-// have), or nullopt if not even the least amounts fit. Shares of one gang get the same, per GPU.
-// `storage_price`: the value, in throughput per byte per second, of the storage bandwidth that a
-// share leaves unused.
+// have), or nullopt if not even the least amounts fit. Shares of one gang get the same per GPU, or
+// all of them keep their amounts. `storage_price`: the value, in throughput per byte per second, of
+// the storage bandwidth that a share leaves unused.
 std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const PodShare> shares,
                                                        std::span<const Range> ranges,
                                                        const ResourceVector& spare,
                                                        double storage_price = 0);
 
-// Returns the excess to the shares that were cut, because steps may cut more than requested.
+// Gives the excess back to the shares that were cut, because steps may cut more than requested.
 void GiveBack(std::span<const PodShare> shares, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts);
 
-// Gives unused CPU, which steps may leave, to the shares that it helps most; gangs get none.
+// Gives CPU that the steps left unused to the shares that gain most from it; gangs get none.
 void GiveRest(std::span<const PodShare> shares, std::span<const Range> ranges,
               const ResourceVector& spare, std::vector<ResourceVector>& amounts);
 

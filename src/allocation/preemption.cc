@@ -24,7 +24,7 @@ bool HasManaged(const NodeState& node) {
                      [](const auto& pod) { return pod->fungible != nullptr; });
 }
 
-// After this long without a request for preemption, a pod's next one starts a new wait.
+// After this long without a request for preemption, a pod's next request starts a new wait.
 constexpr Duration kForgetAfter = std::chrono::minutes(10);
 
 }  // namespace

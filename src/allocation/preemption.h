@@ -2,8 +2,8 @@
 
 // Chooses the pods that a pod of higher priority should replace on a node.
 //
-// kube-scheduler proposes victims from its own filters. Of these, only the ones that resources
-// require are kept. They are reprieved in kube-scheduler's own order
+// kube-scheduler proposes victims from its own filters. Of these, only the victims whose resources
+// are needed are kept. Victims are considered for a reprieve in kube-scheduler's own order
 // (pkg/scheduler/framework/plugins/defaultpreemption): first pods whose eviction would violate a
 // PodDisruptionBudget, then those of high priority.
 //
@@ -50,8 +50,8 @@ std::vector<NodeVictims> SelectVictimsByNode(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
     std::optional<WallTime> reclaims_at);
 
-// Returns how many of `pods` would be evicted against their PodDisruptionBudgets, in this order;
-// sets `violating[i]`.
+// Returns how many of `pods`, if evicted in this order, would violate a PodDisruptionBudget. Sets
+// `violating[i]` for each of them.
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,
                               std::vector<bool>& violating);
@@ -62,7 +62,7 @@ class PreemptionDelay {
  public:
   explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
 
-  // Returns whether the pod, for which preemption is considered now, can wait longer.
+  // Returns whether the pod can wait longer. Call it whenever preemption is considered for the pod.
   bool Lasts(const std::string& uid, Instant now);
 
  private:
@@ -76,8 +76,8 @@ class PreemptionDelay {
 };
 
 // Returns the places of lost gang members (cluster/state/replacements.h) whose release would make
-// `pod` fit on the node, where it does not fit now. Takes few places, lowest priorities first;
-// returns none if releasing all would not be enough.
+// `pod` fit on the node, where it does not fit now. Takes places of the lowest priorities first,
+// until the pod fits; returns none if releasing all would not be enough.
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
                                               std::vector<Reservation> places);
 // Returns whether the pod may take the places: its priority is higher than that of every pod that

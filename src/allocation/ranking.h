@@ -3,8 +3,8 @@
 // Ranks the candidate nodes of one placement and computes their points for kube-scheduler.
 //
 // The best node alone gets 10 points, so that it wins whatever kube-scheduler's own scores are
-// (docs/adr/0003-points.md). The others get five points per tier, in order of cost. Nodes that were
-// not added keep their points.
+// (docs/adr/0003-points.md). The others get 9 to 5 points in tier kRoom and 4 to 0 points in tier
+// kShort, in order of cost. Nodes that were not added keep their points.
 //
 // Threading: each call creates its own Ranking.
 

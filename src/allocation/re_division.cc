@@ -198,7 +198,7 @@ class Search {
   }
 
   // Keeps the divisions that are not dominated. A division dominates another if it takes no more of
-  // both resources and is worth as much.
+  // either resource and is worth at least as much.
   static std::vector<Partial> Undominated(std::vector<Partial> partials) {
     std::sort(partials.begin(), partials.end(), [](const Partial& a, const Partial& b) {
       if (a.cpu != b.cpu) return a.cpu < b.cpu;

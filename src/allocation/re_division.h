@@ -1,8 +1,9 @@
 #pragma once
 
 // Re-division divides a server's CPU and memory again among its jobs so that the sum of their
-// throughputs, each relative to its fair share's, is largest. Each job keeps at least the
-// throughput of its fair share, whatever it holds. docs/internals/simulator.md shows the gain.
+// throughputs, each relative to the throughput at the job's fair share, is largest. Each job keeps
+// at least the throughput of its fair share, whatever amounts it gets. docs/internals/simulator.md
+// shows the gain.
 //
 // It is a multiple-choice knapsack with two resources: one choice per job. An exact search over the
 // undominated partial divisions solves it; a Lagrangian bound prunes those that cannot win. A
@@ -35,7 +36,7 @@ struct Division {
 };
 
 // Divides `cpu` and `memory` among jobs with these choices. `chosen` is empty if not even the
-// smallest ones fit together. `max_partial` limits the search.
+// smallest choices fit together. `max_partial` limits the search.
 Division Divide(std::span<const std::span<const DivisionChoice>> jobs, MilliCpu cpu, Bytes memory,
                 size_t max_partial = 20'000);
 

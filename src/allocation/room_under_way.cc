@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-// Returns the amounts that the kubelet releases by a shrinking resize in progress.
+// Returns the amounts that a shrinking resize in progress will release.
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
   const ManagedContainer& fungible = *pod.fungible;

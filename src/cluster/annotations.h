@@ -10,7 +10,7 @@
 
 namespace synergy::annotations {
 
-// Labels that people set.
+// Labels that users set.
 inline constexpr std::string_view kProfile = "synergy.io/profile";                 // on pods
 inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile";  // namespaces
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
@@ -33,7 +33,8 @@ inline constexpr std::string_view kKueuePodSet = "kueue.x-k8s.io/podset";
 // An annotation of LimitRanger that lists what it filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
-// Annotations that users set to tell where to read a pod's progress (docs/internals/progress.md).
+// Annotations that users set to specify where to read a pod's progress
+// (docs/internals/progress.md).
 inline constexpr std::string_view kProgressPattern = "synergy.io/progress-pattern";
 inline constexpr std::string_view kProgressCounter = "synergy.io/progress-counter";
 inline constexpr std::string_view kProgressPort = "synergy.io/progress-port";
@@ -62,7 +63,7 @@ inline constexpr std::string_view kOriginal = "synergy.io/original";  // the con
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
 // Marks the amounts as placeholders, with the reason as its text; the controller replaces them.
 inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
-// SpreadCost: what the pod's gang loses when it is spread, according to its profile.
+// SpreadCost: the speed that the pod's gang loses when it is spread, according to its profile.
 inline constexpr std::string_view kSpreadCost = "synergy.io/spread-cost";
 // Warnings for the creator of the pod, one per line.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
@@ -70,8 +71,8 @@ inline constexpr std::string_view kWarnings = "synergy.io/warnings";
 inline constexpr std::string_view kWorkloadAlike = "synergy.io/workload-alike";
 // The profile was measured on a workload that is only similar, by "arguments" or "owner".
 inline constexpr std::string_view kProfileHint = "synergy.io/profile-hint";
-// The profile, the enforcement and the GPU product in use are annotations with the same names as
-// the labels; so is the workload (below).
+// The profile, the enforcement, the GPU product and the workload in use are annotations with the
+// same names as the labels.
 
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";   // ChangeRecord

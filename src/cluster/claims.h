@@ -6,7 +6,7 @@
 //
 //   on pods that Synergy manages   its scheduler's, with GPUs, not ended, without scheduling gates
 //   if Synergy wrote it            metadata.managedFields names its field manager as the writer; an
-//                                  admission policy of the chart keeps others from that name
+//                                  admission policy of the chart keeps others from using that name
 //   for a while                    ClaimRules::longest() after the API server recorded the write
 //   if it fits                     the pod with its claim is no larger than the node
 //

@@ -20,11 +20,11 @@
 
 namespace synergy {
 
-// The start of the extender's message for a gang that has room but waits for room that is closer
-// together.
+// The start of the extender's message for a gang that has room but waits until its members can be
+// closer together.
 inline constexpr std::string_view kWaitsForLocality = "it waits for room within one ";
 // Limits the size of a gang, because each member may wait in a thread of the extender until the
-// last has its place.
+// last member has its place.
 inline constexpr int32_t kMostGangMembers = 256;
 
 struct Gang {
@@ -39,9 +39,9 @@ struct Gang {
 // Returns the text of a label or an annotation; empty if there is none.
 using TextOfKey = std::function<std::string_view(std::string_view)>;
 
-// Returns why a pod is in no gang although it belongs with others. Such pods are created one after
-// another, each once the previous one has a node, so as a gang they would wait for each other
-// forever. Returns an empty text if there is no such reason.
+// Returns why a pod is in no gang although it belongs with other pods; empty if there is no such
+// reason. Some of these pods may be created only once others have a node, so as a gang they would
+// wait for each other forever.
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation);
 
 // Returns the gang of a pod with these labels and annotations; null for a pod that trains alone.

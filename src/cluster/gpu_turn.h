@@ -21,7 +21,7 @@
 namespace synergy {
 
 struct GpuTurn {
-  // The begin and end of a part, as offsets in the cycle.
+  // The beginning and the end of a part, as offsets in the cycle.
   struct Part {
     Duration begin{};
     Duration end{};
@@ -32,7 +32,7 @@ struct GpuTurn {
   WallTime epoch{};
   Duration cycle{};
   std::vector<Part> runs;         // ascending; each ends before the next begins
-  std::vector<std::string> with;  // uids of the node's pods that have its GPUs in the other parts
+  std::vector<std::string> with;  // uids of the pods that have the same GPUs in the other parts
 
   // Returns whether the pod runs at that time, by the node's clock. REQUIRES: IsValid().
   bool RunsAt(WallTime now) const;

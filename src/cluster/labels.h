@@ -10,7 +10,7 @@
 
 namespace synergy {
 
-// Key and value pairs as they stand on the object, sorted by key.
+// The object's key and value pairs, sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 // Returns the value, which is valid as long as `labels`; nullopt if there is no such label.

@@ -24,7 +24,7 @@ namespace synergy {
 // How an allocation is enforced on a container.
 enum class Enforcement : uint8_t {
   kStrict,  // limits = requests = the allocation; unused amounts stay unused
-  kShared,  // no CPU limits; unused CPU goes to the others, in proportion to their requests
+  kShared,  // adds no CPU limits; unused CPU goes to other pods, in proportion to their requests
 };
 
 std::string_view ToString(Enforcement enforcement);
@@ -48,7 +48,7 @@ enum class ChangeKind : uint8_t {
   kReclaimed,  // cut to make room for another pod
   kGrown,
   kDivided,  // cut by a re-division, so that another pod grows
-  kUndone,   // put back because the kubelet could not do it
+  kUndone,   // put back because the kubelet could not make the change
   // The steps of a loan of CPU (engine/tuner/loans.h). Each is announced before it is made, and its
   // inverse undoes it.
   kLent,       // cut: an idle pod lends
@@ -82,7 +82,7 @@ struct ChangeRecord {
   std::optional<WallTime> MemoryChanged() const {
     return from.memory != to.memory ? at : memory_changed_before;
   }
-  // Returns `borrowed` as it is until the change is made, as part of from.cpu.
+  // Returns the borrowed part of from.cpu: the value of `borrowed` until the change is made.
   MilliCpu BorrowedBefore() const {
     const bool moves = kind == ChangeKind::kBorrowed || kind == ChangeKind::kGivenBack;
     return moves ? std::max(borrowed + from.cpu - to.cpu, MilliCpu(0)) : borrowed;
@@ -148,15 +148,16 @@ struct WrittenAmounts {
   std::optional<Bytes> memory_request;
   std::optional<Bytes> memory_limit;
 
-  // Returns whether limits equal requests: the pod is Guaranteed if its other containers are like
-  // this.
+  // Returns whether limits equal requests. The pod is Guaranteed if this is true for all its
+  // containers.
   bool IsGuaranteed() const {
     return cpu_limit && memory_limit && cpu_request == cpu_limit && memory_request == memory_limit;
   }
   bool operator==(const WrittenAmounts&) const = default;
 };
 
-// Its admission: annotations that the webhook or the extender wrote, and the amounts as written.
+// The container's admission: annotations that the webhook or the extender wrote, and the amounts
+// that its author wrote.
 struct AdmittedContainer {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
@@ -174,7 +175,7 @@ struct AdmittedContainer {
   bool operator==(const AdmittedContainer&) const = default;
 };
 
-// Its spec, and the needs of the pod's other containers.
+// The container's spec, and the needs of the pod's other containers.
 struct SpecifiedContainer {
   ResourceVector beside;  // requests of the pod's other containers, while it waits
   // The needs of the pod's init containers, apart from its other containers. A node counts at least
@@ -187,7 +188,7 @@ struct SpecifiedContainer {
   bool operator==(const SpecifiedContainer&) const = default;
 };
 
-// Its status, as the kubelet reports it.
+// The container's status, as the kubelet reports it.
 struct ReportedContainer {
   std::optional<Bytes> memory_limit_in_force;
   // The amounts in force, and those that the kubelet has allocated. Equal to the spec until the
@@ -201,7 +202,7 @@ struct ReportedContainer {
   bool operator==(const ReportedContainer&) const = default;
 };
 
-// Its changes so far, and their results.
+// The changes of the container so far, and their results.
 struct ContainerHistory {
   bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
@@ -210,10 +211,11 @@ struct ContainerHistory {
   std::optional<WallTime> unshrinkable_until;
   std::optional<MemoryReading> memory_reading;
   std::optional<DeviceReading> devices;  // from the node's agent; nullopt: no report
-  // When a lack of memory last ended one of the pod's containers, or whether it evicted the pod.
+  // When one of the pod's containers was last killed for lack of memory, and whether the pod was
+  // evicted for that reason.
   std::optional<WallTime> oom_killed;
   bool evicted_for_memory = false;
-  // Set if one of these happened soon after a change: the memory is never changed again.
+  // Set if one of these happened soon after a change: the memory must never be changed again.
   bool memory_let_be = false;
   std::optional<CpuProbe> probe;
   std::optional<GpuTurn> turn;
@@ -225,7 +227,8 @@ struct ManagedContainer : AdmittedContainer,
                           SpecifiedContainer,
                           ReportedContainer,
                           ContainerHistory {
-  // Returns whether it has a temporary quota: less CPU than its own, or more than its limit.
+  // Return whether the container has a temporary quota: of less CPU than it has, or of more than
+  // its limit.
   bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }
   bool BurstsAt(WallTime now) const { return probe && probe->burst && now < probe->until; }
   // Returns whether a change is announced, and neither made nor contradicted yet.
@@ -240,7 +243,7 @@ struct ManagedContainer : AdmittedContainer,
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
   // Returns the CPU that the pod lends to change->borrower, from before its own resize until it has
-  // it back; 0 if it lends nothing.
+  // the CPU back; 0 if it lends nothing.
   MilliCpu Lends() const {
     if (!change) return MilliCpu(0);
     const bool lends =
@@ -249,7 +252,7 @@ struct ManagedContainer : AdmittedContainer,
     const MilliCpu amount = LargerOf(change->from, change->to).cpu - requested.cpu;
     return lends ? std::max(amount, MilliCpu(0)) : MilliCpu(0);
   }
-  // Returns the part of its CPU request that others lend to it.
+  // Returns the part of the pod's CPU request that others lend to it.
   MilliCpu Borrows() const {
     if (!change || Unexplained()) return MilliCpu(0);
     return std::min(Announced() ? change->BorrowedBefore() : change->borrowed, requested.cpu);

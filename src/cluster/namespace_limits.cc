@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// The fraction of a quota that always stays for future pods, as a divisor.
+// The fraction of a quota that is always kept for future pods, as a divisor.
 constexpr int64_t kReservedPart = 4;
 
 template <class T>
@@ -77,8 +77,8 @@ ResourceVector LeftOf(const QuotaSum& sum) {
   });
 }
 
-// Returns the part of a sum that growth leaves. `like_it`: what another pod like the growing one
-// takes.
+// Returns the part of a sum that growth must leave. `like_it`: the amounts of another pod like the
+// growing one.
 ResourceVector ReservedIn(const QuotaSum& sum, const ResourceVector& like_it) {
   return ResourceVector::Make(Gpus(0), [&](auto dimension) {
     using Amount = std::remove_cvref_t<decltype(like_it.*dimension)>;

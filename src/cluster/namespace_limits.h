@@ -4,7 +4,7 @@
 // what they leave to Synergy. The API server refuses anything beyond them when a pod is created or
 // resized.
 //
-// A quota with scopes counts for every pod here, because a pod that does not grow suffers no harm.
+// A quota with scopes counts for every pod here: at worst a pod does not grow, which does no harm.
 //
 // Threading: values; a NamespaceLimits is immutable once shared.
 
@@ -77,7 +77,7 @@ class NamespaceLimits {
  public:
   // Returns the bounds of a container's request if the pod's other requests are `beside`. `asks`:
   // what the API server has accepted or is about to accept. If there is a ratio, no request may be
-  // below it.
+  // below `asks`.
   AmountBounds Bounds(const std::string& pod_namespace, const ResourceVector& beside,
                       const ResourceVector& asks) const;
   // Returns whether a quota counts requests or limits of that dimension, such as
@@ -99,8 +99,8 @@ class NamespaceLimits {
   // namespace's pods are about to get and the quota may not include yet. REQUIRES: the pod has a
   // fungible container.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
-  // Returns the most memory that any container of the namespace may get, by limit ranges and by its
-  // quotas as a whole, whatever is used of them.
+  // Returns the most memory that any container of the namespace may get, by the limit ranges and by
+  // the whole quotas, regardless of their use.
   Bytes MostMemory(const std::string& pod_namespace) const;
   // Returns the part of `wanted` that each of `count` pods like this one may get, the same for all.
   ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,

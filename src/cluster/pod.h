@@ -75,7 +75,7 @@ struct Pod {
 
   // Returns whether it is a member of a gang with valid labels.
   bool IsOfGang() const { return gang && gang->problem.empty(); }
-  // Returns whether it has whole GPUs, or only slices.
+  // Return whether it has whole GPUs, or only slices.
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
   bool SharesGpus() const { return slices > Slices(0) && !UsesGpus(); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }

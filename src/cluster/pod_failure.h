@@ -66,7 +66,7 @@ struct EndedPod {
   Gpus gpus;
   Slices slices;                   // of GPUs that it shares with other pods
   int64_t slices_per_gpu = 0;      // of its node; 0: unknown
-  std::optional<bool> shared_gpu;  // other pods may use the same one; absent: unknown
+  std::optional<bool> shared_gpu;  // other pods may use the same GPU; absent: unknown
   bool managed = false;            // Synergy's scheduler placed it, and it has GPUs or slices
   bool failed = false;             // the whole pod failed; otherwise only containers were restarted
   bool deleting = false;
@@ -76,7 +76,7 @@ struct EndedPod {
   std::string condition_message;        // of DisruptionTarget
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
   WallTime created{};
-  WallTime asked_to_end{};    // when it was deleted; absent: it was not
+  WallTime asked_to_end{};    // when it was deleted; unset: it was not
   WallTime last_condition{};  // the last transition of a condition
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
@@ -90,7 +90,7 @@ struct EndedPod {
   std::string profile;  // from the webhook's annotation; empty: none
 };
 
-// The words come from failure/category.h.
+// The texts of `category`, `cause`, `behaviour` and `advice` come from failure/category.h.
 struct FailureRecord {
   WallTime at{};  // the end
   std::string pod;
@@ -120,18 +120,18 @@ struct FailureRecord {
   std::string workload;               // of the pod
   std::string image_id;               // of the container
   std::optional<int64_t> iterations;  // shown by its log; absent: the log is unknown
-  bool shared_gpu = false;            // other pods may have used the same one, or that is unknown
+  bool shared_gpu = false;            // other pods may have used the same GPU, or that is unknown
   WallTime created{};                 // creation of the pod
   // When the decision to suspend its job because of this failure was made, and when it was carried
   // out.
   WallTime to_suspend{};
   WallTime suspended{};
-  // These are as in EndedPod, and only of a `host-oom`.
+  // As in EndedPod; set only for a `host-oom`.
   std::optional<Bytes> chosen_memory;
   Bytes fair_memory;
   std::string profile;
-  // When the process memory of its workload was raised because of it, and what the next attempt
-  // gets.
+  // When the process memory of its workload was raised because of this failure, and what the next
+  // attempt gets.
   WallTime enlarged{};
   Bytes larger;
 

@@ -36,7 +36,7 @@ struct AntiAffinity {
 struct TopologySpread {
   std::string topology_key;
   int32_t max_skew = 1;
-  int32_t min_domains = 1;  // with fewer domains, the fewest counts as zero
+  int32_t min_domains = 1;  // with fewer domains, the least count is taken as zero
   LabelSelector selector;
   // Whether only those nodes count that the pod's node selector and affinity, or its tolerations,
   // permit.

@@ -122,8 +122,8 @@ struct ReservationsReported {
 
 struct TunerDecided {
   uint64_t version = 0;
-  // How many changes the tuner had processed by then, in order: those that follow the ones of the
-  // previous decision, or of a KeepNews.
+  // How many items of news (PodNews) the tuner processed for this decision: in order, those that
+  // follow the items of the previous decision, or a KeepNews (cluster_journal.h).
   uint64_t news = 0;
   Moment at;
   uint64_t first = 0;  // number of the first action; the others follow consecutively

@@ -1,7 +1,7 @@
 #pragma once
 
-// Looks up the profiles of pods for decisions: the controller reads the watch's copy, the simulator
-// those of its models.
+// Looks up the profiles of pods for decisions. The controller reads the watch's copy; the simulator
+// reads the profiles of its models.
 //
 // Threading: determined by the caller.
 
@@ -24,8 +24,8 @@ struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
   bool measured = false;  // by Synergy, which updates the pods when the profile changes
-  // The profile that a model of the cache gave; null if the profile has another source, or is for
-  // another number of GPUs.
+  // The profile that a cache model gave; null if the profile has another source, or is for another
+  // number of GPUs.
   std::shared_ptr<const TrainingProfile> cached = nullptr;
 };
 
@@ -38,7 +38,7 @@ class ProfileCatalog {
   virtual uint64_t version() const = 0;
 };
 
-// The profiles as of one decision, so that no decision sees half of a change. One owner.
+// The profiles as of one decision, so that no decision sees half of a change. Threading: one owner.
 class HeldProfiles final : public ProfileCatalog {
  public:
   // By namespace and name. Invalid profiles are null.

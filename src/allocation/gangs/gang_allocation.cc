@@ -11,7 +11,7 @@ namespace {
 
 using Members = std::vector<std::shared_ptr<const Pod>>;
 
-// Returns the node's free amounts beyond the requests of those members.
+// Returns the node's free amounts beyond the requests of `members`.
 ResourceVector LeftBeside(const NodeState& node, const Members& members,
                           const ReserveRule& reserve) {
   NodeState there = node;
@@ -24,7 +24,8 @@ ResourceVector LeftBeside(const NodeState& node, const Members& members,
   return there.Free() - reserve.headroom - requests;
 }
 
-// Gives each member its part of its node, within what the namespace allows for all of them.
+// Gives each member its part of its node's amounts, within what the namespace allows for all
+// members.
 void GiveOnNode(const ResourceVector& left, const ResourceVector& reserved, const Members& members,
                 const ClusterSnapshot& snapshot, size_t coming, Members& planned) {
   Gpus gpus;

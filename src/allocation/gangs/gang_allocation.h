@@ -16,8 +16,8 @@
 
 namespace synergy {
 
-// REQUIRES: all members of the gang are counted at their places. The amounts are for `gpus` of
-// them. Returns nullopt if no member may be changed.
+// Returns the common amounts, which are for as many GPUs as their `gpus`. Returns nullopt if no
+// member may be changed. REQUIRES: all members of the gang are counted at their places.
 std::optional<ResourceVector> AllocationOfGang(const ClusterSnapshot& snapshot,
                                                const std::string& gang, const ReserveRule& reserve);
 

@@ -211,8 +211,8 @@ class GangDivider {
     return !found.amounts.empty();
   }
 
-  // Tries all amounts of the gangs from `next` on; `worth` is the throughput of the gangs before
-  // it.
+  // Tries all amounts of the gangs from `next` on. `worth`: the throughput of the gangs before
+  // `next`.
   void Try(const std::vector<GangOfNodes*>& gangs, size_t next, double worth, size_t most_amounts,
            const std::set<size_t>& nodes, Found& found) {
     if (next < gangs.size()) {

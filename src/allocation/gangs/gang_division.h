@@ -5,10 +5,10 @@
 //
 // For each possible amount of a gang, the other shares of its nodes are divided again, node by node
 // (surplus.h). This continues, gang by gang, until neither a single gang nor an exchange between
-// two gangs on one node improves the result. With one gang this finds the best of the amounts
-// tried; with several gangs it may miss it. The search also tries a simple division: divide each
-// node on its own, as if all members trained alone, then lower each gang to its least member. So
-// the result is never worse than that.
+// two gangs on one node improves the result. With one gang the search finds the best of the amounts
+// that it tries; with several gangs it may miss that one. The search also tries a simple division:
+// divide each node on its own, as if all members trained alone, then lower each gang to its least
+// member. So the result is never worse than the simple division.
 //
 // Threading: pure.
 

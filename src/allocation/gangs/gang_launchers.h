@@ -1,7 +1,7 @@
 #pragma once
 
-// Determines where members of a gang without GPUs (an MPIJob's launcher, a driver) must go.
-// kube-scheduler places them without the extender, so this may be known only in part.
+// Determines where a gang's members without GPUs (an MPIJob's launcher, a driver) must go.
+// kube-scheduler places them without the extender, so their nodes may be known only in part.
 //
 // Threading: pure.
 

@@ -112,8 +112,8 @@ class LocalPlanner {
     return {std::move(plan), tier, {}};
   }
 
-  // Uses as few nodes as possible, and among such racks the one with the fewest free GPUs, so that
-  // the other racks stay whole.
+  // Chooses the rack in which the gang needs the fewest nodes and, among equals, the one with the
+  // fewest free GPUs, so that the other racks stay whole.
   GangPlan PlanInARack() {
     GangPlan best;
     std::tuple<size_t, int64_t> best_key;

@@ -62,9 +62,10 @@ struct LocalPlan {
   std::optional<Duration> waits_until;  // measured from the gang's first request
 };
 
-// Plans for members as PlanGang() does, this long after their gang's first request. `beside`: the
-// nodes of the members that already run, one entry per member. If possible the others go to these
-// nodes or racks, and they do not wait. `but`: UIDs of pods to ignore.
+// Plans places for the members as PlanGang() does. `waited`: the time since their gang's first
+// request. `beside`: the nodes of the members that already run, one entry per member. If possible
+// the other members go to these nodes or racks, and they do not wait. `but`: UIDs of pods to
+// ignore.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const GangTerms& terms,

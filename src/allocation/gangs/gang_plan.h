@@ -46,7 +46,7 @@ struct GangPlan {
   std::optional<NodeIndex> lacking_on;
 };
 
-// Whether a member (its index in the list) may go to a node, apart from resources.
+// Returns whether a member (its index in the list) may go to a node, apart from resources.
 using MayGo = std::function<bool(size_t member, NodeIndex node)>;
 
 // At most `most` of the members that are like `shape` may be on `node`, as refusals by
@@ -63,7 +63,7 @@ bool IsAlike(const Pod& a, const Pod& b);
 // Where members may go, apart from resources, and what storage they read from.
 struct GangTerms {
   GangTerms() = default;
-  // `says(member, node)` returns whether the member may go to the node.
+  // `predicate(member, node)` returns whether the member may go to the node.
   template <class Predicate>
     requires std::is_invocable_r_v<bool, const Predicate&, size_t, NodeIndex>
   GangTerms(Predicate predicate)
@@ -76,8 +76,8 @@ struct GangTerms {
   const StorageCatalog* storage = nullptr;
 };
 
-// REQUIRES: the members are not bound. Ignores what the snapshot counts for the members and for the
-// pods `but` (by UID).
+// Plans places for all members, or for none. Ignores what the snapshot counts for the members and
+// for the pods `but` (by UID). REQUIRES: the members are not bound.
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
                   const ReserveRule& reserve, const GangTerms& terms,

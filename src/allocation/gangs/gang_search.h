@@ -2,9 +2,9 @@
 
 // Looks for places if filling one node after another found none (gang_plan.h): it moves members
 // that are in the way of others. First it uses augmenting paths, as for a matching in a bipartite
-// graph: a member takes another's place if that one in turn finds a place. Then it searches
-// exhaustively, up to a fixed number of steps; for small gangs that finds a plan whenever one
-// exists.
+// graph: a member takes the place of another member if that member in turn finds a place. Then it
+// searches exhaustively, up to a fixed number of steps; for small gangs that finds a plan whenever
+// one exists.
 //
 // Threading: pure.
 
@@ -31,8 +31,9 @@ struct GangSite {
 NodeState WithAmounts(NodeState state, const Pod& pod);
 NodeState WithoutAmounts(NodeState state, const Pod& pod);
 
-// Returns the places of all members, or an empty vector if it finds none. `order`: the order in
-// which members are tried. `separation`: REQUIRES: holds no member; it is restored on return.
+// Returns the places of all members, or an empty vector if the search finds none. `order`: the
+// order in which members are tried. `separation`: REQUIRES: holds no member; it is restored on
+// return.
 std::vector<NodeIndex> SearchPlaces(const std::vector<std::shared_ptr<const Pod>>& members,
                                     const std::vector<size_t>& order, std::vector<GangSite> sites,
                                     const std::vector<ShapeBound>& bounds,

@@ -20,8 +20,8 @@ namespace {
 
 // Each attempt excludes victims that a budget protects.
 constexpr int kMostTries = 8;
-// Up to this many victims, each is tested on all nodes to see whether it can stay; beyond it, only
-// on the nodes that the gang uses.
+// With at most this many victims, the search considers all nodes when it tests whether a victim can
+// stay; with more victims, it considers only the nodes that the gang uses.
 constexpr size_t kFewVictims = 32;
 
 // Pods that are evicted together.
@@ -122,7 +122,7 @@ class VictimSearch {
     return units;
   }
 
-  // A pod of the same gang that already runs.
+  // Returns whether the pod belongs to the gang of the members.
   bool IsOwn(const Pod& pod) const {
     const auto& own = members_.front()->gang;
     return pod.gang && own && pod.gang->name == own->name;
@@ -136,7 +136,7 @@ class VictimSearch {
     unit.pods.push_back(pod);
   }
 
-  // Sorts the units by the order of eviction.
+  // Returns the units that may leave and have GPUs, in the order of eviction.
   static Units InOrder(const std::vector<Unit>& units) {
     Units order;
     for (const Unit& unit : units) {

@@ -13,8 +13,8 @@
 //
 //   no gang in part: all of its pods that have a node, or none
 //   no pod against a PodDisruptionBudget: the Eviction API would refuse it half way
-//   among equals first those that are already broken (a member is missing), then those with the
-//   fewest GPUs
+//   among equals, gangs that are already broken (a member is missing) first, then the victims with
+//   the fewest GPUs
 //
 // Threading: pure.
 
@@ -37,7 +37,7 @@ struct GangVictims {
   std::vector<NodeIndex> places;  // in the order of the members, once the pods have left
 };
 
-// Whether a pod with GPUs, or another pod of its gang, may be evicted, apart from priority.
+// Returns whether a pod with GPUs, or another pod of its gang, may be evicted, apart from priority.
 using MayEvict = std::function<bool(const Pod& pod)>;
 
 // Chooses victims for the unbound members of one gang. The gang's other members are never victims.

@@ -9,14 +9,14 @@
 namespace synergy {
 namespace {
 
-// How many rules a gang's members may have together. Rules of further members are ignored.
+// The most rules that a gang's members may have in total. Rules of further members are ignored.
 constexpr size_t kMostRules = 64;
 
 bool HasPorts(const Pod& pod) {
   return pod.separation != nullptr && !pod.separation->host_ports.empty();
 }
 
-// Returns whether the constraint spreads its pods over the node, too.
+// Returns whether the constraint counts the node among those over which it spreads pods.
 bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr) return true;
   const NodeSelection& own = *pod.waiting->selection;
@@ -253,7 +253,7 @@ bool MemberSeparation::SpreadMayHold(size_t more) const {
       most = std::max(most, rule.matching[domain]);
     }
     if (!any) return true;
-    // All domains must reach that number; otherwise the fullest domain has too many.
+    // All domains must reach `least`; otherwise the fullest domain has too many pods.
     const int32_t least = most - rule.spread.max_skew;
     if (least > 0 && domains < rule.spread.min_domains) return false;
     int64_t needed = 0;

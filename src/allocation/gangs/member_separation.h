@@ -3,8 +3,9 @@
 // Tracks which members of a gang may be together on nodes under their rules of separation
 // (cluster/separation.h), as kube-scheduler will judge each of them.
 //
-// Topology spread depends on the order in which members come. If it holds for all of them in the
-// end, some order leads there: each member goes into the allowed domain with the fewest (Allows()).
+// Topology spread depends on the order in which members are placed. If it holds once all of them
+// are placed, some order satisfies it at every step: each member goes into the allowed domain with
+// the fewest matching pods (Allows()).
 //
 // Threading: one owner.
 
@@ -32,18 +33,18 @@ class MemberSeparation {
     kNone,
   };
 
-  // The arguments outlive this object. `but`: UIDs of pods to ignore, including the members.
+  // The arguments must outlive this object. `but`: UIDs of pods to ignore, including the members.
   MemberSeparation(const ClusterSnapshot& snapshot,
                    const std::vector<std::shared_ptr<const Pod>>& members,
                    const std::set<std::string>& but, Others others);
 
-  // Whether no member has a rule of separation.
+  // Returns whether no member has a rule of separation.
   bool empty() const { return is_empty_; }
   // Returns whether the member may go there next, beside those already placed.
   bool Allows(size_t member, NodeIndex node) const;
-  // Does the same without the present state of spread.
+  // Does the same, but ignores the present state of topology spread.
   bool AllowsInTheEnd(size_t member, NodeIndex node) const;
-  // Returns whether spread holds, or may hold with that many more members.
+  // Returns whether topology spread holds, or may hold once `more` further members are placed.
   bool SpreadMayHold(size_t more) const;
   void Put(size_t member, NodeIndex node);
   void Take(size_t member, NodeIndex node);

@@ -12,11 +12,12 @@
 namespace synergy {
 namespace {
 
-// A pod that waits for a larger fraction of the time might read much more; how much is unknown.
+// A pod that waits for a larger fraction of the time than this might read much more; how much is
+// unknown.
 constexpr double kAlwaysWaits = 0.95;
-// A pod that reads this fraction of its cap is limited by it, and a disk that delivers this
-// fraction of its bandwidth is full. A pod that reads less than this fraction of its part gets
-// clearly less than its part.
+// A pod that reads at least this fraction of its cap is limited by the cap, and a disk that
+// delivers at least this fraction of its bandwidth is full. A pod that reads less than this
+// fraction of its part gets clearly less than its part.
 constexpr double kNearly = 0.9;
 // Caps are in vain unless the suffering pods read more by this factor.
 constexpr double kGain = 1.1;
@@ -44,7 +45,8 @@ struct StorageCaps::Look {
   double all = 0;
   double bandwidth = 0;
 
-  // Count the pods that Synergy does not manage as one pod, which needs what it reads.
+  // Sets the parts. Counts the pods that Synergy does not manage as one pod, which needs what it
+  // reads.
   void Divide() {
     std::vector<double> needs;
     double others = all;

@@ -58,7 +58,7 @@ class StorageCaps {
   static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
   // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth:
   // each by at most this fraction, and together by at most this fraction of the other pods' parts,
-  // which is what it costs those.
+  // which those pods lose.
   static constexpr double kHeadroom = 0.07;
   // A cap in force stays if it is at least the part, and the new one differs by less than this.
   static constexpr double kHysteresis = 0.03;

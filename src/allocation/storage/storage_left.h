@@ -17,7 +17,7 @@
 
 namespace synergy {
 
-// Returns how much each of these needs gets.
+// Returns how much bandwidth each of these needs gets.
 std::vector<double> StorageParts(std::span<const double> needs, double bandwidth);
 
 // Returns the most that the user at this position can get beside the needs of the others.

@@ -339,7 +339,7 @@ Pod DeviceCatalog::Observe(Pod pod) {
   const Units units = UnitsOf(pod);
   user = {std::make_shared<const Pod>(pod), {}};
   for (const auto& [unit, gpus] : units) user.units.insert(unit);
-  // Touches only changed units, because that marks their other users as changed.
+  // Touch only changed units, because a touch marks their other users as changed.
   for (const std::string& unit : before) {
     if (moved || !units.contains(unit)) StopUsing(unit, {place.first != moved, pod.uid});
   }

@@ -70,10 +70,12 @@ class DeviceCatalog {
   // Returns the pod with the GPUs of its claims, and records that it uses them. `pod`: as reported.
   Pod Observe(Pod pod);
   void ForgetPod(const std::string& uid);
-  // Does the same without a record, for a pod in a request: other users of its claims come first.
+  // Does the same without a record, for a pod in a request. A unit counts for it only if no
+  // recorded user comes before it.
   Pod Counted(Pod pod) const;
 
-  // Return what reports have changed since the last call: names of nodes, or pods as reported.
+  // Return the nodes (their names) or the pods (as reported) that reports have changed since the
+  // last call.
   std::set<std::string> TakeNodes() { return std::exchange(changed_nodes_, {}); }
   std::vector<Pod> TakePods();
 
@@ -88,7 +90,7 @@ class DeviceCatalog {
   };
   using Slices = std::map<std::string, ResourceSlice>;  // by name
 
-  // Returns whether it is a GPU that a pod on `node` can have; empty: on any node.
+  // Returns whether `device` is a GPU that a pod on `node` can have. `node`: empty for any node.
   bool IsGpuOn(const AllocatedDevice& device, const std::string& node) const;
   // Returns whether requests of the GPU resource get devices of a GPU class.
   bool TakesRequests() const;

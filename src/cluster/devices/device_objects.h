@@ -35,7 +35,7 @@ struct DeviceRequest {
   bool operator==(const DeviceRequest&) const = default;
 };
 
-// The most GPUs that a pod's claims count for.
+// The most GPUs that a pod's claims can count for.
 inline constexpr Gpus kMostClaimedGpus{int64_t{1} << 20};
 
 // The number of GPUs that the requests of a claim ask for.
@@ -69,7 +69,7 @@ struct ResourceClaim {
   bool operator==(const ResourceClaim&) const = default;
 };
 
-// Claims made from it, for pods that name the template, have the same requests.
+// A claim that is made from the template, for a pod that names it, has the same requests.
 struct ResourceClaimTemplate {
   std::string pod_namespace;
   std::string name;

@@ -26,7 +26,7 @@ namespace synergy {
 
 // `node`: the labels of the pod's node.
 DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node);
-// Does the same and adds the reason as text; no reason if the devices are safe on their own.
+// Does the same and adds the reason as text; the text may be empty if the devices are safe.
 DeviceReading DevicesOf(const Pod& pod, const Labels& node);
 
 inline bool MayResize(const Pod& pod, const Labels& node) {

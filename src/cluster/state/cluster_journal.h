@@ -22,7 +22,7 @@
 
 namespace synergy {
 
-// Each represents a call of the ClusterState function with the same name, and its arguments.
+// Each struct represents a call of the ClusterState function with the same name, and its arguments.
 namespace cluster_change {
 
 struct ReplaceNodes {

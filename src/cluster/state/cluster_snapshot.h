@@ -82,10 +82,10 @@ struct NodeState {
     free.cpu -= std::max(loans, MilliCpu(0));
     return free;
   }
-  // Returns what would be free if every pod had its demand, which ranks places for new pods. An
-  // amount that was taken from a pod does not count as free, because it would be given back.
+  // Returns what would be free if every pod had its demand. It is used to rank places for new pods.
+  // An amount that was taken from a pod does not count as free, because the pod would get it back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }
-  // Returns whether new pods may come. Only such nodes count as capacity.
+  // Returns whether the node accepts new pods. Only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };
 
@@ -97,7 +97,7 @@ Slices SlicesOfOthers(const NodeState& node);
 NodeState EmptyNode(Node node);
 // Returns the node that `state` was made from. REQUIRES: state.exists.
 Node NodeOf(const NodeState& state);
-// Returns the pods of `state` on `node`, a new version of the same node.
+// Returns the state of `node`, a new version of the node of `state`, with the pods of `state`.
 NodeState WithNode(const NodeState& state, Node node);
 // Return the node without a pod that is counted there, or with a pod that is not.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);

@@ -11,12 +11,12 @@
 //      | watch: kept_node, Reserve              | Assume
 //      +------------------> reserved -----------+
 //
-// An expectation ends at its deadline, or when it is in the way of another pod's Assume; an assumed
-// pod ends at Forget. Each goes back to reserved if the pod has a reservation (its gang's before
-// the tuner's), and otherwise to (none). These go back to (none): a reservation of the tuner at
-// kept_until or when the pod no longer names it, a gang's reservation at its deadline or at
-// Release, and every pod that is gone or terminal. The watch moves a pod from any state to bound,
-// and overrides everything else.
+// An expectation ends at its deadline, when it is in the way of another pod's Assume, or when the
+// pod's own Assume fails; an assumption ends at Forget. Each goes back to reserved if the pod has a
+// reservation (its gang's before the tuner's), and otherwise to (none). These go back to (none): a
+// reservation of the tuner at kept_until or when the pod no longer names it, a gang's reservation
+// at its deadline or at Release, and every pod that is gone or terminal. The watch moves a pod from
+// any state to bound, and overrides everything else.
 //
 // Expected: our ranking has recommended a node and kube-scheduler has followed it (it assumes the
 // pod before it calls bind), so the next pod's ranking already counts it there. Reserved
@@ -96,7 +96,8 @@ class ClusterState {
   void ReplaceDeviceClasses(std::vector<DeviceClass> classes);
   void UpsertDeviceClass(DeviceClass device_class);
   void RemoveDeviceClass(const std::string& name);
-  // Returns a requested pod with the GPUs of its claims. Reports of the watches need no such call.
+  // Returns a pod, as read from a request, with the GPUs of its claims. Reports of the watches need
+  // no such call.
   Pod WithDevices(Pod pod) const;
 
   // Counts `pod` on `node` until `deadline`, unless it is already bound or assumed, or has a
@@ -137,14 +138,13 @@ class ClusterState {
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops three kinds of entries: expectations past their deadline (they only make a ranking
-  // worse), the tuner's reservations until `wall` or earlier, and all others until `now` or
-  // earlier. Call it about once a second.
+  // Drops what has expired: expectations past their deadline (they only make a ranking worse),
+  // reservations of the tuner and misalignments that end at `wall` or earlier, and all other
+  // reservations that end at `now` or earlier. Call it about once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
   // Makes the call that the change describes: one of those above, or KeepNews(). If the outcome or
-  // the version differs, makes the call and returns kConflict: the journal was not written for this
-  // state.
+  // the version then differs, returns kConflict: the journal was not written for this state.
   Result<> Apply(const ClusterChange& change);
 
   // Returns the pod as the watch last saw it, otherwise as expected; null if unknown.
@@ -177,7 +177,8 @@ class ClusterState {
  private:
   friend class PodList;
 
-  // Is fair: a waiting thread is next, even if another one takes the mutex again and again.
+  // Locks the mutex. The lock is fair: a waiting thread is next, even if another thread takes the
+  // mutex again and again.
   std::unique_lock<std::mutex> Lock() const;
   struct Maker;
   // Makes a change and reports it to the journal. Returns its outcome, if it has one.

@@ -28,7 +28,7 @@ class FitFailures {
     kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
     kGpuProduct = 1 << 8,
     kPlaceholder = 1 << 9,  // its amounts are not set yet
-    kMisaligned = 1 << 10,  // the node's kubelet has just failed a pod with that number of GPUs
+    kMisaligned = 1 << 10,  // the node's kubelet recently failed a pod with that number of GPUs
   };
 
   void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }
@@ -47,7 +47,7 @@ class FitFailures {
 };
 
 // Returns why `pod` does not fit into what is free on `node`, or why the node accepts no new pods
-// or not this one; empty if it can go there.
+// or does not accept this pod; empty if the pod can go there.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
 // Does the same if it is already known whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);

@@ -48,7 +48,8 @@ class NodeLedger {
 
   // Records that a node's kubelet could not align a pod. Does nothing if the node does not exist.
   void Misalign(const std::string& node, const Misalignment& misalignment);
-  // Drop what has expired by `now`, or everything at `place` because something became free there.
+  // Drop the misalignments of nodes where all of them have expired by `now`, or those at `place`,
+  // because something became free there.
   void DropMisalignments(WallTime now);
   void DropMisalignments(NodeIndex place);
 

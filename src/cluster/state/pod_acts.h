@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps when a program of Synergy last did something to each pod, for the failures that may follow.
+// Records when Synergy's programs last acted on each pod, to explain failures that may follow.
 //
-// Threading: from any thread. Memory: kMost acts; beyond that the oldest goes.
+// Threading: from any thread. Memory: kMost acts; beyond that, the oldest act is dropped.
 
 #include <cstddef>
 #include <map>

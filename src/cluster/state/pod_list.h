@@ -47,7 +47,7 @@ class PodList {
   ClusterState& state_;
   const size_t pods_at_a_time_;
   std::vector<std::pair<std::string, Pods>> by_node_;
-  Pods moving_;  // from by_node_: pods of nodes where one of them was not counted before
+  Pods moving_;                // from by_node_: pods of nodes with a pod that is counted elsewhere
   std::vector<Pods> nowhere_;  // in parts
   size_t next_node_ = 0;
   size_t next_nowhere_ = 0;

@@ -14,7 +14,7 @@ bool Claims(const Pod& pod) {
          (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
 }
 
-// Returns whether its amounts show what pods need.
+// Returns whether the pod's amounts show what pods need.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
 }  // namespace
@@ -54,7 +54,7 @@ void PodRecords::Observe(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
-    // Record it only once: later reports of the pod do not tell what is free then.
+    // Record it only once: later reports of the pod do not show what was free at that time.
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }

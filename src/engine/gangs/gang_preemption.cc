@@ -176,9 +176,9 @@ void GangPreemption::Finish(const Attempt& attempt, const ClusterState& state, I
     in_vain_.erase(NamespaceAndPriority(*attempt.gang));
     return;
   }
-  // If an eviction was refused, no pod has left, and other gangs of the namespace may still
-  // succeed. If a higher priority took the room, the evictions did help another gang. In both cases
-  // only this gang backs off.
+  // If the attempt was refused, no pod has left, and other gangs of the namespace may still
+  // succeed. If a gang of higher priority took the room, the evictions did help another gang. In
+  // both cases only this gang backs off.
   const bool is_own_rest = end == PreemptionEnd::kRefused || end == PreemptionEnd::kYielded;
   Rest& rest =
       is_own_rest ? looks_[attempt.gang->name] : in_vain_[NamespaceAndPriority(*attempt.gang)];

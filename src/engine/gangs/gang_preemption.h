@@ -1,8 +1,8 @@
 #pragma once
 
-// Preempts for waiting gangs: it decides which gang may have pods of lower priority evicted, when,
-// and when to give up. preempting_gangs.h finds the gangs and chooses their victims. An attempt for
-// a gang has these phases:
+// Preempts for waiting gangs: decides for which gang pods of lower priority may be evicted, when to
+// evict them, and when to give up. preempting_gangs.h finds the gangs and chooses their victims. An
+// attempt for a gang has these phases:
 //
 //   places   a place is reserved for each member, recorded on the member's pod, so that no other
 //            pod takes the room
@@ -18,7 +18,7 @@
 // A gang backs off before its next attempt if evictions for it failed or did not help; the backoff
 // doubles each time.
 //
-// The owner calls it in a loop, all at one moment:
+// The owner calls it in a loop, in which all calls pass the same moment:
 //
 //   Plan() --> carry out each action, OnResult() --> Plan() --> ...
 //
@@ -56,7 +56,7 @@ struct GangPreemptionSettings {
   ResourceVector headroom;
   // How long places stay reserved for a gang that has room, as for a single pod.
   Duration keep = kDefaultHold;
-  // How soon to look again at a gang for which there was nothing to evict.
+  // How soon to look again for victims for a gang for which there was nothing to evict.
   Duration look_again = std::chrono::seconds(10);
   // How long victims may take to leave: this long, or their own grace periods plus `keep`,
   // whichever is longer, but at most `most_leave`.
@@ -86,7 +86,7 @@ class GangPreemption {
     std::shared_ptr<const WaitingGang> gang;
     std::vector<PlannedPlace> members;
     std::set<std::string> nodes;                      // of the members' places and of the victims
-    std::vector<std::shared_ptr<const Pod>> asked;    // not known to be gone
+    std::vector<std::shared_ptr<const Pod>> asked;    // evicted, not known to be gone
     std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted, for the first time or again
     size_t victims = 0;
     Phase phase = Phase::kPlaces;
@@ -94,7 +94,7 @@ class GangPreemption {
     Duration leave{};                     // how long the victims may take
     Instant renewed{};                    // when the reservations were renewed
     Instant evicted{};                    // when the evictions were last tried
-    std::optional<Instant> room_since{};  // when the last victim had left
+    std::optional<Instant> room_since{};  // when the last victim left
     std::optional<Ended> ended{};
   };
   struct Rest {

@@ -3,8 +3,8 @@
 // Keeps kube-scheduler's refusals of a gang's members. They reveal reasons that the extender cannot
 // see, such as volumes and other plugins. A refusal has one of two causes, which look the same: the
 // pod itself, or the other members that kube-scheduler counted when it refused. So both conclusions
-// are kept: this pod must not go to this node, and the node takes no more pods of its shape than
-// were there.
+// are kept: this pod must not go to this node, and the node takes no more pods of this pod's shape
+// than it had then.
 //
 // Each refusal is kept while the node is unchanged and until kube-scheduler allows it. Once all the
 // counted members have moved, the conclusion about the pod is in doubt.
@@ -41,7 +41,8 @@ class GangRefusals {
   // Records that kube-scheduler refused `node` for the pod while it counted these fellow members.
   void Note(std::shared_ptr<const Pod> pod, const std::string& node,
             const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
-  // Drops conclusions that `allowed`, the nodes that kube-scheduler allows the pod, refutes.
+  // Drops the conclusions that `allowed` refutes. `allowed`: the nodes that kube-scheduler allows
+  // for the pod.
   void Unlearn(const Pod& pod, const std::set<std::string_view>& allowed,
                const std::vector<CountedMember>& fellows);
   // Drops refusals of nodes that have changed, and marks those that are now in doubt.

@@ -21,7 +21,8 @@
 namespace synergy {
 namespace {
 
-// Part of the server's 512 threads; the rest serve kube-scheduler's other calls.
+// Each waiting bind occupies one of the server's 512 threads; the rest serve kube-scheduler's other
+// calls.
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
 // How long the watch may take to report binds that were allowed to proceed.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
@@ -151,8 +152,8 @@ WallTime Gangs::FirstAsked(const GangMembership& membership, const Record& recor
   WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
   for (const auto& member : membership.to_place) {
     if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
-    // Use it only if that was before this process began: a gated pod, for example, may have been
-    // marked before the first filter call.
+    // Use this time only if it is before the start of this process: a gated pod, for example, may
+    // have been marked before the first filter call.
     if (member->waiting->since < began_) first = std::min(first, member->waiting->since);
   }
   return first;
@@ -262,7 +263,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
-  // The watch is behind kube-scheduler, or the outcome of a bind is in doubt.
+  // If it is unknown, the watch is behind kube-scheduler, or the outcome of a bind is in doubt.
   if (!is_known) return NotYet(name, "the extender has not seen the pod yet");
   const auto snapshot = state_.Snapshot();
   record.refusals.Review(Counted(membership, record), *snapshot);
@@ -318,7 +319,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     return verdict;
   }
   if (heeds_nothing) {
-    // kube-scheduler has refused all other nodes. The reasons may be gone, so one more try checks.
+    // kube-scheduler has refused all other nodes. The reasons may be gone, so try once more.
     record.refusals.Clear();
     if (std::exchange(record.started_over, true)) {
       GiveUp(name, membership, record);

@@ -2,12 +2,12 @@
 
 // Places gangs for the extender. Before it answers the filter call of the first member, it finds
 // and holds places for all members. It binds no member before the bind calls of all of them wait at
-// the same time. docs/internals/gangs.md describes what users see of it.
+// the same time. docs/internals/gangs.md describes what users see.
 //
 //   filter of a member  not all members exist        -> not yet; refused once they are late
 //                       they do not all fit          -> refused
 //                       they fit, too far apart      -> not yet, for a while (gang_locality.h)
-//                       they fit                     -> all places are held; this one's node
+//                       they fit                     -> holds all places; returns the pod's node
 //   bind of a member    waits for the binds of the others. A timeout is an error, after which
 //                       kube-scheduler retries; the places stay held. All members are given the
 //                       same CPU and memory
@@ -55,12 +55,12 @@
 namespace synergy {
 
 struct GangTimes {
-  // How long places are held for a gang whose pods do not all arrive to be bound.
+  // How long a gang's places are held while not all of its pods have arrived to be bound.
   Duration hold = std::chrono::seconds(60);
   // How long a bind waits for the binds of the other members. It is longer than the backoff (10 s)
   // after which kube-scheduler retries a member that failed.
   Duration wait = std::chrono::seconds(12);
-  // How long the creation of a gang's members may take before the gang counts as late. Until then
+  // How long the creation of a gang's members may take before the members count as late. Until then
   // kube-scheduler gets an answer that makes it retry soon.
   Duration creation = std::chrono::seconds(10);
 };
@@ -173,13 +173,13 @@ class Gangs {
     bool shapes = false;   // no more pods of a shape go to a node than its bound allows
   };
 
-  // Returns when kube-scheduler first requested the gang. If that was before this process began,
-  // the time comes from what kube-scheduler wrote on the pods.
+  // Returns when kube-scheduler first tried to place the gang. If that was before the start of this
+  // process, the time comes from what kube-scheduler wrote on the pods.
   WallTime FirstAsked(const GangMembership& membership, const Record& record) const;
   // Counts the members, including those that are known to have Succeeded.
   GangMembership Read(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
-  // Records that kube-scheduler allows the pod only `allowed` out of the gang's nodes.
+  // Records that, of the gang's nodes, kube-scheduler allows the pod only those in `allowed`.
   void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
                     const GangMembership& membership, Record& record) const;
   GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed,
@@ -209,10 +209,10 @@ class Gangs {
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                      const GangMembership& membership, const GangTerms& terms,
                      Duration waited) const;
-  // Returns the gangs that hold places and yield to a pod of this priority, lowest first.
+  // Returns the gangs that hold places and yield to a pod of this priority, lowest priority first.
   std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
-  // Returns the fewest of `gangs` that have to yield so that it `fits`; returns none if all of them
-  // are not enough.
+  // Returns gangs, as few as possible, for which `fits` returns true if they yield; returns none if
+  // not even all of `gangs` are enough. Prefers gangs that come first in `gangs`.
   static std::vector<std::string> Fewest(
       const std::vector<std::string>& gangs,
       const std::function<bool(const std::vector<std::string>&)>& fits);
@@ -226,7 +226,7 @@ class Gangs {
   // Lets the binds proceed if all of them wait.
   void LetGo(Record& record, const Gang& gang);
   static void End(Record& record, const std::string& uid, Error error);
-  // Returns how many binds wait or are about to.
+  // Returns how many binds wait or will soon wait.
   size_t ExpectedBinds() const;
   // Releases the gang's places.
   void Release(Record& record);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Finds the gangs that wait while gangs or pods of lower priority run, and the pods that each would
-// have to replace (docs/internals/gangs.md). kube-scheduler's own preemption considers one pod at a
-// time, so it would evict pods for a gang that could still not run. The extender therefore rejects
-// such evictions, and the controller preempts for gangs as a whole.
+// Finds the gangs that wait while gangs or pods of lower priority run, and the pods that each of
+// them would have to replace (docs/internals/gangs.md). kube-scheduler's own preemption considers
+// one pod at a time, so it would evict pods for a gang that could still not run. The extender
+// therefore rejects such evictions, and the controller preempts for gangs as a whole.
 //
 // Threading: pure.
 
@@ -48,8 +48,9 @@ struct WaitingGang {
 // Returns the gangs to preempt for, highest priority first; among equals, the longest wait comes
 // first. `waiting`: the cluster's GPU pods without a node (ClusterState::WaitingPods). Leaves out a
 // gang if
-//   * some of its members do not exist yet and none of it runs
-//   * our scheduler has not marked a member Unschedulable for `patience`
+//   * some of its members do not exist yet and none of them runs
+//   * a member has not been marked Unschedulable by our scheduler for at least `patience`
+//   * a member waits for something that no node and no eviction can provide
 //   * a member has preemptionPolicy: Never
 //   * no pod of lower priority may be evicted
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
@@ -72,8 +73,8 @@ struct PlannedPlace {
 };
 
 // Returns whether `places`, all of one gang, have room beside `taken` once the pods with the uids
-// `leaving` have left. Also counts as free the room for which the gang need not wait: pods that are
-// being deleted, amounts that can be cut, and room kept for lower priorities.
+// `leaving` have left. Also counts as free the room that needs no eviction: the room of pods that
+// are being deleted, amounts that can be cut, and room kept for lower priorities.
 bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
                const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
                WallTime now);

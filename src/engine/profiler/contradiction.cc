@@ -16,7 +16,7 @@
 namespace synergy {
 namespace {
 
-// Windows of one amount of CPU that must agree before it is judged.
+// The number of windows with one amount of CPU that must agree before that amount is judged.
 constexpr size_t kWindows = 3;
 // Amounts that differ by less than this count as the same.
 constexpr double kSameAmount = 0.1;
@@ -50,7 +50,7 @@ bool CachesAreFull(const JobProfile& curve, const PodProgress& progress) {
 }
 
 // Returns the CPU that the container started with, from its allocation at bind. After a later
-// change it is no longer recorded.
+// change that amount is no longer recorded, and the result is 0.
 MilliCpu BeganWith(const Pod& pod) {
   const auto& change = pod.fungible->change;
   if (!change) return AmountOf(pod);
@@ -112,7 +112,8 @@ void TakeIn(Compared& compared, const Seen& seen, Instant now) {
   if (seen.high) KeepLast(found->highs, *seen.high);
 }
 
-// Returns the most lenient range of the latest windows; nullopt if there are too few.
+// Returns the range that covers the ranges of the latest windows; nullopt if there are too few
+// windows.
 std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
   if (amount.lows.size() < kWindows) return std::nullopt;
   const bool bounded = amount.highs.size() == kWindows;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks whether pods are as fast as a TrainingProfile written by a user claims. Such a profile is
-// never changed; its author is notified.
+// Checks whether pods are as fast as a TrainingProfile written by a user claims. Synergy never
+// changes such a profile; it notifies the profile's author.
 //
 // A profile's throughput may be in any unit, so only ratios can be compared. A steady window of a
 // pod (profile/measured/rate_window.h) has a rate in iterations per second. That rate divided by

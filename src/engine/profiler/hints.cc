@@ -17,9 +17,9 @@ namespace {
 // How long others wait after the last time the leader was about to be probed: longer than a probe
 // and the pause after it.
 constexpr Duration kLead = std::chrono::minutes(5);
-// The number of hints to compare a workload with before it stops looking.
+// The most hints that a workload is compared with.
 constexpr size_t kMostTried = 8;
-// The points of an adopted curve are for plenty of memory.
+// The points of an adopted curve assume plenty of memory.
 constexpr Bytes kAnyMemory = Bytes(int64_t{1} << 50);
 
 MeasurementKey LeadKeyOf(const MeasurementKey& key, const Measurement& measurement) {

@@ -18,9 +18,8 @@ namespace {
 
 // A pod is CPU-bound if its threads wait for more than this fraction of a window.
 constexpr double kWaited = 0.10;
-// A CPU-bound pod uses at least this fraction of the CPU that it could have. This applies while its
-// threads wait, while a quota throttles it, with a quota in any case, and if its threads' waits are
-// unknown.
+// A CPU-bound pod uses at least this fraction of the CPU that it could have: kUsesMost while its
+// threads wait, kUsesQuota while a quota throttles it, kUsesAll if it has a quota in any case.
 constexpr double kUsesMost = 0.8;
 constexpr double kUsesQuota = 0.7;
 constexpr double kUsesAll = 0.93;
@@ -46,7 +45,8 @@ MilliCpu MostMeasured(const Measurement& measurement) {
   return measurement.points.empty() ? MilliCpu(0) : measurement.points.back().cpu;
 }
 
-// For a gang, returns whether all members have more.
+// Returns whether more CPU may help, and the pod has clearly more of it than any measured point;
+// for a gang, whether all members have.
 bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
@@ -205,7 +205,8 @@ CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   return both;
 }
 
-// Returns the use between two reports at that speed; without CPU if no time lies between them.
+// Returns the CPU use between two reports, with the speed `rate`. The result has no CPU if no time
+// lies between the reports.
 WindowReading ReadStretch(const CpuUse& begin, const CpuUse& end, double rate) {
   WindowReading reading;
   reading.rate = rate;
@@ -318,7 +319,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at) {
   if (pod.samples.size() <= kChecks) return;
   pod.samples.erase(pod.samples.begin(), pod.samples.end() - kChecks - 1);
-  // Takes the median of the stretches in between, because a stall affects only a few of them.
+  // Take the median of the stretches in between, because a stall affects only a few of them.
   std::array<std::pair<double, size_t>, kChecks> stretches;
   for (size_t i = 0; i < kChecks; ++i) {
     const ProgressSample& begin = pod.samples[i];

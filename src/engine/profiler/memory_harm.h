@@ -1,8 +1,8 @@
 #pragma once
 
-// Detects whether a process has suffered from a lack of memory soon after its pod's memory was
-// changed. This must not happen (docs/internals/sizing.md); if it does, that pod's memory is no
-// longer changed.
+// Detects whether a pod's process was killed, or the pod evicted, for lack of memory soon after the
+// pod's memory was changed. This must not happen (docs/internals/sizing.md); if it does, that pod's
+// memory is no longer changed.
 //
 // Threading: pure.
 

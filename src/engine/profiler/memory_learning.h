@@ -15,9 +15,9 @@ namespace synergy {
 // covers the rest.
 void LearnMemory(const ProfilerMemory& memory, Measurement& measurement);
 
-// Ends a raise of the process memory (profile/measured/memory_raise.h) that a pod has outlived: it
-// has had the larger amount, has been watched for as long as the killed one ran, and has shown its
-// peak.
+// Ends a raise of the process memory (profile/measured/memory_raise.h) once a pod has shown that
+// the larger amount suffices: the pod had that amount, was watched for as long as the killed pod
+// ran, and has shown its peak.
 void EndRaise(const ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 // Returns whether storage, not CPU, limited the pod at `point`.

@@ -6,7 +6,7 @@
 // these conclusions. It makes all decisions and returns actions.
 //
 //   progress of a pod -> windows: rate and CPU used, medians that agree -> points of its workload
-//   points -> a first curve -> published; probes where it is not sure -> published again
+//   points -> a first curve -> published; probes where it is uncertain -> published again
 //   a speed off the curve for minutes -> marked, measured again
 //
 // The pods of a gang are measured as one (gang_members.h).
@@ -31,8 +31,8 @@
 //   Observe() progress ... --> ObserveWaiting() pods --> Plan()
 //     --> carry out each action, OnResult() --> ...
 //
-// The snapshot shows what runs where; a node that has not changed since the last plan costs only
-// that check. The rest of a plan takes time only for what is new or due.
+// The snapshot shows what runs where. For a node that has not changed since the last plan, Plan()
+// checks only that. Otherwise Plan() takes time only for what is new or due.
 //
 // Threading: pure; one owner of the memory.
 
@@ -52,8 +52,8 @@
 namespace synergy {
 
 struct ProfilerSettings {
-  // The initial part of a pod's progress does not count, because the pod loads, compiles and fills
-  // queues.
+  // The initial part of a pod's progress does not count, because the pod still loads, compiles and
+  // fills queues.
   Duration warm_up = std::chrono::seconds(20);
   // The least length of a window without a probe, and of a window with one.
   Duration window = std::chrono::seconds(30);
@@ -98,7 +98,7 @@ struct ProfilerPlan {
   Instant wake{};  // when to plan again without news
 };
 
-// Finds what was published before. It outlives the process.
+// Finds profiles that were published before, also by earlier processes.
 class MeasuredCatalog {
  public:
   virtual ~MeasuredCatalog() = default;

@@ -72,7 +72,7 @@ struct WatchedPod {
   bool estimates = false;  // reports GPU busy time; its iterations are busy seconds
   double iterations = 0;
   std::optional<WallTime> last;
-  // The first report that counted iterations in this way.
+  // The first report of the present count of iterations.
   double first_iterations = 0;
   WallTime first{};
   std::optional<ProbeReading> probe;
@@ -126,7 +126,8 @@ struct RunningProbe {
   std::optional<WallTime> begun_at;
 };
 
-// The possible cost of a probe: how far a pod has come in this number of seconds during the probe.
+// The data for the possible cost of a probe: how many iterations a pod did in this number of
+// seconds of the probe.
 struct ProbeCost {
   double best = 0;  // as in RunningProbe
   double used = 0;
@@ -140,7 +141,7 @@ struct Measurement {
   std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
   std::set<std::string> pods;            // uids; one pod for each gang
   std::set<std::string> closely;         // uids of the pods that are measured
-  std::vector<RunningProbe> running;     // probes, each of another pod and another amount
+  std::vector<RunningProbe> running;     // probes, each of a different pod and amount
   MilliCpu node_cpu;  // the most that any one pod could get; for a gang, that all could get
   MilliCpu fair_share;
   std::string node;                 // where most of it was measured
@@ -149,8 +150,8 @@ struct Measurement {
   // Hints that were already compared with its speed, once each: profile and revision.
   std::set<std::pair<std::string, int64_t>> tried_hints;
   bool complete = false;  // nothing more to probe
-  // Until then a speed off the curve counts at once, because a curve must hold for more than
-  // moments.
+  // Until then a speed off the curve counts at once, because a new curve must first hold for some
+  // time.
   Instant on_trial_until{};
   bool confirmed = false;
   bool drifted = false;
@@ -161,8 +162,8 @@ struct Measurement {
   // last drifted.
   int32_t probes = 0;
   int32_t informative = 0;
-  // The lowest CPU cost of an iteration, in seconds, of any settled window. Comparing with the
-  // lowest avoids mistaking a more costly phase for the full potential.
+  // The lowest CPU cost of an iteration, in seconds, of any settled window. The lowest is used so
+  // that a more costly phase is not mistaken for the best that the workload can do.
   double least_cost = std::numeric_limits<double>::infinity();
   // Upper bound of the iterations that probes cost, in the hour that began at `hour_from` and
   // before it.

@@ -15,8 +15,8 @@ namespace synergy {
 // A measurement with this note publishes nothing and begins no probe.
 inline constexpr std::string_view kUnsettledNote = "its speed changes too much to be measured";
 
-// Returns whether its last point is a guess: the workload may gain from more CPU than any pod was
-// seen with.
+// Returns whether the profile's last point is a guess: the workload may gain from more CPU than any
+// pod was seen with.
 bool HasGuessAbove(const MeasuredProfile& measured);
 
 // Returns the measurement for `key`. A new one starts from what was published.

@@ -3,7 +3,7 @@
 // Lists the nodes that a workload's next pods use only if no others have room, after infrastructure
 // failures (retries.h: elsewhere). The controller publishes them for the extender.
 //
-// Bounds: kMost entries. At the limit, the namespace with the most entries gives up the one that
+// Bounds: kMost entries. At the limit, the namespace with the most entries loses its entry that
 // expires first.
 //
 // Threading: values.

@@ -8,7 +8,8 @@
 namespace synergy {
 namespace {
 
-// The part of a machine that stays for its agents and the pod's other containers, as a divisor.
+// The fraction of a machine's memory that is kept for its agents and the pod's other containers, as
+// a divisor.
 constexpr int64_t kLeft = 8;
 
 bool MayHave(const NodeState& node, const MeasuredProfile& measured) {

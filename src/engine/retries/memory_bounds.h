@@ -2,7 +2,7 @@
 
 // Bounds raises of a workload's process memory (retries.h) by what the cluster has.
 //
-// Apart because retries.h needs nothing of a cluster.
+// Apart because retries.h does not depend on a cluster.
 //
 // Threading: pure.
 
@@ -15,8 +15,8 @@
 namespace synergy {
 
 // Returns the most memory that a pod of the measured workload may get: by the quotas of its
-// namespace as a whole, its limit ranges, and the largest machine that it may go to. Without such a
-// machine there is no such bound, because one may come.
+// namespace as a whole, its limit ranges, and the largest machine that it may go to. If there is no
+// such machine, machines set no bound, because one may be added.
 Bytes MostMemoryFor(const ClusterSnapshot& cluster, const std::string& pod_namespace,
                     const MeasuredProfile& measured);
 

@@ -43,7 +43,7 @@ PrerunPlan PlanPreruns(const PrerunState& state,
   std::unordered_map<std::string, PrerunPlan::Workload> of_jobs;  // by the job's UID
   std::set<std::string> stopped;  // UIDs of owners whose Workload Kueue or a user has stopped
   for (const PrerunPlan::Workload& workload : state.workloads) {
-    // Kueue has one, and for a moment two, of which one is finished.
+    // A Job has one Workload in Kueue and, briefly, two, of which one is finished.
     PrerunPlan::Workload& known = of_jobs[workload->job.uid];
     if (known == nullptr || known->finished) known = workload;
     if (!workload->active) stopped.insert(workload->job.uid);
@@ -65,7 +65,7 @@ PrerunPlan PlanPreruns(const PrerunState& state,
     const PrerunPlan::Workload& workload = found->second;
     if (workload->its_namespace != trial->its_namespace) continue;
     if (workload->trial != trial->uid && !workload->finished) {
-      // The note comes first: it is what remains of a trial that has ended.
+      // Write the note first: it remains after the trial has ended.
       plan.note.push_back({workload, trial});
       continue;
     }

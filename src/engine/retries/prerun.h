@@ -9,7 +9,7 @@
 //        |             |
 //        +-- quota ----+-> the trial ends; nothing waits for it
 //
-// Never two trials of one Workload. A Workload that may have run before gets none.
+// A Workload never gets two trials. A Workload that may have run before gets none.
 //
 // Threading: pure.
 
@@ -31,11 +31,11 @@ namespace synergy {
 
 inline constexpr Duration kShortestPrerun = std::chrono::seconds(10);
 inline constexpr Duration kLongestPrerun = std::chrono::hours(1);
-// A job that has waited for less may be about to start.
+// A job that has waited for less time gets no trial, because it may be about to start.
 inline constexpr Duration kLeastWaitForPrerun = std::chrono::seconds(10);
 
-// Parses how long a trial may run: "5m", "90s". "off" gives 0: no trial. Returns kInvalid, with
-// what to write, for other texts.
+// Parses how long a trial may run: "5m", "90s". "off" gives 0: no trial. For any other text,
+// returns kInvalid with the valid forms.
 Result<Duration> ParsePrerun(std::string_view text);
 
 // The failure of a trial, as classified.
@@ -46,11 +46,12 @@ struct PrerunFailure {
 };
 
 // Returns whether a failed trial keeps its job from starting: the user's template causes such
-// failures every time, on one GPU of another kind, too. `independent_completions`: of an array,
-// whose other completions have other arguments, and so perhaps other files and rights.
+// failures every time, also on a single GPU of another kind. `independent_completions`: the job is
+// an array, whose other completions have other arguments, and so perhaps other files and
+// permissions.
 bool PreventsStart(const PrerunFailure& failure, bool independent_completions = false);
 
-// How many trials may exist that have not ended. Those that wait for their GPU count.
+// How many unfinished trials may exist. Trials that wait for their GPU count.
 struct PrerunLimits {
   size_t in_namespace = 5;
   size_t in_all = 50;
@@ -63,7 +64,7 @@ struct PrerunPlan {
     Workload workload;
     Trial trial;
   };
-  std::vector<Workload> begin;  // a trial of each, oldest first
+  std::vector<Workload> begin;  // each gets a trial, oldest first
   std::vector<Pair> note;       // record that the Workload has had its trial
   std::vector<Trial> end;
   std::vector<Pair> stop;    // the trial failed; its failure satisfies PreventsStart()

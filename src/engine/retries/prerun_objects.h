@@ -40,7 +40,7 @@ struct PrerunQueue {
   std::string cluster_queue;
   std::optional<std::string> prerun;  // the annotation, as on a Job
   std::string trial_queue;            // the local queue for trials of its jobs; empty: none
-  std::string trial_resource;         // what trials in this queue request for a GPU; empty: a GPU
+  std::string trial_resource;         // what trials here request in place of a GPU; empty: a GPU
 
   std::string Key() const { return its_namespace + "/" + name; }
 };
@@ -49,7 +49,7 @@ struct PrerunTrial {
   std::string uid;
   std::string its_namespace;
   std::string name;
-  std::string job_uid;    // the UID of the Job of which it is a copy
+  std::string job_uid;    // the UID of the Job that it copies
   bool finished = false;  // it completed or failed
   bool deleting = false;
 

@@ -72,7 +72,7 @@ std::span<const FailedAttempt> AlikeInARow(const FailingJob& job) {
   return all.subspan(first);
 }
 
-// Returns how many of them count.
+// Returns how many attempts of `row` count.
 size_t CountOf(std::span<const FailedAttempt> row, StopsAfter stops) {
   if (stops != StopsAfter::kThreeApart) return row.size();
   size_t count = 0;

@@ -5,11 +5,11 @@
 //
 //   stop-futile  suspends a job that failed alike as often as its category says
 //                (StopsAfter), each time soon after its start
-//   elsewhere    the next attempt prefers other nodes than those of infrastructure failures
+//   elsewhere    the next attempt prefers nodes other than those of infrastructure failures
 //   larger       after a kill for lack of memory, the next attempt gets half as much again, if
-//                Synergy chose the amount that was too small; twice at most. It follows from that
-//                amount, not from what the profile has now, so a failure that is seen twice raises
-//                nothing twice
+//                Synergy chose the amount that was too small; at most two raises. The new amount is
+//                computed from that amount, not from the present profile, so a failure that is seen
+//                twice causes only one raise
 //
 // Philly's lessons (Jeon et al., ATC 2019): retries are wasted after deterministic failures, but
 // not after transient ones.
@@ -53,7 +53,7 @@ struct RetryActions {
 };
 
 // Parses "stop-futile,elsewhere,larger" or a subset; an empty text means no action. Returns
-// kInvalid, which names the unknown word.
+// kInvalid, with the unknown word in the message, for any other text.
 Result<RetryActions> ParseRetryActions(std::string_view text);
 
 // A failed attempt of a job: all pods of one of its runs.
@@ -63,22 +63,22 @@ struct FailedAttempt {
   WallTime started{};
   WallTime failed{};
   std::string template_hash;          // of the pods' template; empty: unknown
-  std::string image_id;               // which the failed container ran; empty: unknown
+  std::string image_id;               // of the failed container; empty: unknown
   std::vector<std::string> nodes;     // of the pods that failed
   std::optional<int64_t> iterations;  // the training's iterations; absent: unknown
   bool shared_gpu = false;            // another pod was on the GPU
-  bool oom_killed = false;            // the kubelet says so; a log alone does not count
+  bool oom_killed = false;            // as the kubelet reports; a log alone does not count
   // The memory limit or request if Synergy chose it; absent if the author wrote it.
   std::optional<Bytes> chosen_memory;
-  // Set if it is only a request: the fair share. It is not raised beyond that, because other pods
-  // may have filled the node.
+  // The fair share; set if the memory is only a request. The request is not raised beyond the fair
+  // share, because other pods may have filled the node.
   std::optional<Bytes> fair_memory;
 };
 
 // Holds what is known of the memory of a workload.
 struct WorkloadMemory {
   bool given = false;                // a user wrote its profile
-  Bytes process;                     // what its processes count as needing
+  Bytes process;                     // the counted need of its processes
   std::optional<MemoryRaise> raise;  // the last one
   // The most that one of its pods may get: quotas, limit ranges and the largest machine.
   Bytes most{std::numeric_limits<int64_t>::max()};
@@ -93,10 +93,10 @@ struct FailingJob {
   std::optional<WorkloadMemory> memory;  // absent: there is no profile of its memory
 };
 
-// Says what becomes of a job that was killed for lack of memory.
+// The outcome for a job that was killed for lack of memory.
 enum class MemoryOutcome : uint8_t {
   kRaised,
-  kLarger,      // the next attempt gets more already: it was raised or measured meanwhile
+  kLarger,      // the next attempt already gets more: it was raised or measured meanwhile
   kWritten,     // its author wrote the amount
   kGiven,       // a user wrote the profile
   kUnmeasured,  // its need is not known
@@ -111,7 +111,7 @@ inline std::string_view ToString(MemoryOutcome outcome) {
 
 struct RetryDecision {
   enum class Kind : uint8_t {
-    kNothing,           // `reason`, if set, tells why a chosen action is not taken
+    kNothing,           // `reason`, if set, is why a chosen action is not taken
     kSuspend,           // suspends the job; deletes nothing
     kPreferOtherNodes,  // avoids `nodes` until `until`; only a preference
     kEnlargeMemory,     // by `raise`
@@ -123,7 +123,7 @@ struct RetryDecision {
   WallTime until{};
   std::optional<MemoryOutcome> memory_outcome;  // set if memory was the cause and `larger` is on
   MemoryRaise raise;
-  Bytes next_memory;  // what the next attempt gets of memory; 0: not known
+  Bytes next_memory;  // the memory of the next attempt; 0: unknown
 };
 
 // Limits how many jobs are suspended, so that a wrong rule cannot stop a whole cluster.

@@ -1,11 +1,11 @@
 #pragma once
 
-// Tells the tuner which storage pods share, as node agents have measured it
-// (profile/pod_progress.h), and what pods read, according to their profiles.
+// Provides the tuner with the storage that pods share, as measured by node agents
+// (profile/pod_progress.h), and with what pods read, according to their profiles.
 //
-// Agents report a disk's bandwidth only after it has been short, and a pod's disk only while the
-// pod reads. A pod may have got so much memory that it no longer reads; it must not lose that
-// memory because it no longer reads. So an observation counts until its pod is gone.
+// Agents report a disk's bandwidth only after the disk was fully used, and a pod's disk only while
+// the pod reads. A pod may have got so much memory that it no longer reads; it must not lose the
+// memory for that reason. So an observation counts until its pod is gone.
 //
 // Threading: values; one owner of a MeasuredStorage.
 
@@ -37,7 +37,7 @@ struct StorageFacts {
   bool operator==(const StorageFacts&) const = default;
 };
 
-// Whether the pod of this uid is on that node.
+// Returns whether the pod with this uid is on that node.
 using PodIsThere = std::function<bool(const std::string& uid, const std::string& node)>;
 
 // Returns `before` updated with the latest reports. A bandwidth that changed by less than a tenth
@@ -48,14 +48,14 @@ StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgre
 
 // Derives the storage from these facts, and pods' reads from the cache models of their profiles
 // (cache_model.h). A profile that was measured beside other readers contains the bandwidth that
-// they left; here it gets the whole disk's. The reads of members of gangs are unknown, as are those
-// of pods whose number of GPUs differs from their profile's.
+// they left; here it gets the bandwidth of the whole disk. The reads of members of gangs are
+// unknown, as are those of pods whose number of GPUs differs from their profile's.
 class MeasuredStorage final : public StorageCatalog {
  public:
   // The profiles must outlive this object.
   explicit MeasuredStorage(const ProfileCatalog& profiles) : profiles_(profiles) {}
 
-  // Returns the nodes whose storage is now known differently.
+  // Returns the nodes whose known storage has changed.
   std::set<std::string> Hold(StorageFacts facts);
   const StorageFacts& facts() const { return facts_; }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds the nodes that must be divided together: a node, and all nodes with members of its gangs,
-// because all members of a gang get the same.
+// because all members of a gang get the same amounts.
 //
 // Threading: pure.
 

@@ -25,7 +25,7 @@ namespace {
 constexpr Duration kLookForLoans = std::chrono::seconds(10);
 // How often to look at reports while there are loans.
 constexpr Duration kLookForBusy = std::chrono::milliseconds(500);
-// The CPU that an idle pod keeps at least; also the smallest loan that is worth two changes.
+// The least CPU that an idle pod keeps, and the smallest loan that is worth two changes.
 constexpr MilliCpu kKept(1000);
 constexpr MilliCpu kLeastLoan(500);
 
@@ -163,7 +163,8 @@ bool HasChanges(const TunerMemory& memory, const std::string& node) {
          std::any_of(memory.asked.begin(), memory.asked.end(), is_there);
 }
 
-// Another scheduler has given away the CPU that was lent.
+// Cuts the lender's peers for the CPU that it lent, because another scheduler has given that CPU to
+// other pods.
 void CutPeers(TunerPass& pass, const Pod& lender, const NodeState& node) {
   if (HasChanges(pass.memory, node.detail->name)) return;
   const MilliCpu lacking = MilliCpu(0) - WithNominated(node).Free().cpu;

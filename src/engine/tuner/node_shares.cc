@@ -29,7 +29,7 @@ std::optional<Duration> RestOfRound(const Pod& pod, const ShareRules& rules) {
   return std::min(rest, rules.round);
 }
 
-// Returns how long growth stays blocked because one failed in this round; nullopt if it is not
+// Returns how long growth stays blocked because a growth failed in this round; nullopt if it is not
 // blocked.
 std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
   const auto resting = rules.memory.resting.find(pod.uid);
@@ -37,8 +37,8 @@ std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
   return resting->second - rules.at.now;
 }
 
-// Change no pod that is being probed: a resize may remove the probe's quota and would spoil the
-// measurement.
+// Returns whether the pod may be changed now. Excludes a pod that is being probed: a resize may
+// remove the probe's quota and would spoil the measurement.
 bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && IsSettled(pod) && pod.fungible->Lends() == MilliCpu(0) &&
@@ -190,7 +190,7 @@ NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& r
   for (const auto& pod : node.detail->pods) {
     if (MayChange(*pod, node, rules)) pods.push_back(&pod);
   }
-  // Sorted, so that neither the order of the watch nor a random UID matters: among equals a
+  // Sorted, so that neither the order of the watch nor a random UID matters: among equals, a
   // simulation must always choose the same pod.
   std::sort(pods.begin(), pods.end(), [](const auto* a, const auto* b) {
     return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <

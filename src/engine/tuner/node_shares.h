@@ -59,13 +59,13 @@ ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, 
 // For a reclaim, shares also carry the gang-dependent values (gang_shares.h).
 NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules);
 
-// Returns when the first pod on the node that is temporarily blocked from changes can be changed
-// again; nullopt if there is no such pod.
+// Considers the pods on the node that temporarily cannot be changed. Returns when the first of them
+// can be changed again; nullopt if there is no such pod.
 std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules);
 
-// Returns a notice for the pod's owner if the tuner leaves the pod alone, or uses other figures
-// than those at its admission. Returns nullopt if there is nothing to report. `node`: the labels of
-// the pod's node.
+// Returns a notice for the pod's owner if the tuner leaves the pod alone, or uses figures other
+// than those at the pod's admission. Returns nullopt if there is nothing to report. `node`: the
+// labels of the pod's node.
 std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
                                               const ProfileCatalog& profiles, WallTime now);
 

@@ -19,8 +19,8 @@
 namespace synergy {
 namespace {
 
-// After this many actions a decision leaves the other nodes to the next one, so that what follows
-// from these actions, and pods that begin to wait meanwhile, come first.
+// After this many actions a decision leaves the other nodes to the next decision, so that follow-up
+// actions, and pods that begin to wait meanwhile, come first.
 constexpr size_t kManyActions = 16;
 // With this many requested actions unfinished, nothing more is divided, because a decision made now
 // would be outdated when it is carried out.
@@ -51,7 +51,7 @@ Gain GainOf(const std::vector<PodShare>& shares, const std::vector<ResourceVecto
 }
 
 // Returns whether no change is worthwhile even if every share got all that it can use, and the
-// storage to itself. Saves most nodes of a settled cluster the search.
+// storage to itself. Avoids the search on most nodes of a settled cluster.
 bool NothingToGain(const std::vector<PodShare>& shares, double least_gain) {
   std::vector<ResourceVector> amounts;
   amounts.reserve(shares.size());
@@ -79,8 +79,8 @@ void SendNotices(TunerPass& pass, const NodeState& node) {
   }
 }
 
-// Nodes with changes in progress or kept places, and prepared nodes. They are divided when these
-// end, which brings the tuner back to them.
+// Nodes with changes in progress or kept places, and prepared nodes. They are divided when this
+// state ends; its end makes the tuner look at them again.
 class BusyNodes {
  public:
   explicit BusyNodes(const TunerMemory& memory) {
@@ -120,7 +120,8 @@ struct Division {
   std::set<std::string> settled_gangs;  // no change of these gains anything
 };
 
-// Returns whether this decision has made enough actions, so that the next ones handle the rest.
+// Returns whether this decision has requested enough actions, so that later decisions handle the
+// rest.
 bool HasEnough(const TunerPass& pass) {
   return pass.plan.actions.size() >= kManyActions ||
          pass.memory.actions_asked + pass.plan.actions.size() >= kManyAsked;
@@ -216,7 +217,7 @@ void DivideNode(TunerPass& pass, const NodeState& node, Division& division) {
     pass.memory.due[name] = *next;
     pass.WakeAt(*next);
   }
-  // The rest of a quota may change without any change of the node.
+  // The unused part of a quota may change without any change of the node.
   if (sites.sites.front().node_shares.held_by_limits || sites.has_incomplete_gang) {
     pass.memory.divided.erase(name);
   } else {
@@ -299,7 +300,7 @@ void DivideNodes(TunerPass& pass) {
     if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(pass, node, division);
   }
   memory.touched.merge(nodes);
-  // Otherwise the outcomes of the actions bring the tuner back here.
+  // Otherwise the outcomes of the actions cause the next decision.
   if (!memory.touched.empty() && pass.plan.actions.size() >= kManyActions) {
     pass.WakeAt(pass.at.now);
   }

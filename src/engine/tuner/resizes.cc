@@ -384,7 +384,7 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
     if (running_cut) memory.next.push_back(StepOf<Record>(change));
   } else {
     Withdraw withdrawal = Withdrawal(change, at.wall);
-    // Marks the pod so that other processes do not count on room here, either.
+    // Mark the pod so that other processes do not count on room here, either.
     if (running_cut) {
       withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
       RememberUnshrinkable(memory, settings, at.now);

@@ -13,8 +13,8 @@
 
 namespace synergy {
 
-// Begin a change. REQUIRES: the pod is fungible, and no other change of it is in progress. For a
-// running pod the CPU is changed first, and the memory once that is in force.
+// These two begin a change. REQUIRES: the pod is fungible, and no other change of it is in
+// progress. For a running pod the CPU is changed first, and the memory once that is in force.
 void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
          ChangeKind kind, std::string why);
 void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,

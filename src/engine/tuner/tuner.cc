@@ -20,7 +20,7 @@ bool SameSelection(const Pod& a, const Pod& b) {
   return one == other || (one && other && *one == *other);
 }
 
-// Returns whether two waiting pods are alike in the search for room.
+// Returns whether the search for room has the same result for two waiting pods.
 bool Alike(const Pod& a, const Pod& b) {
   if (!(a.requests == b.requests) || a.gpu_product != b.gpu_product ||
       a.tolerates_unschedulable != b.tolerates_unschedulable ||
@@ -63,7 +63,7 @@ bool SameForKubeScheduler(const Pod& a, const Pod& b) {
          SameSelection(a, b);
 }
 
-// The pod that left may have kept waiting pods off its node.
+// Forgets refusals of the node of a pod that left, because the pod may have been their cause.
 void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
   for (auto& [uid, waiting] : memory.waiting) {
     const auto refusal = waiting.refused.find(gone.node);
@@ -73,17 +73,17 @@ void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
   }
 }
 
-// Pods that wait for the room that a pod leaves come first: peers that grew into it at once would
-// have to be cut again.
+// Divides the node at `then`, not at once. Pods that wait for the room that a pod leaves come
+// first: peers that grew into it at once would have to be cut again.
 void DivideLater(TunerMemory& memory, const std::string& node, Instant then) {
   const auto [due, is_new] = memory.due.try_emplace(node, then);
   if (!is_new) due->second = std::min(due->second, then);
 }
 
-// kube-scheduler tries all pods that wait for the room that a pod leaves. A place kept earlier for
-// one of them, at its peers' cost, could take the room from another pod that fits without any cut.
-// Postpones only once per look: in a cluster where pods leave all the time, no pod may have to wait
-// for a quiet moment.
+// Postpones the search for room after a pod has left. kube-scheduler first tries all pods that wait
+// for the room that the pod leaves. A place kept earlier for one of them, at its peers' cost, could
+// take the room from another pod that fits without any cut. Postpones only once per search: in a
+// cluster where pods leave all the time, no pod may have to wait for a quiet moment.
 void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
   for (WaitingKind& kind : memory.kinds) {
     if (kind.postponed) continue;

@@ -6,9 +6,9 @@
 // returns actions. The controller carries them out through the API server, and the simulator in
 // simulated time.
 //
-//   a pod is Unschedulable -> takes its own surplus; otherwise keeps a place for it on the node
-//                             where that costs the least throughput, and cuts the surplus of its
-//                             peers there; kube-scheduler finds the room and binds the pod
+//   a pod is Unschedulable -> cuts the pod's own surplus; otherwise keeps a place for the pod on
+//                             the node where that costs the least throughput, and cuts the surplus
+//                             of its peers there; kube-scheduler finds the room and binds the pod
 //   a pod waits although there is room
 //                          -> kube-scheduler tried it before the extender had seen the room, and is
 //                             made to retry
@@ -20,7 +20,7 @@
 //                          -> divides the node's CPU and memory again: cuts first, growth once they
 //                             are in force
 //
-//   a pod is idle for long   -> lends CPU to a neighbour, until it wakes (loans.h)
+//   a pod is idle for long   -> lends CPU to a neighbour, until it is busy again (loans.h)
 //
 // No pod is cut below its floor except for a loan. Amounts that a user changed by hand are left
 // alone.
@@ -76,20 +76,20 @@ struct TunerSettings {
   // Interval of reminders to the kubelet. Without reminders, it retries a failed cut of memory only
   // after 10 to 15 s, or when the pod changes (measured, docs/internals/node-agent.md).
   Duration remind_kubelet = std::chrono::seconds(2);
-  // How long to leave a pod alone that could not be cut.
+  // How long to leave alone a pod that could not be cut.
   Duration unshrinkable = std::chrono::minutes(10);
-  // How long to wait before retrying on a node a change that its kubelet called infeasible.
+  // How long to wait before retrying a change on a node whose kubelet reported it as infeasible.
   Duration infeasible = std::chrono::hours(1);
-  // How long to cut no pod for a waiting pod if kube-scheduler does not report a lack of CPU or
+  // How long no pod is cut for a waiting pod if kube-scheduler does not report a lack of CPU or
   // memory.
   Duration unnamed = std::chrono::minutes(5);
-  // How long to cut no pod for a waiting pod on a node where kube-scheduler left the room unused.
+  // How long no pod is cut for a waiting pod on a node where kube-scheduler left the room unused.
   // Doubles each time, up to `most_refused`.
   Duration refused = std::chrono::minutes(10);
   Duration most_refused = std::chrono::hours(4);
   // How long a pod must be idle before it lends CPU; zero: no pod lends.
   Duration idle_after{};
-  // Kept free on every node for later pods without GPUs. Its GPUs are 0.
+  // The amounts kept free on every node for later pods without GPUs. Its GPUs are 0.
   ResourceVector headroom;
 };
 
@@ -115,7 +115,7 @@ class Tuner {
   void ObserveStorage(TunerMemory& memory, const std::set<std::string>& changed) const;
   // Records the GPU reservations in force; replaces what was known.
   void ObserveReservations(TunerMemory& memory, std::vector<GpuReservation> reservations) const;
-  // Returns when Plan() has something to do for these, although there is no other news.
+  // Returns when Plan() has something to do for the reservations, even without other news.
   Instant ReservationsDue(const TunerMemory& memory) const;
   // Returns the nodes with pods that lend; reports about these are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;

@@ -36,7 +36,7 @@ enum class ChangeFailure : uint8_t {
 };
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
 
-// Why a pod is left alone, or treated with other figures than those at its admission.
+// Why a pod is left alone, or treated with figures other than those at its admission.
 enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices };
 // "by_hand", "profile_changed", "profile_gone", "devices"
 std::string_view ToString(Respected reason);
@@ -62,8 +62,8 @@ struct Remind {};
 
 struct ChangeStep {
   ChangeRecord change;
-  // Write only if the pod is unchanged since: it may have been bound, and the kubelet may start it
-  // with the amounts from its bind.
+  // Write only if the pod has not changed since the plan: it may have been bound, and the kubelet
+  // may start it with the amounts from its bind.
   bool unchanged = false;
 };
 

@@ -3,7 +3,7 @@
 // The state that the tuner keeps between decisions: a plain value.
 //
 // After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, which places
-// are kept, and which changes are unfinished. The rest is lost and starts over or is found out
+// are kept, and which changes are unfinished. The rest is lost, and starts over or is determined
 // again: a waiting pod's numbers of attempts and reminders, the nodes that refuse it, what a node's
 // kubelet cannot do, which growth failed in this round, how long exactly a pod has waited (its
 // order among equals), and which notices were sent (they are sent again).
@@ -61,14 +61,14 @@ struct IdlePod {
 //   growth:  announce -> settle, check again: room? -> resize ---> in force: ended
 //                          no: withdraw                 |
 //                                                       +- refused, deferred, too late: put back
-//   loan: as a growth, cuts too, but with no time to settle: the pods always show its state
+//   loan:    like a growth, also for cuts, so that the pods always show its state; no settling
 //
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its
 // bind is visible and the growth is withdrawn, or no such bind can follow. A cut needs no such care
 // and is recorded afterwards. (A kubelet that has just looked at a pod, for example because of an
-// annotation, makes a resize up to a second later; docs/internals/tuner.md.) A cut of a waiting pod
-// is the exception: it is announced, and its resize depends on the announcement.
+// annotation, carries out a resize up to a second later; docs/internals/tuner.md.) A cut of a
+// waiting pod is the exception: it is announced, and its resize depends on the announcement.
 //
 // A change of a running pod concerns either CPU or memory, so that a dimension that the kubelet
 // cannot change does not block the other, and it is clear which one failed. If both change, memory
@@ -112,7 +112,7 @@ struct KeptPlace {
 };
 
 // A node where a waiting pod had room that kube-scheduler did not use, for a reason that cannot be
-// seen here. No pod is cut there for this pod again until the time is over, the pod or the node
+// seen here. No pod is cut there for this pod again before `until`, unless the pod or the node
 // changes, or one of the pods that were there leaves.
 struct Refusal {
   NodeMark node;
@@ -170,8 +170,8 @@ struct GangInNeed {
 };
 
 // The kubelet of a node reported that it can never make this kind of change for pods of this
-// enforcement. (The static CPU manager controls the CPUs of Guaranteed pods, swap the memory of all
-// others.)
+// enforcement. (The static CPU manager prevents changes of the CPUs of Guaranteed pods; swap
+// prevents changes of the memory of all others.)
 struct Infeasible {
   NodeMark node;
   Instant until{};
@@ -192,7 +192,7 @@ struct Asked {
 // A node on which CPU and memory are made free for a GPU reservation that starts soon (reclaim.h).
 struct PreparedNode {
   Instant since{};
-  bool is_over = false;    // for too long already: not any more
+  bool is_over = false;    // prepared for too long: not any more
   uint64_t looked_at = 0;  // as in WaitingKind
   Instant next_attempt{};
 };
@@ -226,7 +226,7 @@ struct TunerMemory {
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
-  // Set once a decision was made, so kept places of a previous process have been taken over.
+  // Set once a decision was made: then the kept places of a previous process have been taken over.
   bool begun = false;
 };
 

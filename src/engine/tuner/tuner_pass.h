@@ -39,7 +39,7 @@ struct TunerPass {
   void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }
 };
 
-// Drops the notes that no node has room, because there may be room although no node has changed.
+// Drops the records that no node has room, because there may be room although no node has changed.
 inline void LookAnew(TunerMemory& memory) {
   for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
   for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;

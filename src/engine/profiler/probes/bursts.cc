@@ -135,7 +135,7 @@ void Request(ProfilerPass& pass, WatchedPod& pod, Burst burst) {
   pod.burst = std::move(burst);
 }
 
-// Ends or prolongs the pod's burst if its time is over.
+// Ends the pod's burst if it must end, or prolongs it in its last seconds.
 void Follow(ProfilerPass& pass, WatchedPod& pod) {
   Burst& burst = *pod.burst;
   const bool is_on = pod.probe && pod.probe->cpu == burst.probe.cpu;

@@ -4,12 +4,12 @@
 // its CPU limit holds back may use the CPU that its node's other pods leave unused. Its speed in
 // that time gives a point above its fair share, before any other pod gives up anything.
 //
-//   its limit kept it back for 20 s, and 20 s of the others' counters show what they do not use
+//   its limit held it back for 20 s, and 20 s of the others' counters show what they do not use
 //     --> burst --> its time is over, its limit changes, it is probed, or the others use more
 //
 // Counters of CPU time start a burst, because the log may arrive in large pieces. Requests do not
-// change, so schedulers count the same as before, and weights return the CPU at once when the other
-// pods need it. Synergy never bursts
+// change, so schedulers count the same amounts as before, and CPU weights return the CPU at once
+// when the other pods need it. Synergy never bursts
 //
 //   * pods without a limit, which may use idle CPU anyway
 //   * pods whose limit is whole CPUs, which a static CPU manager pins
@@ -30,7 +30,7 @@ namespace synergy {
 // Records the CPU time of a pod, whether or not the pod reports progress.
 void NoteUse(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, Moment at);
 
-// Ends the bursts whose time is over, and begins others.
+// Ends the bursts that must end, prolongs others, and begins new ones.
 void PlanBursts(ProfilerPass& pass);
 
 // Processes the outcome of a request to begin a burst.

@@ -24,7 +24,7 @@ double AtBest(double best, double used, double least_cost);
 // Returns the lost iterations.
 double LostTo(const ProbeCost& cost, double least_cost);
 
-// Returns what the running probe has cost up to the last report ...
+// Returns what the running probe cost up to the last report ...
 ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod);
 // ... and what it costs from then until the quota is removed, if its end is requested `later` from
 // now. Assumes the worse of the expected and the observed rate.

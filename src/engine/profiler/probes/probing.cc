@@ -42,7 +42,7 @@ constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
 constexpr double kHalf = 0.5;
-constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
+constexpr Duration kTrial = std::chrono::minutes(3);  // of a new conclusion
 constexpr double kLeaves = 1.15;                      // times what it uses: clearly more than that
 
 bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
@@ -111,7 +111,8 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
   return probed;
 }
 
-// Chooses, among the pods that may be probed now, the one on the quietest node.
+// Chooses, among the pods that may be probed now, the one on the node with the largest fraction of
+// free CPU.
 WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
   WatchedPod* chosen = nullptr;
   double most_free = -1;

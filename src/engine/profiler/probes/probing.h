@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs probes: decides which, of which pod and when, and reads their results
+// Runs probes: decides when to probe which pod with how much CPU, and reads the results
 // (engine/profiler/profiler.h).
 //
 // Probes only the head of a gang (gang_members.h). The slowest pod sets the pace, so the gang runs
