@@ -92,7 +92,7 @@ struct PodToAdmit {
 using GpusOfTemplate =
     std::function<std::optional<Gpus>(const std::string& pod_namespace, const std::string& name)>;
 
-// Converts the pod's claiming containers: those that have GPUs become GPU containers, and the
+// Returns the pod without claiming containers: those that have GPUs become GPU containers, and the
 // others are dropped.
 PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template);
 
