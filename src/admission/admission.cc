@@ -132,7 +132,7 @@ class Admission {
     const auto share = surroundings_.FairShare(pod_.selection, container.gpus, use.gpu_product);
     const ProfileTrust trust{use.tolerance, settings_.max_speed_up, use.at_least_share,
                              use.at_least_share_of_memory, use.at_least_written};
-    // Amounts that never change later must fit on any node that may come.
+    // Amounts that never change must fit on any node that may be added later.
     const bool least = pod_.long_unplaced || final_;
     Sizes sizes = share
                       ? Size(sizing, *share, use.profile.get(), trust)
@@ -211,7 +211,8 @@ class Admission {
     return least ? LesserOf(share, configured) : share;
   }
 
-  // Checks only the pod's own label, because the extender reads that one.
+  // Returns the profile's spread cost. Only checks the pod's own label, because the extender reads
+  // that label itself.
   SpreadCost FindSpread(const JobProfile* profile) {
     const auto label = FindLabel(pod_.labels, annotations::kTensorSkew);
     if (label && !ParseSpreadCost("tensor-skew=" + std::string(*label)).tensor_skew) {
@@ -220,8 +221,8 @@ class Admission {
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
-  // Returns the largest fair share that the pod may get: that of up to max_speed_up times its GPUs,
-  // as far as a node has so many.
+  // Returns the most CPU that the pod may get: the largest fair share of 1 to max_speed_up times
+  // its GPUs. Ignores multiples that no node has.
   MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes,
                    const std::string& gpu_product) const {
     MilliCpu most = sizes.fair_share.cpu;
@@ -253,9 +254,9 @@ class Admission {
                      annotations::kExpectedDuration));
   }
 
-  // Returns the most that no quota refuses if it accepts the pod as written. The room left in a
-  // quota is unknown here, because other pods are created at the same time. A resize may be
-  // refused, but the pod must not be.
+  // Returns the largest amounts that no quota can refuse, provided that the quotas accept the pod
+  // as written. The room left in a quota is unknown here, because other pods are created at the
+  // same time. A quota may refuse a resize, but it must not refuse the pod.
   ResourceVector CertainlyTaken(const GpuContainer& container) const {
     ResourceVector most = kUnlimited;
     if (pod_.exists) return most;
@@ -306,7 +307,7 @@ class Admission {
       ProfileUse use = UseOf(*found.profile);
       use.gpu_product = wanted;
       use.hint = found.by_looser;
-      // Nothing has shown yet that this pod needs no more than its share.
+      // No measurement has shown yet that this pod needs less than its share.
       if (use.hint) use.at_least_share = use.at_least_share_of_memory = use.at_least_written = true;
       return use;
     }
@@ -455,7 +456,8 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
       return false;
     case AdmissionOutcome::kOptedOut:
       return pod.scheduler == settings.scheduler_name;
-    // This pod stays as written, but others of its gang may not, and they wait for it.
+    // Even if this pod stays as written, other pods of its gang may be managed, and they wait for
+    // this one.
     case AdmissionOutcome::kManaged:
     case AdmissionOutcome::kPodLevelResources:
     case AdmissionOutcome::kSeveralContainers:

@@ -1,7 +1,8 @@
 #pragma once
 
-// Decides a pod's CPU and memory when it is created. They stay as written, or are set to the floor,
-// which the pod is guaranteed; all programs use these figures later (docs/internals/sizing.md).
+// Decides a pod's CPU and memory when the pod is created. The amounts stay as written, or become
+// the floor, which is guaranteed to the pod. All programs use these figures later
+// (docs/internals/sizing.md).
 //
 // Threading: pure if the Surroundings are.
 
@@ -41,8 +42,8 @@ struct AdmissionSettings {
   ResourceVector unplaced_per_gpu{Gpus(0), Cores(3), GiB(10)};
 };
 
-// Identifies a workload whose measurements are sought: first by the exact identity, then by looser
-// ones.
+// The identities by which measurements of a workload are looked up: the exact one first, then the
+// looser ones.
 struct WorkloadSought {
   std::string exact;
   LooserIdentities alike;
@@ -124,7 +125,7 @@ struct AdmissionFigures {
   LooserIdentities alike;   // LooserIdentitiesOf() of the pod
   // Set if the profile is a hint: its workload is alike only in this respect.
   std::optional<LooserIdentity> hint;
-  SpreadCost spread;  // of its gang, by the profile
+  SpreadCost spread;  // of its gang, according to the profile
   // Whether the pod gets a volume for the file in which the training reports its progress.
   bool progress_file = false;
 };

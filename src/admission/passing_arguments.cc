@@ -133,7 +133,7 @@ void Append(std::span<const std::string> words, bool whole, std::vector<std::str
     }
     std::vector<std::string> of_script;
     Append(DividedScript(word), false, of_script);
-    // Mark the script, which is not the same as its words.
+    // Mark the script, because a script differs from the same words as separate arguments.
     kept.emplace_back("\n");
     kept.insert(kept.end(), of_script.begin(), of_script.end());
     kept.emplace_back("\n");

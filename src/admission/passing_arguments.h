@@ -1,8 +1,8 @@
 #pragma once
 
-// Recognises arguments of a training program that differ between runs without changing its speed:
-// seeds, learning rates, names of runs and outputs, and rendezvous addresses. The source has the
-// table.
+// Recognises those arguments of a training program that may differ between runs without a change of
+// its speed: seeds, learning rates, names of runs and outputs, and rendezvous addresses. The source
+// has the table.
 //
 // All other arguments count, including numbers and paths: a batch of 32 is not a batch of 256.
 //

@@ -37,7 +37,7 @@ struct GpuContainer {
 struct ClaimingContainer {
   GpuContainer container;              // without GPUs
   std::vector<std::string> templates;  // ResourceClaimTemplates, one for each claim
-  // As in PodToAdmit, but apart from this container.
+  // As in PodToAdmit, but without this container's amounts.
   ResourceVector beside;
   ResourceVector beside_limits;
   bool guaranteed_beside = true;
@@ -70,7 +70,8 @@ struct PodToAdmit {
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;  // already created: if the API server refuses a change, it stays as it is
-  // It has been unschedulable for so long that no node may be under way for its requests.
+  // It has been unschedulable for so long that probably no autoscaler is creating a node for its
+  // requests.
   bool long_unplaced = false;
   // The identities that it was created with, if it exists; may be empty.
   std::string workload;
@@ -91,8 +92,8 @@ struct PodToAdmit {
 using GpusOfTemplate =
     std::function<std::optional<Gpus>(const std::string& pod_namespace, const std::string& name)>;
 
-// Returns the pod with those claiming containers that have GPUs as GPU containers, and without the
-// others.
+// Returns the pod without claiming containers: those that have GPUs become GPU containers, and the
+// others are dropped.
 PodToAdmit WithClaimedGpus(PodToAdmit pod, const GpusOfTemplate& gpus_of_template);
 
 // Returns the pod as it was created, as far as sizing needs it, so that admission can decide again.

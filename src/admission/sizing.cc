@@ -27,7 +27,7 @@ std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
-// `least`: no floor from a profile has less CPU.
+// `least`: the least CPU of a floor that comes from a profile.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
              MilliCpu least, Sizes& sizes) {
   MilliCpu fair = std::max(sizes.fair_share.cpu, least);

@@ -41,7 +41,7 @@ inline constexpr ResourceVector kLeastRequest{Gpus(0), MilliCpu(100), MiB(128)};
 
 // How far to trust a profile, and which gains are worthwhile.
 struct ProfileTrust {
-  double tolerance = 0;  // how far below its best the demand may be, as a fraction
+  double tolerance = 0;  // how far below its best speed the demand may leave the job (fraction)
   double max_speed_up = kDefaultMaxSpeedUp;  // relative to its speed with the fair share
   // It is unknown whether less CPU or memory than the fair share would suffice.
   bool at_least_share = false;

@@ -39,7 +39,7 @@ class StableHash {
 // time.
 constexpr size_t kCronJobDigits = 8;
 
-// A program that gets its work later.
+// The server that a container runs, if it runs one that gets its work later.
 enum class Server : uint8_t { kNone, kSshd, kRay };
 
 std::vector<std::string> WordsOf(const GpuContainer& container) {

@@ -14,9 +14,9 @@
 // owner's name, which appends the time of the run or random characters.
 //
 // Some programs are only servers that get their work later (`sshd` of an MPIJob's workers, `ray
-// start`). Their arguments do not show what trains, so such pods have no identity by arguments, and
-// the exact identity of `sshd` includes the owner's name. A pod with the label has no looser
-// identity.
+// start`). Their arguments do not identify the training, so such pods have no identity by
+// arguments, and the exact identity of `sshd` includes the owner's name. A pod with the label has
+// no looser identity.
 //
 // The digits are the same in every version and on every machine, because they are part of the names
 // of TrainingProfiles. Users who can create pods in a namespace can also make two of its workloads

@@ -34,8 +34,8 @@ struct ControllerConfig {
     std::string authority_file;      // where to write the authority
     std::chrono::milliseconds validity = std::chrono::hours(24 * 365);
   } own_certificate;
-  // Set both or neither. Clients must then show a certificate for this DNS name, signed by this
-  // authority; the API server can be configured to do so.
+  // Set both or neither. If they are set, clients must present a certificate for this DNS name,
+  // signed by this authority. The API server can be configured to do so.
   std::string webhook_client_ca_file;
   std::string webhook_client_name;
   // The address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization is set.
@@ -53,8 +53,8 @@ struct ControllerConfig {
   Scope scope = Scope::kOptIn;
   // Kept free on every node for later pods without GPUs; must equal the extender's setting.
   ResourceVector node_headroom = kDefaultHeadroom;
-  // The least per GPU that every node pool has, including pools that an autoscaler could create.
-  // Zero: as much as the existing nodes have.
+  // The least amounts per GPU that every node pool has, including pools that an autoscaler could
+  // create. Zero: as much as the existing nodes have.
   ResourceVector least_pool_per_gpu;
   // Requests of a pod that no existing node can take; an autoscaler chooses a node by them
   // (docs/autoscalers.md).
@@ -75,7 +75,8 @@ struct ControllerConfig {
   // How far below its maximum throughput a job's demand may leave it, unless its profile sets its
   // own tolerance; 0: at its maximum.
   double tolerance = 0;
-  // A profile's promise counts up to this multiple of the throughput at the fair share.
+  // The largest multiple of the throughput at the fair share that a profile may claim; a larger
+  // claim counts as this multiple.
   double max_speed_up = kDefaultMaxSpeedUp;
   // Whether running pods are changed, and how eagerly (docs/internals/tuner.md).
   struct Tuner {
@@ -85,16 +86,16 @@ struct ControllerConfig {
     int64_t least_gain_percent = 5;
     // How long a place stays reserved for a waiting pod.
     std::chrono::milliseconds hold = kDefaultHold;
-    // Time between announcing a growth and making it.
+    // Time between announcing an increase and applying it.
     std::chrono::milliseconds settle{1000};
     // How long the kubelet may take for a change before it is reverted.
     std::chrono::milliseconds patience{30000};
-    // How long a pod is not cut again after a cut was reverted.
+    // How long a pod's amounts are not reduced again after a reduction was reverted.
     std::chrono::milliseconds unshrinkable{600000};
     // An OOM kill or an eviction is attributed to a change of a pod's memory that happened at most
     // this long before.
     std::chrono::milliseconds memory_watch{600000};
-    // How long a pod must be idle before it lends CPU to its neighbours; 0: none lends
+    // How long a pod must be idle before it lends CPU to its neighbours; 0: no pod lends CPU
     // (docs/idle-pods.md).
     std::chrono::milliseconds idle_after{0};
     // Whether to divide memory so that it saves reads for which other pods of the node wait
@@ -189,7 +190,7 @@ struct ControllerConfig {
   // Whether to query TrainJobs for their remaining time if their logs do not contain it
   // (docs/internals/progress.md).
   bool kueue_train_job_progress = false;
-  // How long a job with quota waits for the choice of its GPU type before it takes any
+  // How long a job with quota waits for the choice of its GPU type before it accepts any type
   // (docs/internals/gavel.md).
   std::chrono::milliseconds type_patience{30000};
   // The Lease in own_namespace, which elects the one replica that changes pods.

@@ -43,13 +43,14 @@ struct DevicePluginConfig {
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
-  // Where to keep what was registered across restarts of the plugin until the next boot; empty:
-  // nowhere.
+  // The folder that keeps the record of registrations across restarts of the plugin, until the next
+  // boot; empty: the record is not kept.
   std::string state_folder = "/run/synergy-device-plugin";
   std::string pod_uid;  // of the plugin's own pod; empty: none, or unknown
   std::string listen = "0.0.0.0:9410";
   // Whether /metrics requires a token of an authorized account (docs/security.md); `listen` then
-  // uses TLS. Needs node_name, without which no API server can check tokens.
+  // uses TLS. Requires node_name: without it, the plugin uses no API server, and so cannot check
+  // tokens.
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   // The file that reports to the node agent how long GPUs were busy; empty: none.

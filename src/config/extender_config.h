@@ -38,8 +38,8 @@ struct ExtenderConfig {
   // (docs/dra.md). Must equal the controller's setting.
   bool dra_enabled = false;
   std::vector<std::string> device_classes = {"gpu.nvidia.com"};
-  // Whether only to report, for pods that other schedulers place, what the extender would have
-  // chosen; changes nothing.
+  // Whether the extender only reports which nodes it would have chosen for pods that other
+  // schedulers place, and changes nothing.
   bool shadow = false;
   // The scheduler of the pods that Synergy manages, and how long the controller's tuner reserves a
   // place. Both decide whether the claims in a pod's annotations count (cluster/claims.h).
@@ -54,12 +54,12 @@ struct ExtenderConfig {
   int64_t preference_percent = 10;
   // Time limit for a whole bind; shorter than kube-scheduler's httpTimeout, after which it retries.
   std::chrono::milliseconds bind_timeout{13000};
-  // How long after sending a bind to query the API server for its outcome.
+  // How long after a bind was sent the extender queries the API server for the outcome.
   std::chrono::milliseconds assume_timeout{30000};
-  // How long places are held for a gang if not all of its pods arrive to be bound.
+  // How long places are held for a gang if not all of its pods' binds arrive.
   std::chrono::milliseconds gang_hold{60000};
-  // How long the place of a member that a running gang has lost is held for its replacement; 0: it
-  // is not held. A Job creates a replacement after 10 s; the time doubles with each failure.
+  // How long the place of a lost member of a running gang is held for a replacement; 0: it is not
+  // held. A Job creates a replacement after 10 s; the time doubles with each failure.
   std::chrono::milliseconds replacement_hold{60000};
   // Whether the controller's GPU reservations apply (docs/internals/reservations.md); must equal
   // the controller's setting.
@@ -75,8 +75,8 @@ struct ExtenderConfig {
     double least_speed = 0.95;
     double most_skew = 0.35;
   } locality;
-  // How long a place stays expected for a pod that our ranking recommended it to, if no bind
-  // arrives.
+  // How long a place stays expected for a pod for which the extender's ranking recommended it, if
+  // no bind arrives.
   std::chrono::milliseconds expect_timeout{3000};
   // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Kinds of fields for Fields. Each stores its value in the variable that was passed to it, which
-// must outlive it. Private to this folder, because they expose yaml-cpp.
+// Kinds of fields for Fields. Each field stores its value in the variable that was passed to it;
+// the variable must outlive the field. Private to this folder, because they expose yaml-cpp.
 //
 // Threading: pure. Failures: as in yaml_fields.h.
 

@@ -15,9 +15,9 @@
 //     computeCapability: "8.0"
 //     deviceNodes: [/dev/nvidia0]
 //     unhealthy: fan broken              # the reason; absent or empty: healthy
-//     migDevices:                        # present: in MIG mode; nodes beyond the GPU's
+//     migDevices:                        # if present: MIG mode; additional device nodes
 //     - {uuid: MIG-0, profile: 1g.10gb, memory: 10Gi, deviceNodes: [/dev/nvidia-caps/nvidia-cap3]}
-//   links:                               # exceptions from the above
+//   links:                               # exceptions to the above
 //   - {between: [GPU-0, GPU-1], path: single-switch, nvlinks: 0}
 //
 // Threading: pure, except for reading the file.

@@ -243,7 +243,8 @@ std::optional<LoadedFile> Parse(const std::string& file, const std::string& cont
   return loaded;
 }
 
-// Returns the context, by its name or the current one; nullopt if the overrides suffice.
+// Returns the context that the overrides name, otherwise the current one; nullopt if there is none
+// and the overrides suffice.
 std::optional<KubeconfigSection> ChooseContext(const std::vector<LoadedFile>& files,
                                                const AccessOverrides& overrides) {
   std::string name = overrides.context;

@@ -17,7 +17,7 @@ struct CredentialPlugin {
   std::string api_version;  // "client.authentication.k8s.io/v1"
   std::string command;
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> environment;  // added to the present environment
+  std::vector<std::pair<std::string, std::string>> environment;  // added to the process's own
   std::string install_hint;
 };
 
@@ -62,7 +62,7 @@ struct AccessOverrides {
   bool skip_verify = false;  // excludes the kubeconfig's authority
   // Replaces the user's token, token file or plugin. A client certificate stays, as in kubectl.
   std::string token = {};
-  Impersonation as = {};  // each part on its own
+  Impersonation as = {};  // each part that is set replaces that part
 };
 
 // The names of a kubeconfig's entries.
@@ -72,9 +72,9 @@ struct KubeconfigNames {
   std::vector<std::string> users;
 };
 
-// Reads the current context of a kubeconfig, or `context` if not empty. Relative file names start
-// at the kubeconfig's folder. Refuses credential plugins, because servers have their own
-// credentials.
+// Reads the current context of a kubeconfig, or `context` if it is not empty. Relative file names
+// are relative to the kubeconfig's folder. Refuses credential plugins, because servers have their
+// own credentials.
 Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context = {});
 
 // Merges kubeconfigs as kubectl does: takes each entry from the first file that has it, and skips

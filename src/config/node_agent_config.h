@@ -24,8 +24,8 @@ struct NodeAgentConfig {
   bool metrics_authorization = false;
   std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
   // The address that serves the progress of the node's pods over TLS; empty: not served. It uses
-  // the certificate below, and answers only a client with that name whose certificate comes from
-  // that authority.
+  // the certificate below. It answers only a client whose certificate has the name `client_name`
+  // and is signed by the authority in `client_ca_file`.
   std::string progress_listen;
   std::string tls_certificate_file;
   std::string tls_key_file;
@@ -72,8 +72,8 @@ struct NodeAgentConfig {
   Dcgm dcgm;
   // Whether to suspend pods for their turns on GPUs that they share (docs/internals/sharing.md).
   bool turns = false;
-  // The folder for the record of temporary writes to control groups, which outlives the agent's
-  // container.
+  // The folder for the record of temporary writes to control groups. The folder outlives the
+  // agent's container.
   std::string state_folder = "/run/synergy-node-agent";
   // The folder in which systemd keeps the files of transient units, including those of containers.
   std::string transient_unit_folder = "/run/systemd/transient";

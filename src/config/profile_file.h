@@ -18,7 +18,7 @@
 //       bytesPerSample: 110k
 //       memories: [20Gi, 60Gi]           # absent: chosen to fit the model of the cache
 //       spreadSpeed: {nodes: 0.7, racks: 0.5}  # of a gang, relative to one node
-//       tensorSkew: 0.61                 # Tiresias', if that is unknown
+//       tensorSkew: 0.61                 # Tiresias' skew, if spreadSpeed is unknown
 //
 // Amounts are Kubernetes quantities for the whole job, rounded up to thousandths of a core and to
 // whole bytes.

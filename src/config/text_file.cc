@@ -49,7 +49,8 @@ Result<> WriteWholeFile(const std::string& file, std::string_view text) {
 }
 
 Result<> WritePrivateFile(const std::string& file, std::string_view text) {
-  // Set the rights first, because a process that opens the file earlier keeps access.
+  // Set the permissions first, because a process that opened the file earlier would keep its
+  // access.
   const std::string unfinished = UnfinishedOf(file);
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);

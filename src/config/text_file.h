@@ -25,8 +25,8 @@ auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file,
 }
 
 // Replaces the file atomically: a reader sees either the former text or the complete new text.
-// Allows only one writer per file. Creates its folder if necessary. Returns kUnavailable, with the
-// file's name, if it cannot be written.
+// Creates its folder if necessary. Returns kUnavailable, with the file's name, if it cannot be
+// written. REQUIRES: a file has only one writer at a time.
 Result<> WriteWholeFile(const std::string& file, std::string_view text);
 // Does the same, and never lets another account read the file.
 Result<> WritePrivateFile(const std::string& file, std::string_view text);

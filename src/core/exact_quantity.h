@@ -24,7 +24,7 @@ class ExactQuantity {
   constexpr explicit ExactQuantity(Int128 nano) : nano_(Clamp(nano)) {}
 
   constexpr Int128 nano() const { return nano_; }
-  // Rounded away from zero, and clamped to the range of an int64.
+  // Return the value, rounded away from zero and clamped to the range of an int64.
   int64_t ToUnits() const;
   int64_t ToMilli() const;
 

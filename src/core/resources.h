@@ -104,7 +104,7 @@ class ScalarResources {
   // Drops entries that become 0, so that adding and then subtracting the same amount leaves no
   // trace.
   void Subtract(const ScalarResources& other);
-  // Takes the larger of both for each name.
+  // Keeps the larger of the two amounts for each name.
   void Max(const ScalarResources& other);
 
   bool empty() const { return entries_.empty(); }

@@ -1,7 +1,6 @@
 #pragma once
 
-// Reads and writes points in wall time as Kubernetes does (RFC 3339, UTC):
-// "2026-11-21T07:05:03.250000Z".
+// Reads and writes wall times as Kubernetes does (RFC 3339, UTC): "2026-11-21T07:05:03.250000Z".
 //
 // Threading: pure.
 

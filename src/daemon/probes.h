@@ -40,7 +40,7 @@ http::Response Text(int status, std::string body);
 Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log);
 
 // Check a program's own health by requesting `path`, /healthz or /readyz. Failures: kUnavailable,
-// with the answer if there is one.
+// with the answer, if its status is not 200; otherwise those of the request.
 //
 // CheckHealth queries the program that listens on `listen` on this machine (Docker's HEALTHCHECK);
 // with `tls` it accepts any certificate. CheckProbes queries the socket of ServeProbes()

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a program from its start to its regular end by SIGTERM or SIGINT, and raises its limit on
-// open files.
+// Runs a program from its start until SIGTERM or SIGINT ends it, and raises its limit on open
+// files.
 //
 // Threading: the main thread, before any other; RaiseDescriptorLimit: any thread.
 

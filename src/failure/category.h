@@ -63,7 +63,7 @@ enum class Cause { kUser, kEngine, kInfrastructure, kSynergy, kUnknown };
 enum class Behaviour {
   kDeterministic,  // the same template and image fail again on the same kind of node
   kTransient,      // may pass without any change
-  kUnknown,        // neither is known
+  kUnknown,        // it is unknown whether it happens again
 };
 
 enum class Advice {

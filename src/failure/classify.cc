@@ -98,18 +98,18 @@ struct LogsVerdict {
   bool finished = false;
 };
 
-// Returns whether `one` came first; without times, whether its rule says more.
+// Returns whether `one` came first; without times, whether its rule is earlier in the table.
 bool Precedes(const LogFinding& one, const LogFinding& other) {
   return one.time && other.time ? *one.time < *other.time : one.rule < other.rule;
 }
 
-// Returns whether a process ended for a reason that no rule knows.
+// Returns whether a process ended for a reason that no rule recognises.
 bool HasUnexplained(const std::vector<LogReading>& logs) {
   return std::any_of(logs.begin(), logs.end(),
                      [](const LogReading& log) { return log.unexplained && !log.finding; });
 }
 
-// Returns the finding that says most about the cause; null if there is none.
+// Returns the finding that is the strongest evidence of the cause; null if there is none.
 const LogFinding* BestOf(const std::vector<LogReading>& logs) {
   const auto strength = [](const LogFinding& one) { return StrengthOf(one.rule->category); };
   const LogFinding* best = nullptr;
@@ -120,7 +120,7 @@ const LogFinding* BestOf(const std::vector<LogReading>& logs) {
       best = &*log.finding;
     }
   }
-  // Drops what may be the consequence of an end that no rule explains.
+  // Drop a finding that may be the consequence of an end that no rule explains.
   const bool met = best != nullptr && strength(*best) <= Strength::kCascade;
   return met && HasUnexplained(logs) ? nullptr : best;
 }

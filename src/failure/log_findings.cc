@@ -22,11 +22,11 @@ namespace {
 
 // Memory for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kRuleMemory = 512 << 10;
-// An error counts as handled if this many lines of work follow a traceback, or another kind of
-// line.
+// An error counts as handled if this many lines of work follow it: one limit is for tracebacks, the
+// other for all other lines.
 constexpr size_t kLinesAfterTraceback = 30;
 constexpr size_t kLinesAfterLine = 10;
-// The same for lines that show progress, of one process and of several.
+// The same for lines that show progress: for the log of one process, and of several.
 constexpr size_t kStepsOfOne = 2;
 constexpr size_t kStepsOfSeveral = 4;
 // An exception that no rule recognises may be the effect of a line up to this many lines earlier.
@@ -87,7 +87,7 @@ bool ReportsExit(std::string_view text) {
   return Finds(exit, text);
 }
 
-// Returns whether pip only reports that packages do not fit together, and has installed them.
+// Returns whether pip only reports that packages conflict, and has installed them anyway.
 bool IsReportOfPip(std::string_view text) {
   static const re2::RE2 report(
       R"(^[\w.\[\]-]+ \S+ (?:requires|has requirement) .*, (?:but you(?: will|'ll)? have .* which is incompatible|which is not installed)\.?$)",
@@ -133,7 +133,7 @@ struct Candidate {
   size_t lines = 0;  // lines of work before its end
   bool raised = false;
   bool aside = false;
-  bool announced = false;  // the line before says that the program handled it
+  bool announced = false;  // the line before reports that the program handled it
   bool caused = false;     // the exception before it in the chain caused it
   bool open = false;       // the following lines contain its message
   int chain = 0;
@@ -288,7 +288,7 @@ class Reading {
     const LogLine& line = entries_[at].line;
     std::string_view text = line.body;
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    // The parent has ended before it had sent what its child is to run.
+    // The parent ended before it had sent the work for its child.
     const bool orphaned = std::exchange(spawned_, false) && text.starts_with("EOFError");
     const bool aside = seen.aside || orphaned;
     if (!aside && !seen.announced) ended_ = false;
@@ -477,8 +477,8 @@ class Reading {
     return best;
   }
 
-  // Returns the strongest of the other lines from `from` on: the last cause, or else the first of
-  // the others.
+  // Returns the strongest of the other lines from `from` on. Among equally strong causes, prefers
+  // the last one that no earlier line explains; among other equally strong lines, the first one.
   const Candidate* BestLine(size_t from) const {
     const Candidate* best = nullptr;
     for (const Candidate& one : candidates_) {

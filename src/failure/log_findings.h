@@ -27,7 +27,7 @@ struct LogReading {
   // The log's last lines report an end, and nothing reports an error.
   bool finished = false;
   int64_t iterations = 0;  // iterations that the log shows
-  // From the last of them to the end of the log; absent if unknown.
+  // Time from the last iteration to the end of the log; absent if unknown.
   std::optional<Duration> since_iteration;
 };
 

@@ -13,7 +13,7 @@ constexpr auto kType = Where::kType;
 constexpr Outcome kOnOtherMachines = {Cause::kEngine, Behaviour::kDeterministic,
                                       Advice::kRetryElsewhere};
 constexpr Outcome kArithmetic = {Cause::kEngine, Behaviour::kDeterministic, Advice::kFix};
-// Counts wherever the missing name was looked up.
+// The user gave a wrong name, wherever it was looked up.
 constexpr Outcome kByName = {Cause::kUser, Behaviour::kDeterministic, Advice::kFix};
 constexpr Outcome kByTheUser = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
@@ -159,7 +159,7 @@ constexpr std::array kRules = {
         "enomem", Category::kHostOom, kLine, "",
         R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|cannot allocate vector of size|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
 
-    // --- What the system's errors are called elsewhere (glibc, bash) ---
+    // --- The system's errors in other languages (glibc, bash) ---
     LogRule{
         "command-translated", Category::kCommand, kLine, "",
         R"(Kommando nicht gefunden|Befehl nicht gefunden|[Cc]ommande introuvable|orden no encontrada|comando non trovato|comando não encontrado|未找到命令|コマンドが見つかりません|команда не найдена|명령어를 찾을 수 없음)"},

@@ -2,7 +2,8 @@
 
 // Keeps the last lines of a log, and how far the training had advanced by then.
 //
-// Threading: one owner. Memory: at most kMostBytes of lines, and 12 KiB.
+// Threading: one owner. Memory: at most kMostBytes of text in kMostLines lines, and below 24 KiB
+// for the rest.
 
 #include <cstddef>
 #include <cstdint>

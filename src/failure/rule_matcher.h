@@ -2,9 +2,9 @@
 
 // Finds the first rule of the table that matches a line.
 //
-// RE2 derives from each expression the substrings ("atoms") that a matching line must contain some
-// of. Few lines contain any, so few expressions are tried: the cost per line hardly depends on the
-// number of rules.
+// For each expression, RE2 derives substrings ("atoms"); every line that matches contains some of
+// them. Few lines contain any, so few expressions are tried: the cost per line hardly depends on
+// the number of rules.
 //
 // Threading: any thread. Time is linear in the line's length (RE2).
 

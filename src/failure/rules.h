@@ -17,13 +17,14 @@
 
 namespace synergy {
 
-// Where in a log a rule's text counts.
+// The part of a log in which a rule's text counts.
 enum class Where {
   // In any line that the program printed, except quoted text and warnings.
   kLine,
   // In the exception that ends a traceback, or in a line that begins like one.
   kException,
-  // As kException, but the exception's type alone tells less than its cause does.
+  // As kException, but the exception's type alone is weaker evidence than the exception that caused
+  // it.
   kType,
 };
 
@@ -52,8 +53,8 @@ struct PlatformRule {
 };
 std::span<const PlatformRule> ReasonRules();
 std::span<const PlatformRule> ConditionRules();
-// Returns whether the rule is that the kernel killed a process for lack of memory, by the
-// container's reason. A log cannot have it.
+// Returns whether the rule stands for a container's reason that the kernel killed a process for
+// lack of memory. No rule for log lines does.
 bool IsOomKill(std::string_view rule);
 
 struct CodeRule {
@@ -65,7 +66,7 @@ struct CodeRule {
 std::span<const CodeRule> ExitRules();
 std::span<const CodeRule> XidRules();
 
-// How much the category of a log line tells about the cause.
+// How strong a log line's evidence of the cause is, by the line's category.
 enum class Strength {
   kNone,
   kSignal,    // a signal ended a process, or it aborted itself

@@ -35,7 +35,7 @@ class TracebackReader {
     // The exception did not end the program: it belongs to another thread, a destructor or an exit
     // function.
     bool aside = false;
-    // The line before is a warning, or says that the program handled the exception. If no line
+    // The line before is a warning, or reports that the program handled the exception. If no line
     // follows, the exception ended the program all the same.
     bool announced = false;
     // The previous exception in the chain caused this one ("raise ... from").

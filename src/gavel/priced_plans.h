@@ -26,15 +26,15 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
                                            std::span<const double> rise, const GavelShares& known,
                                            PriceMemory* memory = nullptr);
 
-// Returns shares that give each job its floor; also nullopt if there are none. REQUIRES: some floor
-// is greater than 0.
+// Returns shares that give each job its floor; also returns nullopt if there are none. REQUIRES:
+// some floor is greater than 0.
 std::optional<GavelShares> ReachByPrices(const GavelProblem& problem,
                                          std::span<const double> floors,
                                          PriceMemory* memory = nullptr);
 
-// Returns the greatest sum of gain_mj x_mj with thr_m >= floor_m. REQUIRES: `gains`, by job and
-// type, has at least one value greater than 0, and none less. `known` and `memory` are as in
-// GreatestSum.
+// Returns shares with the greatest sum of gain_mj x_mj, with thr_m >= floor_m. REQUIRES: `gains`,
+// by job and type, has at least one value greater than 0, and none less. `known` and `memory` are
+// as in GreatestSum.
 std::optional<GavelShares> GreatestSumByPrices(const GavelProblem& problem,
                                                std::span<const double> floors,
                                                std::vector<double> gains, const GavelShares& known,

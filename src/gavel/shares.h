@@ -29,8 +29,9 @@ class SharesProgram {
   size_t AddVariable(const Variable& variable);
   void AddRow(Row row) { program_.rows.push_back(std::move(row)); }
 
-  // Maximises the objective. A Solution without values means that there is none. Adds pairs as
-  // needed, starting with those that have time in `known`, which are shares of the same problem.
+  // Maximises the objective. Returns a Solution without values if the solver found none; the status
+  // gives the reason. Adds pairs as needed, starting with those that have time in `known`, which
+  // are shares of the same problem.
   Result<Solution> Solve(const GavelShares& known = {}) const;
   GavelShares Shares(const Solution& solution) const;
 

@@ -25,7 +25,7 @@ struct TypePolicy {
   bool aware = true;
   bool by_cost = false;
   // Whether the policy gives jobs all their time on one type. Then there are no shares to track,
-  // and it is asked again whenever jobs arrive or end.
+  // and the policy is asked again whenever jobs arrive or end.
   bool whole_types = false;
   bool fifo = false;
 };

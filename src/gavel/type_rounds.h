@@ -24,7 +24,8 @@
 // seconds, and prices in money per GPU and hour.
 //
 // Threading: one owner at a time. Pure: the caller passes the time. Failures: kInvalid for an
-// unknown policy, and those of the policy (policy.h); earlier decisions then stay in force.
+// unknown policy, and those of the policy (policies/policies.h); earlier decisions then stay in
+// force.
 
 #include <cstddef>
 #include <memory>

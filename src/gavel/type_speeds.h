@@ -3,11 +3,12 @@
 // Estimates a job's speeds on GPU types on which it has not run, from workloads that behave alike
 // on the types on which it has run.
 //
-// An *estimate* is half that of the nearest workload and half the mean of all, each scaled to the
-// job's own unit by least squares on the common types. The nearest one has the least cosine
-// distance of throughputs on the types known for both (Gavel, OSDI'20, section 6). If nothing is
-// known of the job, the estimate is the mean of the others' speeds on each type relative to their
-// averages. If nothing is known of any workload, all types are alike.
+// An *estimate* is the average of two values: the speed of the nearest workload and the mean speed
+// of all workloads, each scaled to the job's own unit by least squares on the common types. The
+// nearest one has the least cosine distance of throughputs on the types known for both (Gavel,
+// OSDI'20, section 6). If nothing is known of the job, the estimate is the mean of the others'
+// speeds on each type relative to their averages. If nothing is known of any workload, all types
+// are alike.
 //
 // Threading: pure.
 

@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 constexpr size_t kBufferSize = size_t{32} << 10;
 constexpr size_t kCollectedWrites = size_t{16} << 10;
 
-// Limits on how long Linger() reads, and how much, of what the peer is still sending.
+// Limits of Linger(): how long the peer may be silent, how long reading may last, and how much is
+// read.
 constexpr milliseconds kLingerSilence{1000};
 constexpr milliseconds kLingerLimit{10000};
 constexpr size_t kLingerBytes = size_t{512} << 20;
@@ -244,7 +245,7 @@ Result<> Channel::ConnectTls(const TlsContext& context, const std::string& serve
     return synergy::Fail(ErrorCode::kUnavailable, "TLS handshake: unexpected data before it");
   tls_ =
       tls_ == nullptr ? MakeSession(context, socket_.get()) : MakeSession(context, std::move(tls_));
-  ever_received_ = false;  // a proxy's answer tells nothing about the server
+  ever_received_ = false;  // a proxy's answer shows nothing about the server
   if (tls_ == nullptr || !ExpectServer(tls_.get(), server_name, verify)) {
     return synergy::Fail(ErrorCode::kUnavailable, TlsProblem());
   }
@@ -263,7 +264,7 @@ bool Channel::Idle() {
   if (state_ != State::kOpen || !unsent_.empty() || buffer_begin_ < buffer_end_) return false;
   char byte;
   if (tls_ == nullptr) return ::recv(socket_.get(), &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN;
-  // The data in the socket may belong to TLS itself, such as session tickets, and tells nothing
+  // The data in the socket may belong to TLS itself, such as session tickets, and shows nothing
   // about the stream. Nor does the socket alone show the end of a TLS stream, which is also data.
   size_t got = 0;
   ::ERR_clear_error();

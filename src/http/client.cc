@@ -138,7 +138,7 @@ class PooledClient final : public Client {
     return std::move(outcome.response);
   }
 
-  // Take the most recently used connection; the others may grow old and be closed.
+  // Takes the most recently used connection; the others may grow old and be closed.
   std::unique_ptr<ClientConnection> Take() {
     std::vector<Idle> ended;  // closed outside the lock
     const std::lock_guard lock(mutex_);

@@ -69,7 +69,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     set_keep_alive(true);
     set_url_encode(false);
     set_decompress(false);
-    // The library examines and closes this socket as it likes; reads and writes use the channel.
+    // The library may examine and close this socket at any time; reads and writes use the channel.
     socket_.sock = library_socket;
   }
 

@@ -43,8 +43,8 @@ struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // if no rule matches
   std::vector<GpuResourceRule> rules;       // the first match counts
   MigStrategy mig_strategy = MigStrategy::kNone;
-  // How many slices each device of a resource is offered as, by resource; a missing device is
-  // whole.
+  // The number of slices as which each device of a resource is offered, by resource. Devices of
+  // resources without an entry are whole.
   std::map<std::string, int, std::less<>> replicas;
   // How many containers take turns on each device of a resource. A resource is in at most one of
   // the two maps.
@@ -64,7 +64,8 @@ struct Advertisement {
   // The devices by resource. A resource in `known` that lost its last device stays, with an empty
   // list, because the kubelet must be informed.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // How many slices or turns a device of a resource has, by resource; omits whole devices.
+  // How many slices or turns each device of a resource has, by resource. Omits resources whose
+  // devices are whole.
   std::map<std::string, int, std::less<>> replicas;
   // Why a GPU is not advertised, by UUID.
   std::map<std::string, std::string> left_out;
@@ -85,8 +86,8 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
                         const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known = {});
 
-// Returns, for example, true for "NVIDIA A100*" and "NVIDIA A100-SXM4-80GB". Takes time
-// proportional to pattern x text.
+// Returns whether the whole text matches the pattern: true for "NVIDIA A100*" and "NVIDIA
+// A100-SXM4-80GB". Takes time proportional to pattern x text.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 }  // namespace synergy

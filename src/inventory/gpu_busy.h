@@ -1,6 +1,6 @@
 #pragma once
 
-// Measures from their utilization how long GPUs were busy: in synergy-device-plugin, which reports
+// Measures how long GPUs were busy, from their utilization: in synergy-device-plugin, which reports
 // to synergy-node-agent, and in the node agent itself, from an exporter's figures. If a training
 // reports no iterations, its GPUs' busy time estimates its progress, because an iteration's work is
 // constant (docs/internals/progress.md).
@@ -23,7 +23,7 @@ namespace synergy {
 class BusyMeter {
  public:
   struct Busy {
-    double seconds = 0;  // busy seconds since then
+    double seconds = 0;  // busy seconds since `since`
     WallTime since{};
   };
 
@@ -60,7 +60,7 @@ struct ContainerBusy {
 struct NodeBusy {
   WallTime at{};
   std::vector<ContainerBusy> containers;
-  // How long until the next moment is known; zero: seconds.
+  // Time between two reports; zero: a few seconds.
   Duration interval{};
   std::vector<ContainerXid> xids;
 

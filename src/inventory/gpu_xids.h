@@ -23,17 +23,17 @@ struct ContainerXid {
   std::string pod;
   std::string container;
   int32_t xid = 0;
-  WallTime at{};  // when it last came
+  WallTime at{};  // when it last occurred
 
   bool operator==(const ContainerXid&) const = default;
 };
 
-// An Xid belongs to the containers that had the GPU when the owners were last read before it,
-// because the Xid may have ended them since. If no container had the GPU then, it belongs to those
-// that have it now.
+// An Xid belongs to the containers that had the GPU when the owners were last read before the Xid,
+// because the Xid may have ended these containers since. If no container had the GPU then, the Xid
+// belongs to those that have the GPU now.
 class XidOwners {
  public:
-  // A lost GPU can show in a training half an hour later, when a collective operation times out.
+  // A training may fail half an hour after its GPU was lost, when a collective operation times out.
   static constexpr Duration kKept = std::chrono::minutes(35);
   static constexpr size_t kMost = 256;
 

@@ -7,8 +7,8 @@ namespace synergy {
 void GpuHealthJudge::SeeProbe(const std::string& uuid, const GpuProbe& probe, Instant now) {
   Seen& seen = gpus_[uuid];
   const std::optional<uint64_t> before = seen.probe.uncorrectable_errors;
-  // The first count includes errors from before this program's start. A lower count has restarted
-  // after a reset.
+  // The first count includes errors from before this program's start. A lower count means that a
+  // reset restarted the count.
   if (before && probe.uncorrectable_errors && *probe.uncorrectable_errors > *before)
     seen.last_ecc_error = now;
   seen.probe = probe;
@@ -35,7 +35,8 @@ GpuHealth GpuHealthJudge::Judge(std::string_view uuid, Instant now) const {
   const auto recent = [&](Instant last) { return now - last < rules_.quiet_period; };
   for (const auto& [xid, last] : seen.xids) {
     if (rules_.ignored_xids.contains(xid)) continue;
-    // A driver that reports recovery actions and requests none is better informed than the table.
+    // If the driver reports recovery actions and requests none, this takes precedence over the
+    // table.
     if (KindOf(xid) == XidKind::kNeedsReset && !seen.probe.recovery_action)
       return {false, fmt::format("Xid {}: the GPU needs a reset", xid)};
     if (recent(last)) return {false, fmt::format("Xid {}", xid)};

@@ -36,10 +36,10 @@ struct GpuHealthRules {
   Duration quiet_period = std::chrono::minutes(1);
 };
 
-// The result of one look at a GPU.
+// The result of one probe of a GPU.
 struct GpuProbe {
   std::string fault;    // empty if it answered, otherwise why it is unusable
-  bool absent = false;  // the reason is that the driver no longer counts it
+  bool absent = false;  // the reason is that the driver no longer lists it
   // The action that the driver requests before the GPU is used again, such as "a reset of the GPU";
   // an empty text means none. Absent if the driver does not report this.
   std::optional<std::string> recovery_action;
@@ -72,7 +72,7 @@ class GpuHealthJudge {
   struct Seen {
     GpuProbe probe;
     std::optional<Instant> last_ecc_error;
-    std::map<uint64_t, Instant> xids;  // when each last came
+    std::map<uint64_t, Instant> xids;  // when each last occurred
   };
 
   GpuHealthRules rules_;

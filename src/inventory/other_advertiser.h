@@ -1,8 +1,8 @@
 #pragma once
 
 // Detects that another component offers a node's GPUs. Only one component of a node may offer its
-// GPUs: two device plugins for one resource take it from each other, and a DRA driver beside a
-// device plugin makes GPUs be allocated twice.
+// GPUs: two device plugins for one resource displace each other, and a DRA driver beside a device
+// plugin causes GPUs to be allocated twice.
 //
 //   what is found                                        it means
 //   a ResourceSlice of a GPU driver for the node         a DRA driver offers its GPUs
@@ -28,7 +28,7 @@
 
 namespace synergy {
 
-// The findings of one look at the node.
+// The findings of one check of the node.
 struct AdvertiserEvidence {
   // Healthy devices in the kubelet's list. A kubelet forgets them when it starts, and when the
   // plugin's stream ends. Absent: no answer.

@@ -10,7 +10,7 @@
 namespace synergy {
 
 enum class XidKind {
-  kHarmless,    // the GPU is as good as before
+  kHarmless,    // the GPU is not affected
   kPassing,     // the GPU may be used again after a quiet period
   kNeedsReset,  // the GPU is unusable until it is reset or replaced
 };

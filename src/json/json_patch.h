@@ -29,7 +29,7 @@ class JsonPatch {
   explicit JsonPatch(Value root) : root_(root) {}
 
   // `json` is the text of the value. Does nothing if the same string is already there; for other
-  // values the caller must find out whether they differ.
+  // values the caller must check whether they differ.
   void Set(const Path& path, std::string json);
   void SetText(const Path& path, std::string_view text);
   // Does nothing if there is nothing to remove.

@@ -9,7 +9,8 @@
 namespace synergy::json {
 namespace {
 
-// Returns the first of these characters, or `end`. It skips Node objects of megabytes.
+// Returns the first of these characters, or `end`. Fast, because skipped objects such as Nodes may
+// have megabytes.
 template <char... kWanted>
 const char* FindAny(const char* at, const char* end) {
 #ifdef __SSE2__

@@ -20,7 +20,8 @@ namespace synergy::json {
 // Receives RapidJSON's events. The library determines the names and types.
 class TapeBuilder {
  public:
-  // Zeros after the text, because the library looks for its end in blocks of 16 bytes.
+  // The number of zeros after the text. The library looks for the end of the text in blocks of 16
+  // bytes.
   static constexpr size_t kPadding = 16;
 
   TapeBuilder(const ReadRules& rules, std::vector<Document::Entry>& entries)
@@ -82,7 +83,7 @@ class TapeBuilder {
   std::string_view NameOfNext() const;
   std::string_view NameAt(int depth) const;
   bool IsVital(std::string_view name) const;
-  // Returns whether the rules leave the container that begins now unread.
+  // Returns whether the rules exclude the container that begins now from reading.
   bool IsUnread() const;
   // Moves the cursor to the end of the container that begins there.
   bool PassOver();

@@ -47,7 +47,7 @@ class ListWatch final : public Reflector {
   }
 
  private:
-  // The outcome of a list or a watch. A watch counts as progress only if it brought something, or
+  // The outcome of a list or a watch. A watch counts as progress only if it delivered something, or
   // lasted: a server whose lists work and whose watches fail must not be flooded with lists.
   struct Outcome {
     std::optional<Error> failure;
@@ -138,8 +138,8 @@ class ListWatch final : public Reflector {
   // Returns why no watch can continue from the last version seen; sets needs_list_ if a new list is
   // required.
   std::optional<Error> CheckHistory(const std::stop_token& stop) {
-    // A right to one object's name does not cover a list of others. Any other selector would make
-    // the server search.
+    // Permission for one named object does not cover a list of other objects. Any other selector
+    // would make the server search.
     const bool is_one = options_.field_selector.starts_with("metadata.name=");
     Result<std::string> answer =
         client_.Get(options_.path + "?limit=1" + (is_one ? selector_ : ""), stop);

@@ -81,8 +81,8 @@ struct ReflectorOptions {
   uint64_t seed = 1;  // of the jitter
 };
 
-// Returns options for a watch that shows three times within `staleness_limit` that it works: a
-// silent watch shows nothing, but one that ends in time and is reopened does.
+// Returns options for a watch that proves three times within `staleness_limit` that it works. A
+// silent watch proves nothing, but one that ends in time and is reopened does.
 ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
                              std::string field_selector, uint64_t seed);
 

@@ -115,7 +115,7 @@ void TokenGate::Kept::Keep(const std::string& hash, const Answer& answer, size_t
 void TokenGate::Kept::ForgetOldest() {
   const auto& [end, hash] = ends_.front();
   const auto found = by_hash_.find(hash);
-  // Keep a newer answer.
+  // A newer answer for the same token stays.
   if (found != by_hash_.end() && found->second.end == end) by_hash_.erase(found);
   ends_.pop_front();
 }

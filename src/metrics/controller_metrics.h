@@ -31,7 +31,7 @@ struct PodGauge {
   ResourceVector allocated;
   ResourceVector demand;
   ResourceVector fair_share;
-  Slices slices = {};                   // of GPUs; it has them with each of these amounts
+  Slices slices = {};                   // of GPUs, in addition to each of these amounts
   std::optional<double> speed_up = {};  // from a profile: multiple of its fair throughput
   bool in_turns = false;                // `slices` are turns
 };
@@ -94,11 +94,11 @@ class ControllerMetrics {
   // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has
   // failed otherwise, or its user no longer asks for it).
   void CountSuspension(std::string_view outcome);
-  // Counts what became of pre-runs: "begun", "ended" (its job started or is over), "stopped" (its
+  // Counts the outcomes of pre-runs: "begun", "ended" (its job started or is over), "stopped" (its
   // failure kept its job from starting), "refused" (the API server did not accept the trial).
   void CountPrerun(std::string_view outcome);
 
-  // Counts what becomes of jobs that were killed for lack of memory, where their owner wants more
+  // Counts the outcomes for jobs that were killed for lack of memory and whose owner requested more
   // memory for the next attempt (MemoryOutcome).
   void CountMemoryRaise(std::string_view outcome);
 

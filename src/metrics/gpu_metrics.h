@@ -1,7 +1,7 @@
 #pragma once
 
-// The metrics of GPUs, from the program that knows the GPUs: synergy-device-plugin if it offers
-// them, otherwise synergy-node-agent.
+// The metrics of GPUs, from the program that can read them: synergy-device-plugin if it offers the
+// GPUs, otherwise synergy-node-agent.
 //
 // Threading: values.
 

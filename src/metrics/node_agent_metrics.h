@@ -62,7 +62,7 @@ struct StorageGauges {
     std::string container;
     std::string device;
     double read = 0;                           // bytes since the container started
-    std::optional<double> cap = std::nullopt;  // bytes per second that it may read; nullopt: all
+    std::optional<double> cap = std::nullopt;  // allowed bytes per second; nullopt: no limit
   };
   std::vector<Disk> disks;
   std::vector<Pod> pods;
@@ -71,7 +71,7 @@ struct StorageGauges {
 // Read at each scrape.
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
-  uint64_t shrinks_in_progress = 0;  // pods whose memory is kept down
+  uint64_t shrinks_in_progress = 0;  // pods whose memory is kept below a new limit
   uint64_t kept_pods = 0;            // pods whose page cache is limited to their shares
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that report it

@@ -10,8 +10,8 @@
 namespace synergy {
 namespace {
 
-// A column depends on the others if less than this fraction of its length remains without its
-// projection on them.
+// A column depends on the others if less than this fraction of its length remains after its
+// projection on them is subtracted.
 constexpr double kDependent = 1e-10;
 
 double Dot(std::span<const double> a, std::span<const double> b) {

@@ -2,9 +2,9 @@
 
 // Solves non-negative linear least squares (Lawson and Hanson, "Solving Least Squares Problems",
 // chapter 23) for a handful of unknowns. The solution equals the unbounded one for the columns
-// whose unknowns are not 0. So it solves every set of columns (modified Gram-Schmidt) and takes the
-// best solution without a negative value. With at most kMostUnknowns this is as fast as an
-// active-set method, and cannot cycle.
+// whose unknowns are not 0. So this function solves the problem for every set of columns (modified
+// Gram-Schmidt), and takes the best solution without a negative value. With at most kMostUnknowns
+// this is as fast as an active-set method, and cannot cycle.
 //
 // Threading: pure.
 

@@ -135,8 +135,8 @@ std::optional<double> EpochOfLoss(const LossCurve& curve, double loss) {
 }
 
 double EpochOfConvergence(const LossCurve& curve) {
-  // The logarithm of the curve is convex, so the fraction of the loss that ten epochs gain only
-  // falls.
+  // The logarithm of the curve is convex, so the fraction by which ten epochs lower the loss never
+  // rises.
   const auto converged = [&](double epoch) {
     const double before = curve.At(epoch - kEpochs);
     return before - curve.At(epoch) < kGain * before;

@@ -5,8 +5,9 @@
 //
 //   gain = (Q / f(p, w) - Q / f(p, w + 1)) / D
 //
-// Parameter servers are given in the same way. D is the amount of the task's dominant resource, in
-// that resource's unit: the one of which the task takes the largest fraction of the cluster.
+// Parameter servers are given in the same way. The dominant resource of a task is the one of which
+// the task takes the largest fraction of the cluster. D is the task's amount of that resource, in
+// the resource's unit.
 //
 // If all tasks take the same amount of one resource, and remaining times are convex in the workers
 // (as with all-reduce), the result has the least sum of remaining times of all divisions that give

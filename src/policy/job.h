@@ -52,7 +52,7 @@ struct Job {
   Seconds attained{};        // GPU-seconds held so far
   QueuePlace place;          // for policies with queues
   std::vector<Share> holds;  // where it runs now; empty: it waits
-  Seconds lease_end{};       // before then a running job goes before all others
+  Seconds lease_end{};       // until then, a running job precedes all others
 
   bool Runs() const { return !holds.empty(); }
 };

@@ -35,8 +35,8 @@ class Policy {
   virtual PolicyRank Rank(const Job& job, Seconds now) const = 0;
   // Returns whether a running job may lose its turn to another one.
   virtual bool Preempts() const { return true; }
-  // Records in the policy's fields of the job the `stretch` up to `now`, in which the job ran if it
-  // Runs(). Does not update Job::attained.
+  // Records the `stretch` up to `now` in the job's fields for this policy. In that time the job ran
+  // if it Runs(). Does not update Job::attained.
   virtual void Charge(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
 };
 

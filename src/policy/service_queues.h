@@ -46,10 +46,10 @@ std::optional<Seconds> UntilPromotion(const QueuePlace& place, const ServiceQueu
 void Demote(QueuePlace& place, Seconds now);
 void Promote(QueuePlace& place, Seconds now);
 
-// Records time that the job ran, up to `now`, and moves it down as many queues as that requires. It
-// counts as having entered its queue at the moment when it reached the limit.
+// Records time that the job ran, up to `now`, and moves the job down as many queues as that
+// requires. The job counts as having entered its queue at the moment when it reached the limit.
 void ChargeRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const ServiceQueues& queues);
-// Records time that the job waited, up to `now`, and promotes it if that is enough.
+// Records time that the job waited, up to `now`, and promotes the job if it has waited long enough.
 void ChargeWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues);
 
 }  // namespace synergy

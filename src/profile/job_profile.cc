@@ -110,8 +110,9 @@ class GridBuilder {
         const size_t at = At(i, j);
         double cell = lower_[at];
         if (point_at_[at] == kNoPoint) cell = std::clamp(Estimate(i, j), lower_[at], upper[at]);
-        // Estimates differ in kind from cell to cell. Because `upper` never falls along the grid,
-        // this stays within it and does not change measured cells.
+        // Neighbouring cells may be estimated in different ways, so a cell may be below its
+        // neighbours. `upper` never falls along the grid, so raising the cell keeps it within
+        // `upper`, and does not change measured cells.
         if (i > 0) cell = std::max(cell, cells[At(i - 1, j)]);
         if (j > 0) cell = std::max(cell, cells[At(i, j - 1)]);
         cells[at] = cell;
@@ -158,8 +159,8 @@ class GridBuilder {
   }
 
   // For each cell, finds the nearest measured cell (possibly itself) in each of the four
-  // directions. In each of the four quadrants, finds the point that keeps most when scaled down in
-  // proportion.
+  // directions. In each of the four quadrants, finds the point that keeps the most throughput when
+  // it is scaled down in proportion.
   void LookRound() {
     const size_t size = point_at_.size();
     for (Points* const side : {&less_cpu_, &more_cpu_, &less_memory_, &more_memory_})

@@ -1,8 +1,8 @@
 #pragma once
 
 // The evidence in a container's log about the end of its program, as the agent of its node read it
-// (docs/failures.md). It contains names instead of the tables of failure/, which this half does not
-// need.
+// (docs/failures.md). Rules are identified by name, so that users of this header do not need the
+// tables of failure/.
 //
 // Threading: values.
 

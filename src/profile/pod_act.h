@@ -1,7 +1,7 @@
 #pragma once
 
-// An act of Synergy on a pod, from which a failure may follow (failure/own_doing.h). A name instead
-// of the tables of failure/, which this half does not need.
+// An act of Synergy on a pod, from which a failure may follow (failure/own_doing.h). It is
+// identified by name, so that users of this header do not need the tables of failure/.
 //
 // Threading: values.
 

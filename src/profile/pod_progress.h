@@ -101,7 +101,7 @@ struct StorageUse {
 // The backend for reads that no block device of the node serves.
 inline constexpr std::string_view kNetworkStorage = "network";
 
-// A pod that has its GPUs in turns (cluster/gpu_turn.h).
+// A pod that uses its GPUs in turns with other pods (cluster/gpu_turn.h).
 struct TurnReading {
   std::vector<std::string> gpus;  // their UUIDs, sorted
   bool suspended = false;         // now

@@ -16,7 +16,7 @@ struct PodXid {
   std::string uid;  // the pod's
   std::string container;
   int32_t xid = 0;
-  WallTime at{};  // when it last came; from an exporter, the earliest time when it may have come
+  WallTime at{};  // when it last occurred; from an exporter: the earliest possible time
 
   bool operator==(const PodXid&) const = default;
 };

@@ -43,7 +43,7 @@ const Expression& Batch() {
   return expression;
 }
 
-// Matches a count without a name, at the beginning or behind the epoch: "[100/1000] loss 2.3",
+// Matches a count without a name, at the beginning or after the epoch: "[100/1000] loss 2.3",
 // "Epoch 1 | 100/1000 | loss 2.3", "Epoch: [1][100/1000] Loss 2.3".
 const Expression& Unnamed() {
   static const Expression expression(
@@ -108,7 +108,7 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   if (!named) {
     if (!line.total && !line.epoch) return std::nullopt;
     if (line.total && *line.iteration > *line.total) return std::nullopt;
-    // Only a validation's loss.
+    // The line contains only a validation's loss.
     if (!line.loss && text.find("oss") != std::string_view::npos) return std::nullopt;
   }
   if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !ReportsTraining(text)) {

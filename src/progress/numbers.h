@@ -1,6 +1,7 @@
 #pragma once
 
-// Parses numbers and letters as training programs print them. Private to this folder.
+// Parses numbers, and classifies characters, as training programs print them. Private to this
+// folder.
 //
 // Threading: pure. Functions return nullopt if the text is not a finite number.
 

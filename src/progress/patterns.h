@@ -24,7 +24,8 @@ std::optional<ProgressLine> ReadProgressLine(std::string_view text);
 // rate (iterations per second) and loss. Copies share it.
 class OwnPattern {
  public:
-  // Returns kInvalid if the expression is wrong; the message explains the error and the cure.
+  // Returns kInvalid if the expression is wrong; the message explains the error and how to correct
+  // it.
   static Result<OwnPattern> Parse(std::string_view expression);
 
   // Returns the format "pattern"; nullopt if the expression does not match, or its iteration is not

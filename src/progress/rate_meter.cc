@@ -45,7 +45,7 @@ std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterati
 
 }  // namespace
 
-// A pause that is ahead must not turn time back.
+// A pause that is ahead must not make time go backwards.
 WallTime RateMeter::Unpaused(WallTime time) const {
   const WallTime unpaused = time - paused_;
   return present_ && latest_ && time >= *latest_ ? std::max(unpaused, present_->time) : unpaused;

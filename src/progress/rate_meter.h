@@ -28,8 +28,8 @@ class RateMeter {
   // `done` is the number of iterations done at `time`; it never falls. A time before the previous
   // one breaks the stretch.
   void Add(WallTime time, int64_t done);
-  // Marks the time between the last Add and the next as not only training. `time`: the time of the
-  // line that shows this, if it has one.
+  // Marks the time between the last Add and the next as containing more than training. `time`: the
+  // time of the line that shows this, if it has one.
   void Break(std::optional<WallTime> time);
 
   // Takes the time since the meter began in which the training could not run, for example because

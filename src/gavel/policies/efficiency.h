@@ -35,7 +35,7 @@ class Makespan final : public GavelPolicy {
 //
 // If not all deadlines can be kept, the policy gives up as few as possible and, among such choices,
 // takes the one with the best objective; the answer names the abandoned deadlines. (The authors'
-// program gives up all of them. Agnostic: T_mj is the reference type's.
+// program gives up all of them.) Agnostic: T_mj is the reference type's.
 class TotalThroughput final : public GavelPolicy {
  public:
   struct Options {

@@ -14,7 +14,7 @@
 
 namespace synergy {
 
-// Gives each job its part of every type, as if the cluster were divided into M equal ones (section
+// Gives each job its part of every type, as if the cluster were divided into M equal parts (section
 // 4.1):
 //
 //   x_mj = n_j / (M s_m), with a job's row scaled down to sum 1 if it is larger

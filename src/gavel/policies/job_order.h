@@ -15,8 +15,9 @@
 namespace synergy {
 
 // First in, first out (FIFO): jobs in their order, each on its fastest type with enough free GPUs
-// (the first by name on a tie). The queue stops at the first job that fits nowhere. The answer
-// depends only on the present jobs. A job that runs on none of the types with room is skipped.
+// (the first by name on a tie). The queue stops at the first job for which no type has enough free
+// GPUs. A job that cannot run on any of the types with enough free GPUs is skipped. The answer
+// depends only on the present jobs.
 //
 // Packed: each remaining job, in order, then joins a single job with equally many GPUs. It joins
 // the one with the greatest sum of normalised throughputs, if that sum is above 1.5. Agnostic: on

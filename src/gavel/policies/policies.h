@@ -3,9 +3,9 @@
 // Gavel's policies, which decide the fraction of its time that each job spends on each GPU type
 // (problem.h), and the table of the authors' names. type_policies.h has the product's names.
 //
-// An authors' name consists of the objective and the view of the GPU types: "_perf" for each job's
-// throughput on each type, "_packed" for the throughput of pairs as well, and no suffix if all
-// types are alike.
+// Each of the authors' names consists of the objective and the view of the GPU types: "_perf" for
+// each job's throughput on each type, "_packed" for the throughput of pairs as well, and no suffix
+// if all types are alike.
 //
 // Threading: a policy has one caller at a time, because some keep state between calls; any thread
 // may call the rest. Failures: kInvalid names the field of the problem that the policy requires or

@@ -92,7 +92,7 @@ class QueuedEventRecorder final : public EventRecorder {
     {
       std::unique_lock lock(mutex_);
       draining_ = true;
-      // A wait between two attempts would take most of the second.
+      // A wait between two attempts could use up the time that is left for the queue.
       waiting_.request_stop();
       changed_.notify_all();
       done_.wait_for(lock, kDrainFor, [this] { return finished_; });

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads and writes that the device plugin makes on its own Node.
+// Reads and writes the device plugin's own Node.
 //
 // Threading: any thread. Failures: as in ApiClient.
 //

@@ -1,9 +1,8 @@
 #pragma once
 
-// Writes of the controller to Nodes: the annotations that keep them from scale-down. Tests replace
-// it.
+// Writes the annotations by which the controller protects Nodes from scale-down. Tests replace it.
 //
-// Threading: from any thread.
+// Threading: any thread.
 // Failures: as in ApiClient; kConflict if the node has changed since it was read.
 
 #include <memory>
@@ -23,7 +22,7 @@ class NodeGuardApi {
   virtual Result<> Write(const NodeGuardChange& change, std::stop_token stop) = 0;
 };
 
-// The client outlives the result.
+// The client must outlive the result.
 std::unique_ptr<NodeGuardApi> MakeNodeGuardApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls by which the controller runs trials of Jobs that wait, and stops Jobs because of them.
+// Calls by which the controller runs trials of waiting Jobs, and stops Jobs whose trials failed.
 // Tests replace it with a simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it

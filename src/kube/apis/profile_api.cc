@@ -66,7 +66,7 @@ class HttpProfileApi final : public ProfileApi {
   }
 
  private:
-  // Returns the profile as it is then.
+  // Returns the profile after the patch.
   Result<std::string> PatchedStatus(const ProfileObject& object, const std::string& body,
                                     std::stop_token stop) {
     return client_.Patch(PathOf(object) + "/status", "application/merge-patch+json", body,

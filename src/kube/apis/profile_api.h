@@ -31,7 +31,7 @@ class ProfileApi {
   virtual Result<> WriteMeasured(const ProfileObject& object, const MeasuredProfile& measured,
                                  std::stop_token stop) = 0;
   // Returns kConflict if the profile has changed since it was read, and kInvalid if the API server
-  // has dropped the raise, as by an older CustomResourceDefinition.
+  // has dropped the raise, for example because its CustomResourceDefinition is older.
   virtual Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
                                     std::stop_token stop) = 0;
   virtual Result<> Delete(const ProfileObject& object, std::stop_token stop) = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes about job queues that the controller makes to the API server. Tests replace it with a
+// Writes the controller's decisions about job queues to the API server. Tests replace it with a
 // simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it

@@ -25,10 +25,10 @@ struct CurvePoint {
   double throughput = 0;
   // Cores that it used there; 0: no longer known.
   double used = 0;
-  // Set if CPU kept it from being faster.
+  // Set if a lack of CPU kept it from being faster.
   bool bound = false;
-  // Set if that was by a quota, so that it is known to have run with that amount. Otherwise `cpu`
-  // is the amount that it could have had.
+  // Set if a quota limited it to `cpu`, so that it is known to have run with that amount, whether
+  // or not it was bound. Otherwise `cpu` is the amount that it could have had.
   bool quota = false;
   // Set if it waited for storage, so this is a lower bound.
   bool starved = false;

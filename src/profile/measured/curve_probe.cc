@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// A probe above the CPU that a pod uses leaves it this multiple of its use.
+// If a probe gives a pod more CPU than it uses, the probe's amount is this multiple of that use.
 constexpr double kProbeMargin = 1.2;
 // A pod that uses more than this fraction of what it could have uses most of it.
 constexpr double kMostOfIt = 0.8;
@@ -77,7 +77,7 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
     if (is_informative) return plan(half);
     return std::nullopt;
   }
-  // At its best speed it uses more than the slope requires: it waits busily, or the curve bends.
+  // At its best speed it uses more than the slope requires: it busy-waits, or the curve bends.
   if (model && !serial) {
     const MilliCpu bend = FromCores(kKneeMargin * model->cpu_seconds * best);
     const bool open = !range.bound && InCores(bend) < kSameKnee * range.used && bend < enough &&

@@ -37,7 +37,7 @@ std::optional<CurveModel> Explain(const CurvePoints& points, double agreement);
 // Returns the mean of the points within `agreement` of the fastest.
 double Plateau(const CurvePoints& points, double agreement);
 // Returns whether a clearly smaller amount of CPU did not make the training slower. A training that
-// waits busily uses all its CPU without being faster.
+// busy-waits uses all its CPU without being faster.
 bool IsFlat(const CurvePoints& points, double agreement);
 
 // Margin of a knee above the CPU that is known to be needed.
@@ -54,8 +54,8 @@ struct CurveClaimRules {
   MilliCpu fair_share;
   double agreement = 0;
   bool confirmed = false;
-  // Set if all points are lower bounds. What was used at the best speed then counts as enough, but
-  // only lowers what is above the fair share.
+  // Set if all points are lower bounds. The CPU used at the best speed then counts as enough, but
+  // may lower only amounts above the fair share.
   bool estimate = false;
 };
 // Returns the points that may be published: the observed ones, a guess above them if the training

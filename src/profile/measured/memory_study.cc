@@ -78,7 +78,7 @@ void Note(MemoryStudy& study, const PodProgress& progress) {
   study.shared |= progress.memory->shared;
   if (!study.first) study.first = study.last;
   if (!study.window) study.window = study.last;
-  // A checkpoint from before the first reading tells nothing about the memory that was seen.
+  // A checkpoint from before the first reading does not explain the memory that was seen.
   if (!study.checkpoint && progress.checkpoint && *progress.checkpoint >= study.first->use.at)
     study.checkpoint = progress.checkpoint;
   NoteEpoch(study, progress);

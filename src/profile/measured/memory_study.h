@@ -53,7 +53,8 @@ void Note(MemoryStudy& study, const PodProgress& progress);
 // Returns nullopt if too little is known.
 std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study);
 
-// Returns the larger of each value. `seen` comes from another pod, or a later time, than `known`.
+// Returns the larger of each value; bytes_per_iteration is that of `known` if `known` has a data
+// set, otherwise that of `seen`. `seen` comes from another pod, or a later time, than `known`.
 MeasuredMemory Combined(const MeasuredMemory& known, const MeasuredMemory& seen);
 
 // Returns whether they differ by more than repeated measurements do.

@@ -17,8 +17,8 @@ constexpr size_t kEnough = 4;
 constexpr double kLongEnough = 7;  // seconds
 constexpr double kAverage = 20;    // seconds: one is enough, for example from a rarely flushed log
 constexpr size_t kEnoughToTrim = 5;
-// A rate is far off if it differs from the usual one by this fraction; and the fraction of the time
-// that may be far off.
+// A rate is far off if it differs from the usual one by more than the fraction kFarOff. At most the
+// fraction kMostOff of the time may be far off.
 constexpr double kFarOff = 0.25;
 constexpr double kMostOff = 0.45;
 
@@ -48,7 +48,7 @@ std::vector<Interval> Intervals(std::span<const ProgressSample> samples) {
   return intervals;
 }
 
-// Returns the median by time: half of the time was faster.
+// Returns the median, weighted by time: half of the time was faster.
 double MedianRate(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.rate() < b.rate(); });
