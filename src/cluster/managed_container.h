@@ -221,10 +221,19 @@ struct ContainerHistory {
   bool operator==(const ContainerHistory&) const = default;
 };
 
+// What its author says of a GPU that it has in turns (docs/internals/sharing.md).
+struct SharingContainer {
+  bool may_pack = false;            // it may run at the same time as another pod that may
+  std::optional<Bytes> gpu_memory;  // the most that it takes; nullopt: unknown
+
+  bool operator==(const SharingContainer&) const = default;
+};
+
 struct ManagedContainer : AdmittedContainer,
                           SpecifiedContainer,
                           ReportedContainer,
-                          ContainerHistory {
+                          ContainerHistory,
+                          SharingContainer {
   // Returns whether it has a temporary quota: less CPU than its own, or more than its limit.
   bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }
   bool BurstsAt(WallTime now) const { return probe && probe->burst && now < probe->until; }
