@@ -207,6 +207,8 @@ TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
                      {{seconds(0), seconds(55)}, {seconds(110), seconds(165)}},
                      {"b", "c"}};
   EXPECT_EQ(read("synergy", WriteTurn(turn)), turn);
+  const GpuTurn packed{turn.epoch, seconds(60), {{seconds(0), seconds(60)}}, {}, "b"};
+  EXPECT_EQ(read("synergy", WriteTurn(packed)), packed);
   EXPECT_FALSE(read("kubectl-annotate", WriteTurn(turn)));
   GpuTurn too_long = turn;
   too_long.runs.pop_back();  // suspended for 165 s
