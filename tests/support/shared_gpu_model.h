@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,8 @@ class SharedGpuModel {
   std::vector<PackNews> news;
   bool reports = true;   // the agent answers
   bool suspends = true;  // the agent follows turns
+  // The turns that the agent follows instead of the present ones, by pod.
+  std::map<std::string, GpuTurn> outdated;
 
  private:
   struct Training {
@@ -122,8 +125,12 @@ class SharedGpuModel {
     Duration suspended{};
   };
 
+  std::optional<GpuTurn> FollowedBy(const TurnPod& pod) const {
+    const auto found = outdated.find(pod.pod->name);
+    return found == outdated.end() ? pod.pod->fungible->turn : found->second;
+  }
   bool Runs(const TurnPod& pod) {
-    const auto& turn = pod.pod->fungible->turn;
+    const std::optional<GpuTurn> turn = FollowedBy(pod);
     if (!suspends || !turn || turn->RunsAt(at.wall)) return true;
     return std::none_of(turn->with.begin(), turn->with.end(),
                         [&](const std::string& other) { return Has(other); });
@@ -133,7 +140,7 @@ class SharedGpuModel {
     while (at.wall < end) {
       WallTime next = end;
       for (const TurnPod& pod : pods["n1"]) {
-        const auto& turn = pod.pod->fungible->turn;
+        const std::optional<GpuTurn> turn = FollowedBy(pod);
         if (const auto change = turn ? turn->NextSwitch(at.wall) : std::nullopt)
           next = std::min(next, *change);
       }

@@ -12,7 +12,7 @@
 
 #include "cluster/annotations.h"
 #include "cluster/labels.h"
-#include "cluster/node.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/gpu_amount.h"
 
 namespace synergy::controller {
@@ -31,13 +31,13 @@ bool IsOfThisPodAlone(const Error& error) {
 }
 
 // Returns the product of the node's GPUs; empty if they are not alike, or that is unknown.
-std::string ProductOf(const Node& node) {
+std::string ProductOf(const NodeDetail& node) {
   const std::vector<std::string>& products = node.gpu_kinds.products;
   return products.size() == 1 ? products.front() : std::string();
 }
 
 // Returns the memory of each of the node's GPUs, as feature discovery tells; nullopt if unknown.
-std::optional<Bytes> GpuMemoryOf(const Node& node) {
+std::optional<Bytes> GpuMemoryOf(const NodeDetail& node) {
   const std::string_view text = FindLabel(node.labels, kGpuMemoryLabel).value_or("");
   int64_t mib = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
@@ -79,8 +79,8 @@ std::string TextOf(const PackNews& news, size_t pod) {
       break;
   }
   return fmt::format(
-      "no longer runs at the same time as {} on its GPU, because their speeds "
-      "cannot be measured{}",
+      "no longer runs at the same time as {} on its GPU: one of the two has ended, idles, has "
+      "restarted, or was not reported in time, or their GPU has other pods{}",
       other,
       minutes > 0 ? fmt::format("; they may be tried again in {} min", minutes) : std::string());
 }

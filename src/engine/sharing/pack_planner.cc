@@ -91,21 +91,23 @@ void PackPlanner::Observe(const GpuInTurns& gpu, Instant now) {
   const bool changed = std::exchange(state.members, members) != members;
   if (changed || !gpu.in_force || !AllTakeTurns(gpu)) Disturb(state, now + kSettles);
 
-  // More pods run than the turns say while the agent does not follow them.
+  // While the agent does not follow the turns, more pods run than these say, or one of a pack.
   std::set<std::string> running;  // pods, and the first ones of packs
+  std::map<std::string, bool> suspended;
   for (const GpuInTurns::Member& member : gpu.members) {
+    if (!member.takes_turns || ReceivedAt(*member.pod, now) != newest) continue;
     const std::string& uid = member.pod->pod->uid;
-    const KnownProgress& report = *member.pod->report;
-    if (!member.takes_turns || report.pod.turn->suspended ||
-        ReceivedAt(*member.pod, now) != newest) {
-      continue;
-    }
+    suspended[uid] = member.pod->report->pod.turn->suspended;
+    if (suspended.at(uid)) continue;
     const auto pack =
         std::find_if(state.packs.begin(), state.packs.end(),
                      [&uid = uid](const GpuPack& other) { return other.second == uid; });
     running.insert(pack == state.packs.end() ? uid : pack->first);
   }
-  if (newest > state.newest_report && running.size() > 1) Disturb(state, newest);
+  const bool apart = std::any_of(state.packs.begin(), state.packs.end(), [&](const GpuPack& pack) {
+    return suspended[pack.first] != suspended[pack.second];
+  });
+  if (newest > state.newest_report && (running.size() > 1 || apart)) Disturb(state, newest);
   state.newest_report = std::max(state.newest_report, newest);
 
   for (const GpuInTurns::Member& member : gpu.members) {

@@ -13,11 +13,11 @@
 // hold their memory together already. Others fit by what their authors declared, with a reserve.
 //
 // A speed counts only as long as nothing disturbs it: the pods of the GPU stay the same, their
-// turns are written, and no more of them run than the turns say. A trial ends without a result if a
-// report is missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends,
-// idles or opts out, or if a window takes too long. A pack ends in the same step, so that its pods
-// take turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner
-// has no packs and no speeds, and measures both anew.
+// turns are written, and the pods run as these say. A trial ends without a result if a report is
+// missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or
+// opts out, or if a window takes too long. A pack ends in the same step, so that its pods take
+// turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner has
+// no packs and no speeds, and measures both anew.
 //
 // Threading: one owner.
 
@@ -100,8 +100,8 @@ class PackPlanner {
   static constexpr Duration kLeastSilence = std::chrono::seconds(20);
   static constexpr size_t kMostResults = 1000;
 
-  // Measures, and returns the packs from now on. `gpus`: all that are reported. REQUIRES: a pod is
-  // a member of one GPU; `at.now` does not decrease.
+  // Measures, and returns the packs from now on. `gpus`: all that are reported. REQUIRES: a
+  // pod that takes turns is a member of one GPU; `at.now` does not decrease.
   std::vector<GpuPack> Plan(std::span<const GpuInTurns> gpus, Moment at);
 
   // Returns what has become of packs since the last call.

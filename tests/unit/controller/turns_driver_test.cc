@@ -228,9 +228,9 @@ TEST_F(PackingDriverTest, PacksAreReportedOnBothPods) {
   EXPECT_THAT(packed[2], HasSubstr("keeps running at the same time as team/b"));
   EXPECT_THAT(packed[3], HasSubstr("of its speed alone (team/a at 0."));
   EXPECT_EQ(pods_.pod("a").fungible->turn->beside, pods_.pod("b").uid);
-  for (const char* line : {R"(synergy_turns_packs_total{outcome="kept"} 1)",
-                           R"(synergy_turns_pods{state="packed"} 2)",
-                           R"(synergy_turns_pods{state="in_turns"} 0)"}) {
+  for (const char* line :
+       {R"(synergy_turns_packs_total{outcome="kept"} 1)", R"(synergy_turns_pods{state="packed"} 2)",
+        R"(synergy_turns_pods{state="in_turns"} 0)"}) {
     EXPECT_THAT(metrics_.Render(), HasSubstr(line));
   }
   EXPECT_TRUE(Renews());

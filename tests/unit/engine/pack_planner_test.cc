@@ -203,6 +203,13 @@ TEST_F(PackPlannerTest, TrialWithoutAResultEndsAndRests) {
   EXPECT_FALSE(gpu.Of("a").pod->fungible->turn->with.empty());
 }
 
+TEST_F(PackPlannerTest, PodsThatDoNotRunTogetherAreNotJudged) {
+  HavePair(0.2, 0.2);
+  gpu.OutcomesIn(seconds(30));
+  for (const char* name : {"a", "b"}) gpu.outdated[name] = *gpu.Of(name).pod->fungible->turn;
+  EXPECT_EQ(gpu.OutcomesIn(minutes(8)), "tried given_up");
+}
+
 TEST_F(PackPlannerTest, KeptPackThatCannotBeMeasuredEnds) {
   HavePair(0.8, 0.7);
   EXPECT_EQ(gpu.OutcomesIn(minutes(8)), "tried kept");
