@@ -221,7 +221,7 @@ struct ContainerHistory {
   bool operator==(const ContainerHistory&) const = default;
 };
 
-// What its author says of a GPU that it has in turns (docs/internals/sharing.md).
+// The wishes of its author for a GPU that it has in turns (docs/internals/sharing.md).
 struct SharingContainer {
   bool may_pack = false;            // it may run at the same time as another pod that may
   std::optional<Bytes> gpu_memory;  // the most that it takes; nullopt: unknown

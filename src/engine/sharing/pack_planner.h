@@ -17,7 +17,7 @@
 // missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or
 // opts out, or if a window takes too long. A pack ends in the same step, so that its pods take
 // turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner has
-// no packs and no speeds, and measures both anew.
+// no packs and no speeds, and measures both again.
 //
 // Threading: one owner.
 
@@ -49,7 +49,7 @@ namespace synergy {
 struct TurnPod {
   std::shared_ptr<const Pod> pod;
   std::optional<KnownProgress> report;  // nullopt: none in the last few minutes
-  // Of its node's GPUs, if they are alike and that is known.
+  // Properties of its node's GPUs, if they are alike and that is known.
   std::string gpu_product = {};
   std::optional<Bytes> gpu_memory = std::nullopt;
 };
@@ -67,7 +67,7 @@ struct GpuInTurns {
   std::vector<Member> members;
 };
 
-// What becomes of a pack.
+// The results of packs.
 enum class PackOutcome : uint8_t {
   kTried,    // a trial begins
   kReused,   // packed without a trial, because its workloads are known to be good together
@@ -130,7 +130,7 @@ class PackPlanner {
   };
 
   void Observe(const GpuInTurns& gpu, Instant now);
-  // Begins all stretches of the GPU's pods anew.
+  // Ends all stretches of the GPU's pods; the next ones begin at `from`.
   void Disturb(const Gpu& gpu, Instant from);
   void MeasureAlone(const GpuInTurns& gpu, const Gpu& state);
   void MeasurePack(const GpuPack& names, Pack& pack, Moment at);

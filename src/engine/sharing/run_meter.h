@@ -39,7 +39,7 @@ class RunMeter {
     double iterations = 0;
   };
 
-  // Forgets the stretch, and begins anew with the first report received at `from` or later.
+  // Forgets the stretch, and begins another with the first report received at `from` or later.
   void Begin(Instant from);
   // Takes in a report, unless it is known. Returns false if the training or the agent has restarted
   // since the last one. REQUIRES: the report has a `turn`, and `received` does not decrease.

@@ -236,7 +236,7 @@ TEST_F(PackingDriverTest, PacksAreReportedOnBothPods) {
   EXPECT_TRUE(Renews());
 }
 
-TEST_F(PackingDriverTest, RefusalSaysTheSpeedsAndWhenThePairMayBeTriedAgain) {
+TEST_F(PackingDriverTest, RefusalHasTheSpeedsAndTheTimeUntilTheNextTrial) {
   HaveTrainer("a");
   HaveTrainer("b");
   for (int step = 0; step < 300; ++step) Train(0.4, 0.4);

@@ -80,7 +80,7 @@ TEST_F(RunMeterTest, NextStretchBeginsWhereTheLastEnds) {
   EXPECT_EQ(meter_.stretch().iterations, 30);
 }
 
-TEST_F(RunMeterTest, RestartsAreTold) {
+TEST_F(RunMeterTest, RestartEndsTheStretch) {
   const auto stays = [this](const auto& change) {
     meter_ = RunMeter();
     known_ = {};
