@@ -223,6 +223,29 @@ TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
   }
 }
 
+TEST(ResizeStatusTest, HasTheAuthorsWishesForPacking) {
+  const auto read = [](const std::string& annotations) {
+    return *ReadModified(R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1",)"
+                         R"("annotations":{"synergy.io/container":"train",)"
+                         R"("synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"8Gi\"}",)"
+                         R"("synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}")" +
+                         annotations + R"(}},"spec":{"containers":[{"name":"train"}]}})")
+                .object.fungible;
+  };
+  const ManagedContainer both =
+      read(R"(,"synergy.io/packing":"true","synergy.io/gpu-memory":"6Gi")");
+  EXPECT_TRUE(both.may_pack);
+  EXPECT_EQ(both.gpu_memory, GiB(6));
+  const ManagedContainer none = read("");
+  EXPECT_FALSE(none.may_pack);
+  EXPECT_EQ(none.gpu_memory, std::nullopt);
+  EXPECT_FALSE(read(R"(,"synergy.io/packing":"yes")").may_pack);
+  for (const char* odd : {"lots", "0", "-1Gi"}) {
+    const std::string text = std::string(R"(,"synergy.io/gpu-memory":")") + odd + '"';
+    EXPECT_EQ(read(text).gpu_memory, std::nullopt) << odd;
+  }
+}
+
 TEST(ResizeStatusTest, HasWhatASuspensionDependsOn) {
   const ResizeStatus plain = ReadModified(kShrinking).object;
   EXPECT_EQ(plain.gpus_in_turns, 0);
