@@ -145,11 +145,19 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& uids, const std
 void RemarkOnTurns(const Pod& pod, const TurnReading& reading, const PodFacts& facts, WallTime now,
                    std::vector<std::string>& remarks) {
   const std::optional<GpuTurn>& turn = pod.fungible->turn;
+  std::string beside;
+  if (turn && !turn->beside.empty()) {
+    const std::vector<std::string> names = NamesOf({turn->beside}, pod.node, facts.cluster.get());
+    beside = fmt::format("it runs packed: at the same time as {} on its GPU",
+                         names.empty() ? "another pod" : names.front());
+  }
   if (!reading.refusal.empty()) {
     remarks.push_back(
         fmt::format("it takes no turns on its GPU, and is never suspended: {}", reading.refusal));
   } else if (!turn) {
     remarks.emplace_back("no other pod that trains has its GPU, so it takes no turns");
+  } else if (turn->with.empty()) {
+    remarks.push_back(fmt::format("{}, so neither waits", beside));
   } else {
     const std::vector<std::string> names = NamesOf(turn->with, pod.node, facts.cluster.get());
     const std::string with = names.empty() ? fmt::format("{} other pods", turn->with.size())
@@ -161,6 +169,7 @@ void RemarkOnTurns(const Pod& pod, const TurnReading& reading, const PodFacts& f
                                          : std::string("suspended"),
                                   ToShortText(turn->runs.front().end - turn->runs.front().begin),
                                   with));
+    if (!beside.empty()) remarks.push_back(beside);
   }
 }
 

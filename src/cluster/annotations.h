@@ -52,6 +52,10 @@ inline constexpr std::string_view kExpectedDuration = "synergy.io/expected-durat
 // An annotation that users set on pods. "true": the pod may be suspended for its turns on GPUs even
 // if it has several GPUs or is in a gang (docs/internals/sharing.md).
 inline constexpr std::string_view kSuspend = "synergy.io/suspend";
+// "true": while the pod takes turns on a GPU, it may run at the same time as another such pod.
+inline constexpr std::string_view kPacking = "synergy.io/packing";
+// The most memory of a GPU that the pod takes, such as "12Gi".
+inline constexpr std::string_view kGpuMemory = "synergy.io/gpu-memory";
 
 // Annotations that the webhook writes. Amounts are written as {"cpu":"1500m","memory":"4Gi"}, and
 // belong to the container that has the GPUs.

@@ -33,6 +33,9 @@ struct GpuTurn {
   Duration cycle{};
   std::vector<Part> runs;         // ascending; each ends before the next begins
   std::vector<std::string> with;  // uids of the pods that have the same GPUs in the other parts
+  // The uid of the pod that runs at the same times (packing); empty: none. If these two are the
+  // only ones on the GPUs, `runs` is the whole cycle, and `with` is empty.
+  std::string beside = {};
 
   // Returns whether the pod runs at that time, by the node's clock. REQUIRES: IsValid().
   bool RunsAt(WallTime now) const;

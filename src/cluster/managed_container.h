@@ -223,10 +223,19 @@ struct ContainerHistory {
   bool operator==(const ContainerHistory&) const = default;
 };
 
+// The wishes of its author for a GPU that it has in turns (docs/internals/sharing.md).
+struct SharingContainer {
+  bool may_pack = false;            // it may run at the same time as another pod that may
+  std::optional<Bytes> gpu_memory;  // the most that it takes; nullopt: unknown
+
+  bool operator==(const SharingContainer&) const = default;
+};
+
 struct ManagedContainer : AdmittedContainer,
                           SpecifiedContainer,
                           ReportedContainer,
-                          ContainerHistory {
+                          ContainerHistory,
+                          SharingContainer {
   // Return whether the container has a temporary quota: of less CPU than it has, or of more than
   // its limit.
   bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }

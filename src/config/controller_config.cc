@@ -107,7 +107,8 @@ YamlField Reservations(ControllerConfig::Reservations& reservations) {
 YamlField Turns(ControllerConfig::Turns& turns) {
   return Section({{"enabled", NotInChart(Truth(turns.enabled))},
                   {"quantum", Duration(turns.quantum, {.least = std::chrono::seconds(30),
-                                                       .most = std::chrono::seconds(110)})}});
+                                                       .most = std::chrono::seconds(110)})},
+                  {"packing", Truth(turns.packing)}});
 }
 
 Result<bool> ParseGrowth(std::string_view text) {
@@ -180,6 +181,10 @@ ControllerConfig ReadController(const YAML::Node& root) {
   }
   if (config.turns.enabled && !config.progress.enabled) {
     Reject(root, "turns.enabled: needs progress.enabled, because node agents report shared GPUs");
+  }
+  if (config.turns.packing && !config.turns.enabled) {
+    Reject(root,
+           "turns.packing: needs turns.enabled, because only pods that take turns are packed");
   }
   if (config.reservations.autoscaler && !config.reservations.enabled) {
     Reject(root, "reservations.autoscaler: needs reservations.enabled, whose nodes it protects");

@@ -150,10 +150,12 @@ struct ControllerConfig {
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
   // Whether pods that share GPUs in turns are suspended one after another, and how long each runs
-  // (docs/internals/sharing.md). Requires progress.
+  // (docs/internals/sharing.md). Requires progress. With packing, pods that opted in may run at the
+  // same time.
   struct Turns {
     bool enabled = false;
     std::chrono::milliseconds quantum{60000};
+    bool packing = false;
   } turns;
   // Whether to report failures of managed pods in events, records and a metric (docs/failures.md).
   // Changes no pod.

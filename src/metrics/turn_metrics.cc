@@ -12,23 +12,30 @@ class TurnMetrics::Impl {
       MakeCounters(registry, "synergy_turns_writes_total", "Writes of pods' turns, by outcome.");
   Counters& plans =
       MakeCounters(registry, "synergy_turns_plans_total", "Plans of turns, by outcome.");
+  Counters& packs = MakeCounters(registry, "synergy_turns_packs_total",
+                                 "Pairs of pods that ran on a GPU at the same time, by outcome.");
 };
 
 TurnMetrics::TurnMetrics() : impl_(std::make_unique<Impl>()) {
   StartAtZero(impl_->writes, "outcome", {"written", "failed"});
   StartAtZero(impl_->plans, "outcome", {"complete", "incomplete"});
-  SetPods(0, 0);
+  StartAtZero(impl_->packs, "outcome",
+              {"tried", "reused", "kept", "refused", "undone", "given_up"});
+  SetPods(0, 0, 0);
 }
 TurnMetrics::~TurnMetrics() = default;
 
-void TurnMetrics::SetPods(size_t in_turns, size_t suspended) {
+void TurnMetrics::SetPods(size_t in_turns, size_t suspended, size_t packed) {
   impl_->pods.Add({{"state", "in_turns"}}).Set(static_cast<double>(in_turns));
   impl_->pods.Add({{"state", "suspended"}}).Set(static_cast<double>(suspended));
+  impl_->pods.Add({{"state", "packed"}}).Set(static_cast<double>(packed));
 }
 
 void TurnMetrics::CountWrite(std::string_view outcome) { Count(impl_->writes, "outcome", outcome); }
 
 void TurnMetrics::CountPass(std::string_view outcome) { Count(impl_->plans, "outcome", outcome); }
+
+void TurnMetrics::CountPack(std::string_view outcome) { Count(impl_->packs, "outcome", outcome); }
 
 std::string TurnMetrics::Render() const { return RenderText(impl_->registry); }
 

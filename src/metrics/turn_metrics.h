@@ -17,12 +17,14 @@ class TurnMetrics {
   TurnMetrics();
   ~TurnMetrics();
 
-  // Sets how many pods take turns, and how many are suspended at the moment.
-  void SetPods(size_t in_turns, size_t suspended);
+  // Sets how many pods take turns, are suspended at the moment, and run packed with another one.
+  void SetPods(size_t in_turns, size_t suspended, size_t packed);
   // Counts writes of a pod's turns: "written", "failed".
   void CountWrite(std::string_view outcome);
   // Counts plans: "complete" if all its changes were written, otherwise "incomplete".
   void CountPass(std::string_view outcome);
+  // Counts what becomes of packs: as ToString(PackOutcome).
+  void CountPack(std::string_view outcome);
 
   // Returns the text exposition format (version 0.0.4).
   std::string Render() const;

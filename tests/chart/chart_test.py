@@ -534,8 +534,9 @@ class RenderTest(unittest.TestCase):
             return yaml.safe_load(config)["turns"]
 
         self.assertEqual(turns({}), {"enabled": False, "quantum": "60s"})
-        on = {"nodeAgent": {"turns": {"enabled": True}}, "controller": {"config": {"turns": {"quantum": "30s"}}}}
-        self.assertEqual(turns(on), {"enabled": True, "quantum": "30s"})
+        on = {"nodeAgent": {"turns": {"enabled": True}},
+              "controller": {"config": {"turns": {"quantum": "30s", "packing": True}}}}
+        self.assertEqual(turns(on), {"enabled": True, "quantum": "30s", "packing": True})
         self.assertIs(turns({"nodeAgent": {"enabled": False, "turns": {"enabled": True}}})["enabled"], False)
 
     def test_shadow_mode_reads_alone(self):

@@ -1,12 +1,18 @@
 #include "controller/tuner/turns/turns_driver.h"
 
+#include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cluster/annotations.h"
+#include "cluster/labels.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/gpu_amount.h"
 
 namespace synergy::controller {
@@ -14,11 +20,69 @@ namespace {
 
 // With the API server down, each write takes seconds to fail.
 constexpr size_t kMostFailures = 5;
+// GPU feature discovery's label for the memory of a GPU, in MiB, and the most that is believed.
+constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
+constexpr int64_t kMostGpuMemoryMib = int64_t{1} << 30;
 
 // Returns whether the API server refused, or did not need, only this write.
 bool IsOfThisPodAlone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict ||
          error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid;
+}
+
+// Returns the product of the node's GPUs; empty if they are not alike, or that is unknown.
+std::string ProductOf(const NodeDetail& node) {
+  const std::vector<std::string>& products = node.gpu_kinds.products;
+  return products.size() == 1 ? products.front() : std::string();
+}
+
+// Returns the memory of each of the node's GPUs, as feature discovery tells; nullopt if unknown.
+std::optional<Bytes> GpuMemoryOf(const NodeDetail& node) {
+  const std::string_view text = FindLabel(node.labels, kGpuMemoryLabel).value_or("");
+  int64_t mib = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
+  const bool is_read = error == std::errc() && end == text.data() + text.size();
+  if (!is_read || mib <= 0 || mib > kMostGpuMemoryMib) return std::nullopt;
+  return MiB(mib);
+}
+
+std::string OfAlone(const PackNews& news, size_t pod) {
+  return fmt::format("{:.2f} of its speed alone ({} at {:.2f})", news.speeds[pod],
+                     news.pods[1 - pod]->Key(), news.speeds[1 - pod]);
+}
+
+// Returns an event's text for one of the two pods.
+std::string TextOf(const PackNews& news, size_t pod) {
+  const std::string other = news.pods[1 - pod]->Key();
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(news.rest).count();
+  switch (news.outcome) {
+    case PackOutcome::kTried:
+      return fmt::format(
+          "runs at the same time as {} on its GPU, on trial: alone it does {:.3g} "
+          "iterations a second",
+          other, news.alone[pod]);
+    case PackOutcome::kReused:
+      return fmt::format(
+          "runs at the same time as {} on its GPU, because pods like these did {:.2f}"
+          " and {:.2f} of their speeds alone together",
+          other, news.speeds[pod], news.speeds[1 - pod]);
+    case PackOutcome::kKept:
+      return fmt::format("keeps running at the same time as {} on its GPU: it has {}", other,
+                         OfAlone(news, pod));
+    case PackOutcome::kRefused:
+    case PackOutcome::kUndone:
+      return fmt::format(
+          "takes turns again, not at the same time as {}: together it had {}; they "
+          "may be tried again in {} min",
+          other, OfAlone(news, pod), minutes);
+    case PackOutcome::kGivenUp:
+      break;
+  }
+  return fmt::format(
+      "no longer runs at the same time as {} on its GPU: one of the two has ended, idles, has "
+      "restarted, or was not reported in time, or their GPU has other pods{}",
+      other,
+      minutes > 0 ? fmt::format("; they may be tried again in {} min", minutes) : std::string());
 }
 
 }  // namespace
@@ -37,16 +101,16 @@ TurnsDriver::TurnsDriver(Settings settings, ClusterState& state, const ProgressS
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      planner_(settings_.quantum) {}
+      planner_(settings_.quantum, settings_.packing) {}
 
 void TurnsDriver::StartOver() {
-  planner_ = TurnPlanner(settings_.quantum);
+  planner_ = TurnPlanner(settings_.quantum, settings_.packing);
   refusals_.clear();
 }
 
 void TurnsDriver::Rest() {
   renewal_.End();
-  metrics_.SetPods(0, 0);
+  metrics_.SetPods(0, 0, 0);
 }
 
 std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now) const {
@@ -58,7 +122,8 @@ std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now)
     if (!node.exists || node.detail->allocatable.Get(turns) <= 0) continue;
     for (const auto& pod : node.detail->pods) {
       if (pod->requests.other.Get(turns) <= 0) continue;
-      by_node[node.detail->name].push_back({pod, progress_.Of(pod->uid, now)});
+      by_node[node.detail->name].push_back(
+          {pod, progress_.Of(pod->uid, now), ProductOf(*node.detail), GpuMemoryOf(*node.detail)});
     }
   }
   return by_node;
@@ -69,6 +134,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
   const auto pods = PodsByNode(at.now);
   ReportRefusals(pods);
   const TurnPlan plan = planner_.Plan(pods, at);
+  ReportPacks(plan.news);
   size_t written = 0;
   size_t failed = 0;
   for (const TurnChange& change : plan.changes) {
@@ -80,7 +146,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
     for (const TurnPod& pod : here)
       suspended += pod.report && pod.report->pod.turn && pod.report->pod.turn->suspended ? 1 : 0;
   }
-  metrics_.SetPods(plan.in_turns, suspended);
+  metrics_.SetPods(plan.in_turns, suspended, plan.packed);
   const bool all = written == plan.changes.size();
   metrics_.CountPass(all ? "complete" : "incomplete");
   if (all && !stop.stop_requested() && may_act_()) renewal_.Renew(clock_.Now());
@@ -123,19 +189,40 @@ bool TurnsDriver::Write(const TurnChange& change, const std::stop_token& stop) {
 
 void TurnsDriver::Report(const TurnChange& change) {
   std::string message = "no longer takes turns: no other pod of its GPU trains";
+  if (change.turn && change.with.empty()) {
+    log_.Info("turns written", {{"pod", change.pod->Key()}, {"beside", change.beside}});
+    return;  // SynergyPacked says it
+  }
   if (change.turn) {
     const GpuTurn& turn = *change.turn;
     const auto seconds = [](Duration time) {
       return std::chrono::round<std::chrono::seconds>(time).count();
     };
     message = fmt::format(
-        "takes turns on its GPU with {}: it runs for {} s, and is suspended for {} s",
-        fmt::join(change.with, ", "), seconds(turn.runs.front().end - turn.runs.front().begin),
+        "takes turns on its GPU with {}: {} for {} s, and is suspended for {} s",
+        fmt::join(change.with, ", "),
+        change.beside.empty() ? "it runs" : fmt::format("it runs beside {}", change.beside),
+        seconds(turn.runs.front().end - turn.runs.front().begin),
         seconds(turn.cycle - (turn.runs.front().end - turn.runs.front().begin)));
   }
   log_.Info("turns written", {{"pod", change.pod->Key()}, {"turns", message}});
   events_.Record({change.pod->pod_namespace, change.pod->name, change.pod->uid, "Normal",
                   "SynergyTurns", std::move(message)});
+}
+
+void TurnsDriver::ReportPacks(const std::vector<PackNews>& news) {
+  for (const PackNews& one : news) {
+    metrics_.CountPack(ToString(one.outcome));
+    log_.Info("pods on a GPU at the same time", {{"pod", one.pods[0]->Key()},
+                                                 {"other", one.pods[1]->Key()},
+                                                 {"outcome", std::string(ToString(one.outcome))},
+                                                 {"speed", one.speeds[0]},
+                                                 {"other_speed", one.speeds[1]}});
+    for (size_t pod = 0; pod < 2; ++pod) {
+      events_.Record({one.pods[pod]->pod_namespace, one.pods[pod]->name, one.pods[pod]->uid,
+                      "Normal", "SynergyPacked", TextOf(one, pod)});
+    }
+  }
 }
 
 }  // namespace synergy::controller

@@ -1,8 +1,8 @@
 #pragma once
 
 // Manages the turns of pods on GPUs (engine/sharing/turn_planner.h): it passes the pods and node
-// agents' reports to the planner, writes changed turns as annotations, reports them as events, and
-// renews them while they are up to date (controller/progress/turn_renewal.h).
+// agents' reports to the planner, writes changed turns as annotations, reports them and packs as
+// events, and renews them while they are up to date (controller/progress/turn_renewal.h).
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
 // have succeeded, turns are not renewed, so agents let all pods run after a minute; a write that
@@ -34,6 +34,7 @@ class TurnsDriver {
   struct Settings {
     std::string gpu_resource;
     Duration quantum = std::chrono::seconds(60);  // same as in GpuTurns
+    bool packing = false;
   };
 
   // All references must outlive this object. `may_act` is checked before each write.
@@ -56,6 +57,8 @@ class TurnsDriver {
   // Returns false if the API server could not be reached.
   bool Write(const TurnChange& change, const std::stop_token& stop);
   void Report(const TurnChange& change);
+  // Reports what has become of packs, on both pods.
+  void ReportPacks(const std::vector<PackNews>& news);
 
   const Settings settings_;
   ClusterState& state_;

@@ -16,8 +16,10 @@ TurnsUnit::TurnsUnit(const config::ControllerConfig& config, WatchedCluster& clu
     : enabled_(config.turns.enabled),
       renewal_(progress.turn_renewal()),
       driver_(
-          {.gpu_resource = config.gpu_resource, .quantum = config.turns.quantum}, cluster.state(),
-          progress.store(), pod_api, events, renewal_,
+          {.gpu_resource = config.gpu_resource,
+           .quantum = config.turns.quantum,
+           .packing = config.turns.packing},
+          cluster.state(), progress.store(), pod_api, events, renewal_,
           [&leadership] { return leadership.MayAct(); }, clock, log, metrics),
       loop_(
           {.may_act = [&cluster, &leadership] { return leadership.MayAct() && cluster.Complete(); },

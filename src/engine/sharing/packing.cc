@@ -156,6 +156,22 @@ bool Packing::Observe(Instant now, const GpuPack& names, const PackWindow& windo
   return true;
 }
 
+void Packing::Abort(Instant now, const GpuPack& names, const std::array<double, 2>& speeds) {
+  const auto entry = packs_.find(names);
+  if (entry == packs_.end()) return;
+  Refuse(now, entry->second, speeds);
+  packs_.erase(entry);
+}
+
+void Packing::Abandon(Instant now, const GpuPack& names) {
+  const auto entry = packs_.find(names);
+  if (entry == packs_.end()) return;
+  PackResult& result = results_[WorkloadsOf(entry->second.candidate)];
+  result.good = false;
+  result.refused_until = std::max(result.refused_until, now + kFirstRest);
+  packs_.erase(entry);
+}
+
 bool Packing::IsOnTrial(const GpuPack& pack) const {
   const auto entry = packs_.find(pack);
   return entry != packs_.end() && entry->second.on_trial;

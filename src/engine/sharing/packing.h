@@ -103,12 +103,21 @@ class Packing {
   // refusing or undoing it. Does nothing if there is no such pack.
   bool Observe(Instant now, const GpuPack& pack, const PackWindow& window);
 
-  // Returns whether the pack is on trial.
+  // Ends a pack with these speeds, relative to those alone, in the order of the pack; the pair is
+  // refused. Does nothing if there is no such pack.
+  void Abort(Instant now, const GpuPack& pack, const std::array<double, 2>& speeds);
+  // Ends a pack that cannot be measured: the pair rests for kFirstRest and is not refused, and is
+  // no longer known to be good. Does nothing if there is no such pack.
+  void Abandon(Instant now, const GpuPack& pack);
+
+  // Returns whether there is such a pack, and whether it is on trial.
+  bool Holds(const GpuPack& pack) const { return packs_.contains(pack); }
   bool IsOnTrial(const GpuPack& pack) const;
 
   // Returns the results, measured here or set.
   const std::map<WorkloadPair, PackResult>& results() const { return results_; }
   void SetResult(const WorkloadPair& pair, const PackResult& result) { results_[pair] = result; }
+  void Forget(const WorkloadPair& pair) { results_.erase(pair); }
 
   struct Counts {
     uint64_t tried = 0;

@@ -4,12 +4,16 @@
 // and expresses them as annotations. Each pod has one GPU, so each GPU has its own rotation.
 //
 //   pods and reports -> sharers of each GPU -> GpuTurns -> GpuTurn of each pod -> what has changed
+//                                   '> PackPlanner ---^ packs
 //
 // A pod takes part if its node's agent reports its GPU and agrees to suspend it, it has begun to
 // train, and it is not idle. With a known format of progress, training begins with the first
 // iteration, or after kLongestStart at the latest. All other pods run freely, and no pod waits for
 // them. Among sharers of unequal priority, those below the highest have the shortest turns, because
 // no pod may be suspended for longer than kMostSuspended.
+//
+// With packs, two sharers may have one slot together (pack_planner.h). If they are the only sharers
+// of the GPU, their turn is the whole cycle.
 //
 // The annotations are the memory that outlives a leader: a new planner continues the rotations that
 // it finds on a node. Rotations follow the wall clock, which nodes use to carry them out.
@@ -30,25 +34,23 @@
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "engine/sharing/gpu_turns.h"
+#include "engine/sharing/pack_planner.h"
 #include "profile/pod_progress.h"
 
 namespace synergy {
-
-// A pod that requests GPUs in turns, and is on its node.
-struct TurnPod {
-  std::shared_ptr<const Pod> pod;
-  std::optional<KnownProgress> report;  // nullopt: none in the last few minutes
-};
 
 struct TurnChange {
   std::shared_ptr<const Pod> pod;
   std::optional<GpuTurn> turn;    // nullopt: remove the annotation
   std::vector<std::string> with;  // names, with namespaces, of the pods in `turn->with`
+  std::string beside = {};        // and of `turn->beside`
 };
 
 struct TurnPlan {
   std::vector<TurnChange> changes;  // of annotations
-  size_t in_turns = 0;              // pods
+  size_t in_turns = 0;              // pods that wait for others
+  size_t packed = 0;                // pods that run at the same time as another one
+  std::vector<PackNews> news;
 };
 
 // Returns whether both describe the same times, in whichever cycle they begin, and the same
@@ -64,8 +66,8 @@ class TurnPlanner {
   // or thaws the pods.
   static constexpr Duration kOldReport = std::chrono::minutes(1);
 
-  // `quantum`: the same as in GpuTurns.
-  explicit TurnPlanner(Duration quantum) : quantum_(quantum) {}
+  // `quantum`: the same as in GpuTurns. `packs`: whether pods may run at the same time.
+  explicit TurnPlanner(Duration quantum, bool packs = false) : quantum_(quantum), packs_(packs) {}
 
   // `pods`: all pods of the cluster, by node. Call it every few seconds, and whenever members
   // change.
@@ -74,18 +76,28 @@ class TurnPlanner {
  private:
   struct NodeTurns {
     GpuTurns turns;
-    std::map<std::string, Instant> seen;  // uids of pods, and since when
-    std::set<std::string> begun;          // uids of pods that have trained
+    std::map<std::string, Instant> seen;     // uids of pods, and since when
+    std::set<std::string> begun;             // uids of pods that have trained
+    std::map<std::string, GpuTurn> planned;  // the turns of the last plan, by uid
+    std::vector<GpuSharer> sharers;          // in this step
   };
 
   // Returns whether the pod trains and so takes turns.
   static bool IsActive(NodeTurns& node, const TurnPod& pod, Instant now);
   static std::vector<GpuSharer> SharersOf(NodeTurns& node, std::span<const TurnPod> pods,
                                           Instant now);
-  static void PlanNode(NodeTurns& node, std::span<const TurnPod> pods, Moment at, bool adopt,
-                       TurnPlan& plan);
+  // Returns the GPUs of the node that are reported, with their pods.
+  static std::vector<GpuInTurns> GpusOf(const std::string& name, const NodeTurns& node,
+                                        std::span<const TurnPod> pods);
+  void PlanNode(NodeTurns& node, std::span<const TurnPod> pods, Instant now,
+                std::span<const GpuPack> packs, TurnPlan& plan) const;
+  // Returns the packs, by node.
+  std::map<std::string, std::vector<GpuPack>> PlanPacks(
+      const std::map<std::string, std::vector<TurnPod>>& pods, Moment at, TurnPlan& plan);
 
   Duration quantum_;
+  bool packs_;
+  PackPlanner pack_planner_;
   std::map<std::string, NodeTurns> nodes_;
   WallTime latest_{};
 };

@@ -98,11 +98,12 @@ void Members(auto& each, Like<GpuTurn::Part> auto& part) {
 }
 
 void Members(auto& each, Like<GpuTurn> auto& turn) {
-  auto& [epoch, cycle, runs, with] = turn;
+  auto& [epoch, cycle, runs, with, beside] = turn;
   each("epoch", epoch);
   each("cycle", cycle);
   each("runs", runs);
   each("with", with);
+  each("beside", beside);
 }
 
 void Members(auto& each, Like<LooserIdentities> auto& identities) {
@@ -163,6 +164,12 @@ void Members(auto& each, Like<ContainerHistory> auto& container) {
   each("turn", turn);
 }
 
+void Members(auto& each, Like<SharingContainer> auto& container) {
+  auto& [may_pack, gpu_memory] = container;
+  each("mayPack", may_pack);
+  each("gpuMemory", gpu_memory);
+}
+
 // The text has this order, too.
 template <class Part>
 void MembersOf(auto& each, Like<ManagedContainer> auto& container) {
@@ -175,6 +182,7 @@ void Members(auto& each, Like<ManagedContainer> auto& container) {
   MembersOf<SpecifiedContainer>(each, container);
   MembersOf<ReportedContainer>(each, container);
   MembersOf<ContainerHistory>(each, container);
+  MembersOf<SharingContainer>(each, container);
 }
 
 void Members(auto& each, Like<NodeRequirement> auto& requirement) {

@@ -104,6 +104,7 @@ std::optional<GpuTurn> ReadTurn(FieldReader& fields, Value root) {
   const std::optional<WallTime> epoch = ParseTime(fields.Text(fields.Object(root)["epoch"]));
   if (!epoch) return std::nullopt;
   GpuTurn turn{*epoch, ReadOffset(fields, root["cycleMs"]), {}, {}};
+  turn.beside = fields.Text(root["beside"]);
   bool whole = true;
   fields.Array(root["runsMs"]).ForEachElement([&](Value part) {
     std::vector<Duration> ends;
@@ -120,6 +121,15 @@ std::optional<GpuTurn> ReadTurn(FieldReader& fields, Value root) {
   });
   if (!whole || !turn.IsValid()) return std::nullopt;
   return turn;
+}
+
+// Reads what the author says of a GPU that the pod has in turns.
+void ReadSharing(FieldReader& fields, Value annotations, SharingContainer& sharing) {
+  sharing.may_pack = fields.Text(annotations[annotations::kPacking]) == "true";
+  const Value memory = annotations[annotations::kGpuMemory];
+  if (memory.absent()) return;
+  const Bytes bytes(ToBytes(fields.Amount(memory), kLargestRequest));
+  if (bytes > Bytes(0)) sharing.gpu_memory = bytes;
 }
 
 // Reads whether and when the kernel OOM-killed one of the containers. The status does not show the
@@ -287,6 +297,7 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     fungible->turn = ReadWrittenByUs<GpuTurn>(fields, annotations[annotations::kTurn],
                                               "is not a turn that Synergy wrote", ReadTurn);
   }
+  ReadSharing(fields, annotations, *fungible);
   fungible->unshrinkable_until =
       ParseTime(fields.Text(annotations[annotations::kUnshrinkableUntil]));
   fungible->memory_let_be = !annotations[annotations::kMemoryLetBe].absent();

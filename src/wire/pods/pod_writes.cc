@@ -190,7 +190,12 @@ std::string WriteTurn(const GpuTurn& turn) {
     if (&uid != turn.with.data()) out += ',';
     AppendJsonString(out, uid);
   }
-  return out + "]}";
+  out += ']';
+  if (!turn.beside.empty()) {
+    out += R"(,"beside":)";
+    AppendJsonString(out, turn.beside);
+  }
+  return out + '}';
 }
 
 std::string WriteKeptPlace(const std::string& node, WallTime until) {

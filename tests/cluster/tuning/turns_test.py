@@ -1,11 +1,16 @@
-"""Turns on GPUs: what the controller plans, writes and renews, on a real API server. A stand-in of
-the node agent reports the pods' GPUs, and suspends nothing."""
+"""Turns on GPUs, and packs: what the controller plans, writes and renews, on a real API server. A
+stand-in of the node agent reports the pods' GPUs, and suspends nothing."""
 
+import contextlib
 import copy
+import datetime
 import json
+import threading
+import time
 import unittest
 
 import failures
+import tiers
 from cluster import GPU, Cluster, ClusterTest, wait_for
 from stand_in_agent import StandInAgent
 
@@ -13,13 +18,71 @@ TURNS = f"{GPU}.turns"
 NODE = "turns-1"
 
 
-def pod(name):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+def pod(name, **annotations):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": annotations},
             "spec": {"schedulerName": "synergy-scheduler", "nodeSelector": {"kubernetes.io/hostname": NODE},
                      "tolerations": [{"operator": "Exists"}], "restartPolicy": "Never",
                      "terminationGracePeriodSeconds": 0,
                      "containers": [{"name": "train", "image": "synergy.test/busybox:1",
                                      "resources": {"limits": {TURNS: "1"}}}]}}
+
+
+class Trainers:
+    """Pods that train on shared GPUs, and follow their turns exactly. Two of them that run at the
+    same time have the given parts of their speeds alone. Used in a `with` block."""
+
+    STEP = 0.05  # seconds
+
+    def __init__(self, test, pairs, rate=20):
+        self.test, self.rate = test, rate
+        self.speed = {}  # pod -> its part of its speed alone, beside the other one
+        self.other = {}
+        for pair, speeds in pairs.items():
+            for name, other, speed in zip(pair, reversed(pair), speeds):
+                self.speed[name], self.other[name] = speed, other
+        self.gpu = {name: f"GPU-{index}" for index, pair in enumerate(pairs) for name in pair}
+        self.done = dict.fromkeys(self.speed, 0.0)
+        self.last = dict.fromkeys(self.speed, 0.0)
+        self.suspended = dict.fromkeys(self.speed, 0.0)
+
+    @contextlib.contextmanager
+    def running(self):
+        stop = threading.Event()
+        thread = threading.Thread(target=self.run, args=(stop,))
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    @staticmethod
+    def runs_at(turn, now):
+        if not turn:
+            return True
+        epoch = datetime.datetime.fromisoformat(turn["epoch"].replace("Z", "+00:00")).timestamp()
+        offset = (now - epoch) * 1000 % turn["cycleMs"]
+        return any(begin <= offset < end for begin, end in turn["runsMs"])
+
+    def run(self, stop):
+        at = time.time()
+        uids = {name: self.test.uids(name)[0] for name in self.speed}
+        while not stop.wait(0.5):
+            turns = {name: self.test.turn(name) for name in self.speed}
+            while at + self.STEP < time.time():
+                at += self.STEP
+                runs = {name for name, turn in turns.items() if self.runs_at(turn, at)}
+                for name in self.speed:
+                    if name not in runs:
+                        self.suspended[name] += self.STEP
+                        continue
+                    self.done[name] += self.STEP * self.rate * (self.speed[name] if self.other[name] in runs else 1)
+                    self.last[name] = at
+            for name, uid in uids.items():
+                self.test.agent.reports[uid] = {
+                    "uid": uid, "format": "tqdm", "iterations": self.done[name], "last": int(self.last[name] * 1e9),
+                    "turn": {"gpus": [self.gpu[name]], "suspended": name not in runs,
+                             "timeSuspended": int(self.suspended[name] * 1e9), "refusal": ""}}
 
 
 class TurnsTest(ClusterTest):
@@ -37,7 +100,7 @@ class TurnsTest(ClusterTest):
         cls.agent = cls.enterClassContext(StandInAgent(cluster, NODE))
         super().setUpClass()
         cls.enterClassContext(cluster.controller(progress=cls.agent.settings(),
-                                                 turns="{enabled: true, quantum: 30s}"))
+                                                 turns="{enabled: true, quantum: 30s, packing: true}"))
 
     def setUp(self):
         super().setUp()
@@ -119,6 +182,45 @@ class TurnsTest(ClusterTest):
         wait_for("plans of the new leader", lambda: self.plans() >= 3)
         self.await_renewal()
         self.assertEqual({name: self.turn(name) for name in ("a", "b")}, turns)
+
+    def events_of(self, name, text):
+        return [message for message in self.cluster.events(name) if text in message]
+
+    @tiers.long
+    def test_a_good_pair_is_kept_packed_and_a_bad_one_undone(self):
+        self.cluster.create(*[pod(name, **{"synergy.io/packing": "true"}) for name in "abcd"])
+        wait_for("the pods to be bound", lambda: set("abcd") <= set(self.cluster.bound()))
+        pairs = {("a", "b"): (0.8, 0.7), ("c", "d"): (0.4, 0.4)}
+        begun, ended = {}, {}
+
+        def looked():
+            for one, other in pairs:
+                packed = (self.turn(one) or {}).get("beside") == self.uids(other)[0]
+                if packed:
+                    begun.setdefault(one, time.monotonic())
+                elif one in begun:
+                    ended.setdefault(one, time.monotonic())
+            return "c" in ended and self.events_of("a", "keeps running")
+
+        with Trainers(self, pairs).running():
+            wait_for("both results", looked, seconds=900)
+            self.await_renewal()
+        self.assertLess(ended["c"] - begun["c"], 180)
+        self.assertNotIn("a", ended)
+        self.assertRegex(self.events_of("a", "keeps running")[0], r"as default/b on its GPU: it has 0\.(7[5-9]|8[0-5])")
+        self.assertEqual(self.turn("a")["with"], [])
+        for name, other in (("c", "d"), ("d", "c")):
+            refusal = self.events_of(name, "takes turns again")[0]
+            self.assertIn(f"not at the same time as default/{other}", refusal)
+            self.assertIn("tried again in 10 min", refusal)
+            self.assertEqual(self.turn(name)["with"], self.uids(other))
+        for outcome, count in (("tried", 2), ("kept", 1), ("refused", 1)):
+            self.assertEqual(self.cluster.controller_metric(f'synergy_turns_packs_total{{outcome="{outcome}"}}'), count)
+
+    def test_pods_that_did_not_opt_in_are_not_packed(self):
+        self.start("a", "b")
+        self.await_partners(a=["b"], b=["a"])
+        self.assertNotIn("beside", self.turn("a"))
 
 
 if __name__ == "__main__":

@@ -400,6 +400,13 @@ TEST(ExplainTest, TurnsAreExplained) {
               HasSubstr("suspended on node n1, 1 turn of GPUs"));
   reading.suspended = false;
   EXPECT_THAT(remarks(), Contains(HasSubstr("it is its turn on the GPU")));
+  const std::string packed = "it runs packed: at the same time as " + other.Key() + " on its GPU";
+  fungible.turn->beside = "b";
+  facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
+  EXPECT_THAT(remarks(), Contains(packed));
+  fungible.turn = GpuTurn{kNow, seconds(60), {{seconds(0), seconds(60)}}, {}, "b"};
+  facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
+  EXPECT_THAT(remarks(), Contains(packed + ", so neither waits"));
   reading.refusal = "its liveness probe would fail";
   EXPECT_THAT(remarks(), Contains(HasSubstr("never suspended: its liveness probe would fail")));
 }

@@ -33,6 +33,7 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(config->reservations.after, std::chrono::minutes(10));
   EXPECT_EQ(config->reservations.most, 1);
   EXPECT_FALSE(config->reservations.autoscaler);
+  EXPECT_FALSE(config->turns.packing);
   EXPECT_EQ(config->max_body_bytes, 20 << 20);
   EXPECT_EQ(config->record_file, "");
 }
@@ -60,6 +61,7 @@ unplaced: {cpuPerGpu: 500m, memoryPerGpu: 4Gi, patience: 5s}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8, autoscaler: true}
+turns: {enabled: true, packing: true}
 failures: {enabled: true, retries: true, prerun: true}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
@@ -101,6 +103,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->reservations.most, 3);
   EXPECT_EQ(config->reservations.least_gpus, 8);
   EXPECT_TRUE(config->reservations.autoscaler);
+  EXPECT_TRUE(config->turns.packing);
   EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
   EXPECT_FALSE(config->kueue_growth_beyond_quota);
   EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));
@@ -185,6 +188,7 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
               HasSubstr("probeLead and probeWindow must be less than 2m together"));
   EXPECT_THAT(complaint("reservations: {after: 0s}"), HasSubstr("reservations.after: "));
   EXPECT_THAT(complaint("reservations: {autoscaler: true}"), HasSubstr("reservations.enabled"));
+  EXPECT_THAT(complaint("turns: {packing: true}"), HasSubstr("turns.packing: needs turns.enabled"));
   EXPECT_THAT(complaint("reservations: {max: 0}"), HasSubstr("reservations.max: "));
   EXPECT_THAT(complaint("reservations: {leastGpus: -1}"), HasSubstr("reservations.leastGpus: "));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: unknown field"));

@@ -161,6 +161,90 @@ TEST_F(TurnsDriverTest, RefusalsHaveOneEventForEachReason) {
   EXPECT_THAT(events_.lines().front(), HasSubstr("its liveness probe would fail"));
 }
 
+class PackingDriverTest : public TurnsDriverTest {
+ protected:
+  PackingDriverTest() {
+    Node node = testing::NodeOfFour("n1");
+    node.allocatable.other.Set("nvidia.com/gpu.turns", 8);
+    node.gpu_kinds.products = {"v100"};
+    state_.UpsertNode(node);
+  }
+
+  void HaveTrainer(const std::string& name) {
+    Have(name);
+    pods_.Change(name, [](Pod& pod) {
+      ManagedContainer fungible = *pod.fungible;
+      fungible.may_pack = true;
+      pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
+    });
+    state_.UpsertPod(pods_.pod(name));
+    reports_[name].format = "tqdm";
+    reports_[name].iterations = 1;
+  }
+  // Lets both train for two seconds at ten iterations a second, or together at these parts of it.
+  void Train(double speed, double other) {
+    clock_.Advance(seconds(2));
+    const WallTime now = clock_.WallNow();
+    std::vector<PodProgress> reported;
+    for (auto& [name, report] : reports_) {
+      const auto& turn = pods_.pod(name).fungible->turn;
+      const bool packed = turn && !turn->beside.empty();
+      report.turn->suspended = turn && !turn->RunsAt(now);
+      if (report.turn->suspended) {
+        report.turn->time_suspended += seconds(2);
+      } else {
+        report.iterations += !packed ? 20 : 20 * (name == "a" ? speed : other);
+        report.last = now;
+      }
+      reported.push_back(report);
+    }
+    store_.Observe("n1", {}, std::move(reported), clock_.Present());
+    packing_.Step({});
+  }
+
+  TurnsDriver packing_{{.gpu_resource = "nvidia.com/gpu", .packing = true},
+                       state_,
+                       store_,
+                       pods_,
+                       events_,
+                       renewal_,
+                       [this] { return may_act_; },
+                       clock_,
+                       log_.log,
+                       metrics_};
+};
+
+TEST_F(PackingDriverTest, PacksAreReportedOnBothPods) {
+  HaveTrainer("a");
+  HaveTrainer("b");
+  for (int step = 0; step < 300; ++step) Train(0.8, 0.7);
+  std::vector<std::string> packed;
+  for (const std::string& line : events_.lines()) {
+    if (line.find("at the same time") != std::string::npos) packed.push_back(line);
+  }
+  ASSERT_EQ(packed.size(), 4U);
+  EXPECT_THAT(packed[0], HasSubstr("runs at the same time as team/b on its GPU, on trial"));
+  EXPECT_THAT(packed[1], HasSubstr("runs at the same time as team/a on its GPU, on trial"));
+  EXPECT_THAT(packed[2], HasSubstr("keeps running at the same time as team/b"));
+  EXPECT_THAT(packed[3], HasSubstr("of its speed alone (team/a at 0."));
+  EXPECT_EQ(pods_.pod("a").fungible->turn->beside, pods_.pod("b").uid);
+  for (const char* line :
+       {R"(synergy_turns_packs_total{outcome="kept"} 1)", R"(synergy_turns_pods{state="packed"} 2)",
+        R"(synergy_turns_pods{state="in_turns"} 0)"}) {
+    EXPECT_THAT(metrics_.Render(), HasSubstr(line));
+  }
+  EXPECT_TRUE(Renews());
+}
+
+TEST_F(PackingDriverTest, RefusalHasTheSpeedsAndTheTimeUntilTheNextTrial) {
+  HaveTrainer("a");
+  HaveTrainer("b");
+  for (int step = 0; step < 300; ++step) Train(0.4, 0.4);
+  EXPECT_THAT(events_.lines(), ::testing::Contains(HasSubstr("tried again in 10 min")));
+  EXPECT_EQ(pods_.pod("a").fungible->turn->beside, "");
+  EXPECT_THAT(metrics_.Render(), HasSubstr(R"(synergy_turns_packs_total{outcome="refused"} 1)"));
+}
+
 TEST_F(TurnsDriverTest, PodsWithoutTheResourceTakeNoTurns) {
   for (const char* name : {"a", "b"}) {
     Have(name);

@@ -50,10 +50,14 @@ TEST(PromtoolTest, RejectsABadMetric) {
 
 TEST(PromtoolTest, AcceptsTurns) {
   metrics::TurnMetrics metrics;
-  metrics.SetPods(2, 1);
+  metrics.SetPods(2, 1, 4);
   metrics.CountWrite("written");
   metrics.CountPass("complete");
+  metrics.CountPack("kept");
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
+  EXPECT_NE(metrics.Render().find("synergy_turns_pods{state=\"packed\"} 4"), std::string::npos);
+  EXPECT_NE(metrics.Render().find("synergy_turns_packs_total{outcome=\"kept\"} 1"),
+            std::string::npos);
   EXPECT_NE(metrics.Render().find("synergy_turns_pods{state=\"suspended\"} 1"), std::string::npos);
 }
 

@@ -207,6 +207,8 @@ TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
                      {{seconds(0), seconds(55)}, {seconds(110), seconds(165)}},
                      {"b", "c"}};
   EXPECT_EQ(read("synergy", WriteTurn(turn)), turn);
+  const GpuTurn packed{turn.epoch, seconds(60), {{seconds(0), seconds(60)}}, {}, "b"};
+  EXPECT_EQ(read("synergy", WriteTurn(packed)), packed);
   EXPECT_FALSE(read("kubectl-annotate", WriteTurn(turn)));
   GpuTurn too_long = turn;
   too_long.runs.pop_back();  // suspended for 165 s
@@ -218,6 +220,29 @@ TEST(ResizeStatusTest, ATurnCountsWhereSynergyHasWrittenIt) {
         R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[0,1,2]]})",
         R"({"epoch":"2026-11-21T07:05:20Z","cycleMs":60000,"runsMs":[[30000,0]]})"}) {
     EXPECT_FALSE(read("synergy", odd)) << odd;
+  }
+}
+
+TEST(ResizeStatusTest, HasTheAuthorsWishesForPacking) {
+  const auto read = [](const std::string& annotations) {
+    return *ReadModified(R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1",)"
+                         R"("annotations":{"synergy.io/container":"train",)"
+                         R"("synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"8Gi\"}",)"
+                         R"("synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}")" +
+                         annotations + R"(}},"spec":{"containers":[{"name":"train"}]}})")
+                .object.fungible;
+  };
+  const ManagedContainer both =
+      read(R"(,"synergy.io/packing":"true","synergy.io/gpu-memory":"6Gi")");
+  EXPECT_TRUE(both.may_pack);
+  EXPECT_EQ(both.gpu_memory, GiB(6));
+  const ManagedContainer none = read("");
+  EXPECT_FALSE(none.may_pack);
+  EXPECT_EQ(none.gpu_memory, std::nullopt);
+  EXPECT_FALSE(read(R"(,"synergy.io/packing":"yes")").may_pack);
+  for (const char* odd : {"lots", "0", "-1Gi"}) {
+    const std::string text = std::string(R"(,"synergy.io/gpu-memory":")") + odd + '"';
+    EXPECT_EQ(read(text).gpu_memory, std::nullopt) << odd;
   }
 }
 

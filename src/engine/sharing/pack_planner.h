@@ -1,0 +1,153 @@
+#pragma once
+
+// Chooses which of the cluster's pods run at the same time on a GPU that pods have in turns
+// (packing.h), and measures them by their agents' reports (run_meter.h). TurnPlanner owns it.
+//
+//   pods of GPUs, reports -> speeds alone, in turns -> candidates -> Packing -> packs
+//                         '> windows of packs --------------------------^
+//
+// A pair of pods is a candidate if the authors of both opted in, both report iterations, and no CPU
+// is probed; if the GPU's product is known, and its pods all train, take turns and have the same
+// priority; and if the pair fits into the GPU's memory. A suspended pod keeps its GPU memory. So
+// two pods that have both done kResidentIterations without a restart, while this planner saw them,
+// hold their memory together already. Others fit by what their authors declared, with a reserve.
+//
+// A speed counts only as long as nothing disturbs it: the pods of the GPU stay the same, their
+// turns are written, and the pods run as these say. A trial ends without a result if a report is
+// missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or
+// opts out, or if a window takes too long. A pack ends in the same step, so that its pods take
+// turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner has
+// no packs and no speeds, and measures both again.
+//
+// Threading: one owner.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cluster/pod.h"
+#include "core/clock.h"
+#include "core/units.h"
+#include "engine/sharing/gpu_turns.h"
+#include "engine/sharing/packing.h"
+#include "engine/sharing/run_meter.h"
+#include "profile/pod_progress.h"
+
+namespace synergy {
+
+// A pod that requests GPUs in turns, and is on its node.
+struct TurnPod {
+  std::shared_ptr<const Pod> pod;
+  std::optional<KnownProgress> report;  // nullopt: none in the last few minutes
+  // Properties of its node's GPUs, if they are alike and that is known.
+  std::string gpu_product = {};
+  std::optional<Bytes> gpu_memory = std::nullopt;
+};
+
+// A GPU that pods have in turns, with the pods that are reported to have it.
+struct GpuInTurns {
+  struct Member {
+    const TurnPod* pod = nullptr;  // has a report with a `turn`
+    bool takes_turns = false;      // it trains, and may be suspended
+  };
+
+  std::string node;
+  std::string uuid;
+  bool in_force = false;  // the turns of the last plan are written on these pods
+  std::vector<Member> members;
+};
+
+// The results of packs.
+enum class PackOutcome : uint8_t {
+  kTried,    // a trial begins
+  kReused,   // packed without a trial, because its workloads are known to be good together
+  kKept,     // after a trial
+  kRefused,  // by a trial
+  kUndone,   // once kept
+  kGivenUp,  // nothing can be said of it
+};
+std::string_view ToString(PackOutcome outcome);  // "tried", "reused", "kept" and so on
+
+struct PackNews {
+  PackOutcome outcome = PackOutcome::kTried;
+  std::array<std::shared_ptr<const Pod>, 2> pods;
+  std::array<double, 2> speeds{};  // relative to those alone; of kReused, kKept, kRefused, kUndone
+  std::array<double, 2> alone{};   // iterations per second
+  Duration rest{};                 // until the pair may be tried again
+};
+
+class PackPlanner {
+ public:
+  static constexpr double kResidentIterations = 100;
+  // The reserve of GPU memory for each pod: a factor, and an amount.
+  static constexpr double kMemoryFactor = 1.1;
+  static constexpr Bytes kMemoryReserve = MiB(512);
+  // How long after a change speeds count again.
+  static constexpr Duration kSettles = std::chrono::seconds(5);
+  // The least time that is compared with the speed alone.
+  static constexpr Duration kLeastStretch = std::chrono::seconds(10);
+  // In a trial: how long a pod may be silent that would have reported iterations.
+  static constexpr Duration kLeastSilence = std::chrono::seconds(20);
+  static constexpr size_t kMostResults = 1000;
+
+  // Measures, and returns the packs from now on. `gpus`: all that are reported. REQUIRES: a
+  // pod that takes turns is a member of one GPU; `at.now` does not decrease.
+  std::vector<GpuPack> Plan(std::span<const GpuInTurns> gpus, Moment at);
+
+  // Returns what has become of packs since the last call.
+  std::vector<PackNews> TakeNews() { return std::exchange(news_, {}); }
+  const Packing& packing() const { return packing_; }
+
+ private:
+  using GpuKey = std::pair<std::string, std::string>;  // node, UUID
+  struct Measured {
+    RunMeter meter;
+    RunMeter::Stretch alone;  // so far; old ones count less
+    bool seen = false;        // in this step
+  };
+  struct Gpu {
+    std::vector<std::tuple<std::string, bool>> members;
+    std::vector<GpuPack> packs;
+    Instant newest_report{};
+    bool seen = false;  // in this step
+  };
+  struct Pack {
+    PackCandidate candidate;
+    GpuKey gpu;
+    std::array<std::shared_ptr<const Pod>, 2> pods;
+    Instant begun_at{};
+    Instant measured_at{};
+  };
+
+  void Observe(const GpuInTurns& gpu, Instant now);
+  // Ends all stretches of the GPU's pods; the next ones begin at `from`.
+  void Disturb(const Gpu& gpu, Instant from);
+  void MeasureAlone(const GpuInTurns& gpu, const Gpu& state);
+  void MeasurePack(const GpuPack& names, Pack& pack, Moment at);
+  void AddCandidates(const GpuInTurns& gpu, Moment at, std::vector<PackCandidate>& candidates,
+                     std::map<GpuPack, Pack>& known);
+  bool Fits(const TurnPod& first, const TurnPod& second) const;
+  PackMember MemberOf(const TurnPod& pod, double slice) const;
+  // Ends a pack that has been measured.
+  void Report(PackOutcome outcome, const Pack& pack, Instant now);
+  void GiveUp(const GpuPack& names, const Pack& pack, Instant now);
+  void ForgetOldResults(Instant now);
+
+  Packing packing_;
+  std::map<std::string, Measured> pods_;  // by uid
+  std::map<GpuKey, Gpu> gpus_;
+  std::map<GpuPack, Pack> packs_;
+  std::vector<PackNews> news_;
+};
+
+}  // namespace synergy
