@@ -51,7 +51,7 @@ namespace synergy::controller {
 
 class RetryKeeper {
  public:
-  // How long after a failure its job may be suspended, and how long after that decision.
+  // How long after a failure its job may be suspended, and also how long after the decision.
   static constexpr Duration kLatest = std::chrono::minutes(10);
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
@@ -97,7 +97,7 @@ class RetryKeeper {
   // Makes the next attempt prefer other nodes.
   void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                    const RetryDecision& decision);
-  // Raises the memory of the next attempt if that was decided, and tells what was.
+  // Raises the memory of the next attempt if `decision` includes that, and reports the decision.
   Outcome Enlarge(const std::string& of_namespace, FailureRecord& last,
                   const MemoryRaiser::Profile& profile, const RetryDecision& decision,
                   const std::stop_token& stop);
