@@ -5,9 +5,10 @@
 //
 //   cpu.max, cpu.cfs_quota_us   a quota: the file contains what was written
 //   cgroup.freeze               v2: "1" suspends the group's processes, "0" resumes them
-//   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last one is
-//   io.max                      "8:16 rbps=1000000": bytes a second that the group may read from a
-//                               device; the file has a line for each device with any limit
+//   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last process
+//                               is suspended
+//   io.max                      "8:16 rbps=1000000": bytes per second that the group may read from
+//                               a device; the file has a line for each device with any limit
 //
 // Threading: constants and pure functions.
 

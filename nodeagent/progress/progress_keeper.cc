@@ -379,7 +379,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                         : value.error().message,
                   true);
   }
-  // A counter that falls has restarted at zero.
+  // A counter whose value falls has restarted at zero.
   const double before = counted.last.value_or(*value);
   counted.reported.progress.format = "counter";
   counted.meter.Pause(sources_.time_suspended(pod.uid));
