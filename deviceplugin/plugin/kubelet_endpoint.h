@@ -58,7 +58,7 @@ class KubeletEndpoint {
 
  private:
   void Run(const std::stop_token& stop);
-  // Checks everything once and does what is due. An Error tells what prevents the registration.
+  // Checks everything once and does what is due. An Error states what prevents the registration.
   Result<> Settle(const std::stop_token& stop);
   Result<> Serve();
   void StopServing();
