@@ -46,8 +46,8 @@ void AddNoHeaders(CLI::App& command, OutputArguments& output);
 // Adds --watch, in the same way.
 void AddWatch(CLI::App& command, OutputArguments& output);
 
-// Returns kInvalid if the format is not one of these; for commands that show different kinds of
-// results.
+// Returns kInvalid if the format is not one of the formats of `as`; for commands that show
+// different kinds of results.
 Result<> CheckFormat(const OutputArguments& output, ShownAs as);
 
 using ReadShown = std::function<Result<Shown>()>;

@@ -18,8 +18,8 @@
 
 namespace synergy::cli {
 
-// A pod's progress in the form that is sent to the page: as times of the clock, and in visible
-// steps, so that a training that proceeds as predicted changes little of what is sent.
+// A pod's progress as it is sent to the page: as absolute times, and rounded to visible steps, so
+// that little must be sent again while a training proceeds as predicted.
 
 // Times are in seconds since 1970.
 struct MapProgress {

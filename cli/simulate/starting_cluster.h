@@ -27,7 +27,7 @@ struct PresentCluster {
   // Returns the namespace's profile with this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;
   Gpus gpus() const;
-  // Returns how many nodes offer slices of GPUs, which these GPUs do not include.
+  // Returns how many nodes offer slices of GPUs, which gpus() does not include.
   size_t SharedNodes() const;
   // Returns the share of one GPU, over the whole cluster; kInvalid if no node has GPUs.
   Result<ResourceVector> FairShare() const;
