@@ -88,7 +88,7 @@ class PrerunKeeper {
   void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
              std::string_view why);
   void Announce(const PrerunWorkload& workload, const PrerunFailure& failure);
-  // Records why there is no trial, and does not look at the job for a while.
+  // Records an event about why there is no trial.
   void Refuse(const PrerunWorkload& workload, std::string why);
   void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
                    std::string message);

@@ -101,14 +101,15 @@ class RetryKeeper {
   Outcome Enlarge(const std::string& of_namespace, FailureRecord& last,
                   const MemoryRaiser::Profile& profile, const RetryDecision& decision,
                   const std::stop_token& stop);
-  // Returns nullopt if the job is gone or has ended.
+  // Returns nullopt if the job is gone, has ended, or belongs to an owner that could not be read.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
   static bool AsksToStop(const std::optional<Wish>& wish);
   // Suspends the job of a marked failure.
   Outcome Suspend(const FailureHistory& history, FailureRecord& marked,
                   const std::stop_token& stop);
-  // Returns the object to stop. Returns nullopt if the job is gone or has ended.
+  // Returns the object to stop; nullopt if the job is gone, has ended, or can be stopped only
+  // through a Workload that it does not have.
   Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,
                                                           const FailureRecord& failure,
                                                           const std::stop_token& stop);
