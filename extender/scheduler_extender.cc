@@ -273,7 +273,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     Candidates candidates(*snapshot, args->pod, counted_on, asked);
     for (size_t i = 0; i < args->size(); ++i) {
       const Candidates::Candidate node = candidates.Judge(i);
-      // A node with room is refused because of a reservation.
+      // A node with room was refused because of a reservation, so another look does not help.
       if (!node.failures.none() && MayFitSoon(args->pod, *node.state)) return true;
     }
     return false;

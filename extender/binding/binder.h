@@ -14,8 +14,9 @@
 //   2xx                  -> bound; the watch confirms
 //   a definite refusal   -> forgotten (if no earlier one is in doubt), error
 //   no certain answer    -> queries the API server: on our node: bound; elsewhere, or gone:
-//                           counted as such, error; not bound or no answer: in doubt: error, and
-//                           the place stays assumed until it is settled
+//                           counted as such, error; not bound after a conflict: forgotten, error;
+//                           otherwise not bound, or no answer: in doubt: error, and the place
+//                           stays assumed until it is settled
 //
 // Threading: any thread may call Bind and SettleExpired. Failures: kube-scheduler shows an Error's
 // message in the pod's event.
