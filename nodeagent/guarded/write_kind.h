@@ -26,8 +26,8 @@ struct WriteKind {
   // The longest time for which a text stays, whatever was requested.
   Duration longest{};
   // Returns the text that restores the file's content after `text` is written. Returns kConflict if
-  // another process has written something similar, and kInvalid if the guardian does not write such
-  // a text.
+  // another process already suspends the group or limits these reads, and kInvalid if the guardian
+  // does not write such a text.
   Result<std::string> (*former)(std::string_view content, std::string_view text) = nullptr;
   // Returns whether `text` is in force, judging by the file's content.
   bool (*holds)(std::string_view content, std::string_view text) = nullptr;
