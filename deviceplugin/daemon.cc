@@ -239,9 +239,9 @@ class RunningDaemon final : public Daemon {
   }
 
   // Returns the devices, and marks as unhealthy those that containers still have under another name
-  // from before a change of the configuration, because a GPU is either whole or shared. Slices are
-  // also unhealthy until it is known what containers have. Adds their number to `held`. REQUIRES:
-  // the mutex is held.
+  // from before a change of the configuration, because a GPU is either whole or shared. Adds the
+  // number of these devices to `held`. Slices are also unhealthy until it is known what containers
+  // have. REQUIRES: the mutex is held.
   std::vector<GpuDevice> WithoutHeld(const std::string& resource, bool sliced,
                                      std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {

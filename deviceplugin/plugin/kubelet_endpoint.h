@@ -53,7 +53,7 @@ class KubeletEndpoint {
   ~KubeletEndpoint();
 
   void Publish(std::shared_ptr<const Offer> offer);
-  // Returns whether the resource is registered and the kubelet has a stream or may still open it.
+  // Returns whether the kubelet has an open stream for the resource.
   bool registered() const;
 
  private:
