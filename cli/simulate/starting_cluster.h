@@ -33,8 +33,8 @@ struct PresentCluster {
   Result<ResourceVector> FairShare() const;
 };
 
-// Returns everything as one Kubernetes List. Omits kinds other than nodes and pods that the user
-// may not list; `notes` names them.
+// Returns everything as one Kubernetes List. Omits kinds other than nodes and pods if they cannot
+// be listed; `notes` names these.
 Result<std::string> ReadCluster(kube::ApiClient& client, std::vector<std::string>& notes);
 
 // Parses such a List; `name` is its name in errors. Omits pods that have ended or are about to be
