@@ -50,13 +50,13 @@ Shown ShowVersion() {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns the name with which the program is called: on its own, or by kubectl, which runs it as
-// kubectl-synergy.
+// Returns the name by which users call the program: its own, or "kubectl synergy" if kubectl runs
+// it as kubectl-synergy.
 std::string NameOf(const char* path) {
   return FileName(path).starts_with("kubectl") ? "kubectl synergy" : "synergy";
 }
 
-// Returns whether a shell asks by `synergy __complete WORD...`, or kubectl by
+// Returns whether a shell requests completions by `synergy __complete WORD...`, or kubectl by
 // `kubectl_complete-synergy WORD...`.
 bool Completes(int argc, char** argv) {
   return FileName(argv[0]) == "kubectl_complete-synergy" ||

@@ -36,7 +36,7 @@
 namespace synergy::deviceplugin {
 namespace {
 
-// An NVML call that takes longer hangs; only a restart cures it.
+// An NVML call that takes longer counts as hung; only a restart of the process helps.
 constexpr Duration kLongestLook = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr Duration kBusyInterval = std::chrono::seconds(1);
@@ -44,7 +44,7 @@ constexpr Duration kGuardInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
 
-// Returns kNotFound if NVML is missing and the configuration says not to wait for it.
+// Returns kNotFound if NVML is missing and wait_for_nvml is not set.
 Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config,
                                                  const Clock& clock) {
   const bool file = config.source == config::GpuSource::kFile ||
@@ -190,7 +190,7 @@ class RunningDaemon final : public Daemon {
   }
 
  private:
-  // By the id of a GPU or MIG device: the resources under which containers have it.
+  // Maps the id of a GPU or MIG device to the resources under which containers have it.
   using Holders = std::map<std::string, std::set<std::string>, std::less<>>;
 
   std::string DeadReason() const {
@@ -239,9 +239,9 @@ class RunningDaemon final : public Daemon {
   }
 
   // Returns the devices, and marks as unhealthy those that containers still have under another name
-  // from before a change of the configuration, because a GPU is either whole or shared. Slices are
-  // also unhealthy until it is known what containers have. Adds their number to `held`. REQUIRES:
-  // the mutex is held.
+  // from before a change of the configuration, because a GPU is either whole or shared. Adds the
+  // number of these devices to `held`. Slices are also unhealthy until it is known what containers
+  // have. REQUIRES: the mutex is held.
   std::vector<GpuDevice> WithoutHeld(const std::string& resource, bool sliced,
                                      std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {

@@ -64,7 +64,7 @@ std::vector<metrics::AllocatedGpu> ToAllocated(std::vector<DeviceOwner> owners,
   std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
   for (DeviceOwner& owner : owners) {
     if (!registered.contains(owner.resource)) continue;
-    // The use of a shared GPU belongs to all its containers, so to none of them alone.
+    // The use of a shared GPU belongs to all its containers together, so it is attributed to none.
     const bool is_slice = WithoutSlice(owner.device) != owner.device;
     if (is_slice) {
       owner.device = WithoutSlice(owner.device);

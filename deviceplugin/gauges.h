@@ -13,7 +13,7 @@
 
 namespace synergy::deviceplugin {
 
-// `registered`: by resource.
+// `registered`: whether each resource is registered, by its name.
 metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
                                  const std::map<std::string, bool>& registered,
                                  kubelet::PodResources& pod_resources, bool ready);

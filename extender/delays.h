@@ -1,6 +1,6 @@
 #pragma once
 
-// How long to keep a pod waiting for room that may come before it is refused, or evicts others.
+// How long a pod waits for room that may become free before it is refused, or evicts other pods.
 //
 // Threading: any thread.
 
@@ -17,7 +17,7 @@ namespace synergy::extender {
 
 // When /filter may wait a moment and check again before it refuses every node. kube-scheduler may
 // have received a change slightly earlier than the extender (such as the unannounced end of a pod),
-// and does not retry before the next change. But all its pods wait for the answer meanwhile.
+// and does not retry before the next change. But meanwhile all its pods wait for the answer.
 struct RetryTimes {
   // The time between two such checks if room is known to become free, and if it is not.
   Duration rest = std::chrono::milliseconds(200);

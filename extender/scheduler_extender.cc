@@ -255,7 +255,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
       const GpuReservation* const refused_by =
           passing && node.failures.none() ? passing->RefusedBy(*node.state) : nullptr;
       if (refused_by != nullptr) {
-        // Evictions that kube-scheduler considers need not leave the reserved GPUs free.
+        // Report the node as unresolvable: kube-scheduler's evictions need not leave the reserved
+        // GPUs free.
         failed.push_back({args->spelled_names[i], refusals.Text(*refused_by), true});
       } else if (node.failures.none()) {
         fitting.push_back(args->answers()[i]);
@@ -272,7 +273,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     Candidates candidates(*snapshot, args->pod, counted_on, asked);
     for (size_t i = 0; i < args->size(); ++i) {
       const Candidates::Candidate node = candidates.Judge(i);
-      // A node with room is refused because of a reservation.
+      // A node with room was refused because of a reservation, so another look does not help.
       if (!node.failures.none() && MayFitSoon(args->pod, *node.state)) return true;
     }
     return false;
@@ -442,7 +443,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
     return Reject(Verb::kPreempt, counted.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   // A member of a gang is useless on its own. If kube-scheduler's own filters rejected every node,
-  // there was no filter request, so this refuses the pod.
+  // there was no filter request, so this refuses the preemption.
   if (IsPlacedWithGang(args->pod)) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;

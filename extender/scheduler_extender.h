@@ -93,7 +93,7 @@ class SchedulerExtender {
   bool LeavesAlone(const Pod& pod) const {
     return shadow_ || !(pod.UsesGpus() || pod.SharesGpus());
   }
-  // Sets the GPUs that a requested pod has through ResourceClaims. Returns kUnavailable if the
+  // Sets the GPUs that the request's pod has through ResourceClaims. Returns kUnavailable if the
   // watch has not reported one of the claims although kube-scheduler has seen it.
   Result<> CountDevices(Pod& pod) const;
   // Returns the filter's answer for a member of a gang.

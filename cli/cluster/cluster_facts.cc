@@ -12,7 +12,7 @@
 namespace synergy::cli {
 namespace {
 
-// All, if the namespace is empty.
+// Returns the path of the pods in all namespaces if `pod_namespace` is empty.
 std::string PodsPath(const std::string& pod_namespace) {
   return pod_namespace.empty() ? "/api/v1/pods"
                                : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);

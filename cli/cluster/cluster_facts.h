@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads from the API server, with the user's own rights, what the commands show. It omits what
-// those rights do not allow, and names it in `notes`.
+// those rights do not allow, and lists the omissions in `notes`.
 //
 // Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
 // for objects that a command needs.
@@ -84,8 +84,8 @@ class FactsReader {
   Result<ClusterFacts> ReadPods(const std::string& pod_namespace, const std::string& labels = {});
   // Reads all nodes, and all pods.
   Result<ClusterFacts> ReadCluster(const std::string& labels = {});
-  // Adds the reservations to the facts of that namespace, or of all if it is empty. Reads nothing
-  // if no pod waits for Synergy's scheduler.
+  // Adds the reservations to the facts of that namespace, or of all namespaces if the name is
+  // empty. Reads nothing if no pod waits for Synergy's scheduler.
   void AddReservations(const std::string& pod_namespace, WallTime now, ClusterFacts& facts);
   Result<Profiles> ReadProfiles(const std::string& profile_namespace,
                                 const std::string& labels = {});

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads Kueue's queues and the RoundPolicies that order them, with the user's own rights. It omits
-// what those rights do not allow, and names it in `notes`.
+// what those rights do not allow, and lists the omissions in `notes`.
 //
 // Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
 // for the workloads, without which there is nothing to show.

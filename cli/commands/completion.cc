@@ -85,7 +85,7 @@ bool IsShown(const CLI::App& command) { return !command.get_group().empty(); }
 bool IsShown(const CLI::Option& option) { return !option.get_group().empty(); }
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// Returns the first line, up to the end of its first sentence.
+// Returns the first line, up to the end of its first clause or sentence.
 std::string Summary(const std::string& description) {
   const std::string line = description.substr(0, description.find('\n'));
   // Ignore the dot in "synergy.io".

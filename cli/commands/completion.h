@@ -1,7 +1,7 @@
 #pragma once
 
-// Completes the command line in shells: it finds the words that may come next in the tree of
-// commands and options itself, and has the scripts with which shells ask for them.
+// Completes command lines in shells: finds the words that may come next in the tree of commands and
+// options, and contains the scripts with which shells request these words.
 //
 // Threading: pure, except for the sources. Failures: none; what is unknown is not completed.
 
@@ -48,7 +48,8 @@ std::string ToText(const Completion& completion);
 
 // Returns the names of the shells.
 std::vector<std::string> CompletionShells();
-// Returns the script that makes that shell ask; kInvalid, which names the shells, for any other.
+// Returns the script that makes that shell request completions; for any other shell, kInvalid with
+// the names of the shells.
 Result<std::string> CompletionScript(std::string_view shell);
 
 }  // namespace synergy::cli

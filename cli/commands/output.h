@@ -46,8 +46,8 @@ void AddNoHeaders(CLI::App& command, OutputArguments& output);
 // Adds --watch, in the same way.
 void AddWatch(CLI::App& command, OutputArguments& output);
 
-// Returns kInvalid if the format is not one of these; for commands that show different kinds of
-// results.
+// Returns kInvalid if the format is not one of the formats of `as`; for commands that show
+// different kinds of results.
 Result<> CheckFormat(const OutputArguments& output, ShownAs as);
 
 using ReadShown = std::function<Result<Shown>()>;
@@ -65,8 +65,8 @@ struct Sinks {
   std::function<void(std::string_view)> note;
 };
 
-// Does what Show() does, until `stop`. If a later read fails only because the cluster was
-// unreachable, it is noted and repeated; otherwise its error is returned.
+// Does what Show() does, until `stop`. If a later read fails with an error that may pass, such as
+// an unreachable cluster, the error is noted and the read is repeated; any other error is returned.
 Result<> ShowUntil(const OutputArguments& output, const ReadShown& read, const Sinks& sinks,
                    const Clock& clock, const std::stop_token& stop);
 

@@ -87,7 +87,7 @@ Result<> ServeTokens(const UiArguments& arguments) {
        .self_signed = true,
        .max_body_bytes = http::kSmallBody,
        .max_connections = 128,
-       // `kubectl port-forward` connects from there.
+       // `kubectl port-forward` connects from the loopback address.
        .exempt_loopback = false,
        .on_problem = [&log](std::string_view problem) { log.Warn(problem, {}); }});
   if (!server) return Fail(server.error());

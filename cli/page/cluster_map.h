@@ -18,8 +18,8 @@
 
 namespace synergy::cli {
 
-// A pod's progress in the form that is sent to the page: as times of the clock, and in visible
-// steps, so that a training that proceeds as predicted changes little of what is sent.
+// A pod's progress as it is sent to the page: as absolute times, and rounded to visible steps, so
+// that little must be sent again while a training proceeds as predicted.
 
 // Times are in seconds since 1970.
 struct MapProgress {
@@ -33,8 +33,8 @@ struct MapProgress {
 // `now`: the time at which `known` was read.
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
 
-// Returns whether `progress` need not be sent after `published`: the rates, and the times left,
-// differ by at most 2 %.
+// Returns whether `progress` need not be sent after `published`: the rates and the times left
+// differ by at most 2 % (times also by two seconds), and nothing else visible has changed.
 bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now);
 
 // The members of a node, a pod or a gang, by name. Each value is JSON text, so that members of all

@@ -79,7 +79,7 @@ void WriteRun(json::Writer& out, const StartingCluster& start, const RunResult& 
   out.EndObject();
 }
 
-// Escapes `<`, which alone could end a script element, and which JSON has only in strings.
+// Escapes `<`: without it, no text can end a script element, and JSON has it only in strings.
 std::string WithoutTags(std::string_view json) {
   std::string text;
   text.reserve(json.size());

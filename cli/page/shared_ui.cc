@@ -38,7 +38,7 @@ SharedUi::SharedUi(ConnectByToken connect, ControllerAddress controller, const C
       controller_(std::move(controller)),
       clock_(clock),
       limits_(limits),
-      // An old answer does no harm, because each read is another review.
+      // An old answer does no harm, because the API server checks the token again at each read.
       gate_(JudgeBySelfReview(connect_), clock, log, {.forgive = std::chrono::hours(1)}) {}
 
 void SharedUi::AddRoutes(http::Server& server) {

@@ -1,9 +1,9 @@
 #pragma once
 
 // Answers the page's requests with the live cluster, for one user and with that user's rights. It
-// serves them to the user's own browser: read-only, on the loopback interface, under a secret path,
-// because other users of the machine can reach the port, and other sites can pretend to be on it
-// (DNS rebinding).
+// serves the page to the user's own browser: read-only, on the loopback interface, under a secret
+// path, because other users of the machine can reach the port, and other sites can pretend to be
+// this machine (DNS rebinding).
 //
 // Threading: requests may come from any thread; calls to the API server are made one after another.
 
@@ -57,7 +57,8 @@ class UiServer {
   std::string namespace_;  // of the map; empty: all
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;
-  // Set if it does not exist or is not visible to the user; tried again when a page is opened.
+  // Set if the progress or the queues do not exist or are not visible to the user; tried again when
+  // a page is opened.
   bool no_progress_ = false;
   bool no_queues_ = false;
 };

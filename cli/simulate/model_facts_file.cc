@@ -127,8 +127,8 @@ struct MeasuredModels {
   YAML::Node models;
 };
 
-// Returns the models for the largest number of CPUs per GPU that is not above `wanted`, or for the
-// least.
+// Returns the models for the largest number of CPUs per GPU that is not above `wanted`, or else for
+// the smallest number.
 MeasuredModels ModelsFor(const YAML::Node& root, double wanted) {
   if (!root.IsMap()) Reject(root, "the file: expected fields");
   std::optional<MeasuredModels> best;

@@ -10,7 +10,7 @@
 // each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are ignored.
 //
 // Facts apply to servers of any shape: the throughput is interpolated between two measured amounts
-// of CPU, and above the largest it stays the same. Below the least amount nothing is known.
+// of CPU, and above the largest it stays the same. Below the smallest amount nothing is known.
 //
 // Threading: pure, except for reading the file. Failures: kInvalid with file, line, column, field
 // and the cure; kNotFound if the file does not exist.
@@ -25,7 +25,7 @@ namespace synergy::cli {
 
 // Returns the facts for servers of this shape: those for its CPUs per GPU, or else for the next
 // fewer (or the fewest) CPUs, with iteration time, demand and speed-up derived from the matrix.
-// Returns kInvalid if the server has fewer CPUs per GPU than the least measured.
+// Returns kInvalid if the server has fewer CPUs per GPU than the smallest measured amount.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
 // `name` is the file's name in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,

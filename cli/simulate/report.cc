@@ -19,7 +19,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kHour = 3600;
-// The last columns: the resources of this machine that the run took.
+// The last columns: the resources of this machine that the run used.
 constexpr int kMachineColumns = 2;
 
 struct Column {

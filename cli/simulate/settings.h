@@ -16,7 +16,8 @@ namespace synergy::cli {
 
 struct Setting {
   std::string_view name;
-  // Reads the value after the separator. An error tells what is wrong with it, without the name.
+  // Reads the value after the separator. An error describes what is wrong with the value, without
+  // the setting's name.
   std::function<Result<>(std::string_view value)> read;
   bool is_flag = false;  // it has no value
 };

@@ -30,7 +30,7 @@ struct SimulateArguments {
   std::vector<std::string> workloads;  // --generate
   std::string save;
   bool from_cluster = false;
-  std::string since;                     // with from_cluster: its history of that time
+  std::string since;                     // with from_cluster: length of its history
   std::optional<RecordedTrace> history;  // as read for `since`, in place of traces
   std::string cluster;                   // a file
   std::string save_cluster;              // a file

@@ -27,14 +27,14 @@ struct PresentCluster {
   // Returns the namespace's profile with this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;
   Gpus gpus() const;
-  // Returns how many nodes offer slices of GPUs, which these GPUs do not include.
+  // Returns how many nodes offer slices of GPUs, which gpus() does not include.
   size_t SharedNodes() const;
   // Returns the share of one GPU, over the whole cluster; kInvalid if no node has GPUs.
   Result<ResourceVector> FairShare() const;
 };
 
-// Returns everything as one Kubernetes List. Omits kinds other than nodes and pods that the user
-// may not list; `notes` names them.
+// Returns everything as one Kubernetes List. Omits kinds other than nodes and pods if they cannot
+// be listed; `notes` names these.
 Result<std::string> ReadCluster(kube::ApiClient& client, std::vector<std::string>& notes);
 
 // Parses such a List; `name` is its name in errors. Omits pods that have ended or are about to be

@@ -26,7 +26,7 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   return options->split;
 }
 
-// Returns a job with as much work as the recorded one did in its time.
+// Returns a job with as much work as the recorded job did while it ran.
 Result<TraceJob> JobWithDuration(int64_t id, const RecordedJob& job, const std::string& model,
                                  const ModelFacts& facts) {
   constexpr double kMostIterations = 1e15;
@@ -58,8 +58,8 @@ bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
   });
 }
 
-// Jobs with durations have work for the time that they ran. Jobs without a model that has a profile
-// get one by --split, drawn with --seed.
+// A job with a duration gets the work of the time that it ran. Jobs without a model that has a
+// profile get one by --split, drawn with --seed.
 Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace& trace,
                                    const SimulateArguments& arguments, const ModelFacts& facts,
                                    Gpus most) {

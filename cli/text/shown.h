@@ -38,14 +38,14 @@ Shown ShowOne(std::string name, std::string text, Tree tree);
 // Adds the namespace of the newest object to its row, as the first column.
 void AddNamespace(Shown& shown, const std::string& of_namespace);
 
-// Returns the table or the texts. Omits a column's heading without `headings`.
+// Returns the table or the texts. Omits the headings of columns if `headings` is false.
 std::string ToText(const Shown& shown, bool wide = false, bool headings = true);
 
 // Prints a result, and for later states only the objects that have changed.
 class Presenter {
  public:
-  // `follows`: whether more than one state comes. If so, list objects are also printed one by one
-  // in JSON and YAML.
+  // `follows`: whether further states follow the first. If so, the objects of a list are printed
+  // one by one in JSON and YAML, too.
   Presenter(Format format, bool headings, bool follows)
       : format_(format), headings_(headings), follows_(follows) {}
 

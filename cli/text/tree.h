@@ -14,7 +14,7 @@
 
 namespace synergy::cli {
 
-// A number that only grows with time while its object stays the same.
+// A number that grows with time even if its object does not change.
 struct Elapsing {
   double amount = 0;
 };

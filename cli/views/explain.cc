@@ -230,7 +230,7 @@ void RemarkOnChanges(const ManagedContainer& fungible, WallTime now,
   }
 }
 
-// Adds why a running pod is not resized if a resize might cost it its GPUs.
+// Adds why a running pod is not resized, if it might lose its GPUs in a resize.
 void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                      std::vector<std::string>& remarks) {
   if (pod.node.empty()) return;
@@ -284,7 +284,7 @@ Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
 }
 
 // Adds which pod's place is held, from the extender's text in kube-scheduler's message. Only the
-// extender knows vacant places; on the nodes their room looks free.
+// extender knows these vacant places; judging by the nodes alone, their room looks free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
   const size_t found = waits.message.find(kHeldForReplacement);
   if (found == std::string::npos) return;

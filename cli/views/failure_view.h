@@ -32,7 +32,7 @@ struct FailureSum {
 
 // Counts records from `since` on. The most expensive come first.
 std::vector<FailureSum> SumFailures(const std::vector<FailureHistory>& histories, WallTime since);
-// Returns the namespaces that have had more failures since then than are kept.
+// Returns a note for each namespace that may have had more failures since then than are kept.
 std::vector<std::string> NotesOnForgotten(const std::vector<FailureHistory>& histories,
                                           WallTime since);
 Tree ToTree(const FailureSum& sum);

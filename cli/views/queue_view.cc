@@ -93,7 +93,7 @@ RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const Wor
   return service;
 }
 
-// Returns the policy that orders the queue. If two name it, that is the older one.
+// Returns the policy that orders the queue; if several policies name it, the oldest one.
 const RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
   const RoundPolicy* first = nullptr;
   for (const RoundPolicy& policy : facts.policies) {
@@ -113,8 +113,8 @@ std::string ProblemOf(const RoundPolicy& policy, const std::string& queue) {
   return "synergy-controller has not checked its policy yet";
 }
 
-// Returns its place among those that wait, which the controller writes into the status for the
-// first of them.
+// Returns the workload's place among the waiting ones. The controller writes places into the status
+// only for the first of these.
 std::optional<size_t> PlaceOf(const RoundPolicy& policy, const std::string& queue,
                               const Workload& workload) {
   for (const auto& status : policy.status.queues) {
@@ -228,7 +228,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     RoundDecision decision = rounds->Decide(*view.quota, described, false, now);
     for (size_t index = 0; index < views.size(); ++index)
       views[index].why = WhyText(decision.verdicts[index], *views[index].band);
-    // The decision's order does not have the workloads that are left alone.
+    // The decision's order does not contain the workloads that are left alone.
     std::erase_if(order, [&](size_t index) { return !described[index].left_alone; });
     std::swap(order, decision.order);
     order.insert(order.end(), decision.order.begin(), decision.order.end());

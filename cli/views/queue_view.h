@@ -29,7 +29,8 @@ struct QueuedView {
   std::string kind;  // of its job: "Job"; empty: it has no job
   std::string job;   // the job's name, or the workload's if there is no job
   // "runs", "starts" (its pods do not all run yet), "unplaced" (some have no node), "leaves" (they
-  // are being ended), "waits", "stopped" by its user, "ended"
+  // are being ended), "waits", "backoff" (Kueue queues it again later), "stopped" by its user,
+  // "ended"
   std::string_view state;
   Gpus gpus;
   // nullopt: no RoundPolicy that the user may see orders its queue.

@@ -170,7 +170,7 @@ Result<> CertificateKeeper::Synchronize(const std::stop_token& stop) {
 Result<> CertificateKeeper::WriteAuthorities(const std::string& pem, const std::stop_token& stop) {
   for (const kube::WebhookKind kind :
        {kube::WebhookKind::kMutating, kube::WebhookKind::kValidating}) {
-    // Try twice, because another replica may write the same meanwhile.
+    // Try twice, because another replica may write the same object at the same time.
     Result<> done = WriteAuthorities(kind, pem, stop);
     if (!done) done = WriteAuthorities(kind, pem, stop);
     if (!done) return done;
@@ -181,7 +181,7 @@ Result<> CertificateKeeper::WriteAuthorities(const std::string& pem, const std::
 Result<> CertificateKeeper::WriteAuthorities(kube::WebhookKind kind, const std::string& pem,
                                              const std::stop_token& stop) {
   const auto seen = api_.ReadAuthorities(kind, stop);
-  // No webhook configuration needs to trust the certificate then.
+  // Without a webhook configuration, nothing needs to trust the certificate.
   if (!seen && seen.error().code == ErrorCode::kNotFound) return {};
   if (!seen) return Fail(seen.error());
   const bool same =

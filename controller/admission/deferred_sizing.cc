@@ -125,7 +125,7 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
   if (!resized->fungible) return false;
   figures.floor = resized->fungible->requested;
   figures.demand = LargerOf(figures.demand, figures.floor);
-  // Write the mark last, because the extender does not bind the pod before.
+  // Write the mark last, because the extender does not bind the pod without it.
   const Result<Pod> sized =
       pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
   if (!sized) return failed(sized.error());

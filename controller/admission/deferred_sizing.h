@@ -1,12 +1,13 @@
 #pragma once
 
 // Gives waiting pods the amounts that admission could not give them. These are pods with
-// placeholders, because no suitable node existed yet or a quota might have refused more, and pods
-// whose profile was created after them. A waiting pod uses no resources, so it may be resized at
-// once; the extender does not bind a pod with placeholders.
+// placeholders, because no suitable node existed yet or a quota might have refused higher amounts,
+// and pods whose profile was created later. A waiting pod uses no resources, so it may be resized
+// at once; the extender does not bind a pod with placeholders.
 //
-// Autoscalers choose nodes by placeholders. So these follow what is known of future nodes, and
-// after `patience` without success they shrink to what the smallest of those nodes has.
+// Autoscalers choose nodes by placeholders. So placeholders follow what is known of future nodes.
+// If a pod gets no node within `patience`, its placeholders shrink to what the smallest future node
+// has.
 //
 // Threading: one owner. Failures: if a quota or limit range refuses an amount, the pod does not get
 // it, but counts as sized. A failed write is logged and retried at the next call.
@@ -33,7 +34,7 @@ class DeferredSizing {
                  const AdmissionSurroundings& surroundings, ClusterState& state, kube::PodApi& pods,
                  kube::EventRecorder& events, const Clock& clock, Logger& log);
 
-  // Sizes all pods that can be sized now. It is cheap while neither the cluster nor the profiles
+  // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
   // (`profiles_version`) change.
   void SizeAll(uint64_t profiles_version);
 

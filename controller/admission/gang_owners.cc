@@ -129,8 +129,9 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // The first pods of an owner got that size here. A RayCluster counts only running workers, and by
-  // then a gang has all its members.
+  // An owner's first pods got this size from this process, so the gang has not begun without it. A
+  // RayCluster is an exception: it counts only running workers, and when they run, the gang has all
+  // its members.
   const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
   if (counts_at_once && before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;

@@ -7,8 +7,8 @@
 // A size that was read is valid for two seconds, because a suspended Job may be changed before it
 // is resumed. It is never valid for another owner with the same name that is created meanwhile. If
 // the owner cannot be read, the gang has the size recorded on its living members. Without living
-// members, pods that arrive within the next minute belong to no gang. If only half of them had a
-// size, that half would wait forever for the others.
+// members, pods that arrive within the next minute belong to no gang. Otherwise only some of them
+// might get a size, and wait forever for the others.
 //
 // Pods created earlier (by another version, or while the controller was down) carry no size. So if
 // an owner already has pods and none of them is known to carry its size, its new pods get no gang.
@@ -67,7 +67,7 @@ class GangOwners {
   ResolvedGang SizeByOwner(const PodToAdmit& pod);
   static ResolvedGang InStages(const wire::GangOwner& set);
   ResolvedGang SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
-  // Answers after a failed read of `owner`.
+  // Returns the answer after a failed read of `owner`.
   ResolvedGang WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
   Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);

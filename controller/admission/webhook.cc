@@ -128,7 +128,7 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     answer.message = fmt::format("{}", fmt::join(review->object.problems, "; "));
   } else {
     metrics_.CountProfileReview("valid");
-    // A profile that is not measured yet has none.
+    // A TrainingProfile that has no measured points yet has no profile.
     if (const auto& profile = review->object.profile) {
       for (const std::string& warning : profile->warnings())
         answer.warnings.push_back("spec.points: " + warning);

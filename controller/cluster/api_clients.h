@@ -22,8 +22,8 @@ struct ApiClients {
   std::unique_ptr<kube::ApiClient> acting;
   // Makes the reads for which a review waits.
   std::unique_ptr<kube::ApiClient> quick;
-  // Null until it is known. All threads that write through `acting` must end before the election
-  // does.
+  // Null until the election is known. All threads that write through `acting` must end before the
+  // election does.
   std::shared_ptr<std::atomic<const kube::LeaderElection*>> election =
       std::make_shared<std::atomic<const kube::LeaderElection*>>(nullptr);
 };

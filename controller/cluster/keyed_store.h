@@ -55,7 +55,7 @@ class KeyedStore final : public kube::ObjectStore<T> {
     const std::lock_guard lock(mutex_);
     return entries_->size();
   }
-  // Copies a pointer. The first change afterwards copies the entries, for the writer alone.
+  // Copies only a pointer. The first change afterwards makes the writer copy the entries.
   ObjectMap<T> Snapshot() const {
     const std::lock_guard lock(mutex_);
     in_snapshot_ = true;

@@ -21,8 +21,8 @@ namespace synergy::controller {
 class Leadership {
  public:
   // Enters the election and passes it to `clients.acting`. All references must outlive this object.
-  // The destructor leaves the election; all threads that write through `clients.acting` must end
-  // before.
+  // The destructor leaves the election; all threads that write through `clients.acting` must have
+  // ended by then.
   Leadership(const config::ControllerConfig& config, const ApiClients& clients,
              const WatchedCluster& cluster, const http::Server& webhook_server, const Clock& clock,
              Logger& log, metrics::TunerMetrics& metrics);

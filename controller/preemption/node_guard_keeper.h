@@ -1,10 +1,11 @@
 #pragma once
 
-// Keeps reserved nodes from scale-down (PlanNodeGuards() of engine/reservations/autoscaling.h), and
-// ends that when their reservation ends. A new leader removes what an earlier one left on nodes.
+// Protects reserved nodes from scale-down (PlanNodeGuards() of engine/reservations/autoscaling.h)
+// until their reservation ends. A new leader removes protection that an earlier leader left on
+// nodes.
 //
 // Threading: one owner; the watch writes nodes().
-// Failures: a write that fails is made again with the next step.
+// Failures: a failed write is repeated in the next step.
 
 #include <cstddef>
 #include <functional>
@@ -21,9 +22,9 @@ namespace synergy::controller {
 
 class NodeGuardKeeper {
  public:
-  static constexpr size_t kMostWrites = 20;  // of a step
+  static constexpr size_t kMostWrites = 20;  // per step
 
-  // All references outlive this. `may_act` is checked before each call.
+  // All references must outlive this object. `may_act` is checked before each call.
   NodeGuardKeeper(kube::NodeGuardApi& api, std::function<bool()> may_act, Logger& log)
       : api_(api), may_act_(std::move(may_act)), log_(log) {}
 

@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// Changes of a date below this amount, and below a fraction of the wait, are not written, or not
-// announced.
+// A time that changes by less than the larger of `least` and a fraction of the remaining wait is
+// not written, or not announced.
 struct Tolerance {
   Duration least;
   int part;  // one in this many parts of the remaining wait
@@ -25,8 +25,8 @@ struct Tolerance {
 constexpr Tolerance kUnwritten{std::chrono::minutes(1), 20};
 constexpr Tolerance kUnannounced{std::chrono::minutes(5), 5};
 
-// How long a job's GPUs may be free before it starts, and how long the job then gets none, because
-// it waits for something else.
+// How long a job may leave its reserved GPUs unused, and how long it then gets no reservation,
+// because it waits for something else.
 constexpr Duration kInVain = std::chrono::minutes(2);
 constexpr Duration kSetAside = std::chrono::minutes(30);
 
@@ -168,7 +168,7 @@ void ReservationDriver::Step(const std::stop_token& stop) {
       ToGpuCluster(*snapshot, in_line, running, settings_.reservations,
                    [&](const RunningJob& job) { return ends_.EndOf(job, at); });
   std::vector<GpuReservation> last = LastReservationsOf(in_line, at.now);
-  // Nodes that came or left may have changed the numbers of the products.
+  // Added or removed nodes may have changed the numbers that identify products.
   for (GpuReservation& reservation : last) {
     const auto node = std::find_if(
         cluster.nodes.begin(), cluster.nodes.end(),
@@ -214,7 +214,8 @@ std::vector<GpuReservation> ReservationDriver::LastReservationsOf(
 
 std::string ReservationDriver::OwnerOf(const Pod& pod) const {
   const auto times = times_.Find(pod.uid);
-  // Pods name their owners themselves, so a name counts only within its namespace.
+  // The author of a pod chooses its owner reference, so an owner's UID counts only within the pod's
+  // namespace.
   return times && !times->owner.empty() ? pod.pod_namespace + " " + times->owner : std::string();
 }
 
@@ -275,7 +276,7 @@ void ReservationDriver::WriteLongestRuns(WallTime now, const std::stop_token& st
   }
   size_t written = 0;
   for (const auto& [name, pods] : jobs) {
-    std::optional<std::optional<Duration>> learnt;  // set once it was needed
+    std::optional<std::optional<Duration>> learnt;  // set when first needed
     for (const auto& pod : pods) {
       const auto times = times_.Find(pod->uid);
       if (!times || (!times->learnt && !IsRefused(*pod, settings_.scheduler_name))) continue;

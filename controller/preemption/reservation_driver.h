@@ -2,8 +2,8 @@
 
 // Gives GPU reservations to jobs that have waited long (engine/reservations). It plans them from
 // what runs and waits, writes them on the jobs' pods, where the extender reads them, and renews and
-// removes them. A reservation that moves or ends is no event for kube-scheduler, so the driver
-// makes kube-scheduler retry the refused pods.
+// removes them. kube-scheduler gets no event when a reservation moves or ends, so the driver makes
+// it retry the refused pods.
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Without steps,
 // reservations expire (PublishedReservation::kLifetime).
@@ -41,7 +41,7 @@ struct ReservationDriverSettings {
 
 class ReservationDriver {
  public:
-  // Returns whether an autoscaler makes a node for the pod.
+  // Returns whether an autoscaler is creating a node for the pod.
   using ExpectsNode = std::function<bool(const Pod& pod, WallTime now)>;
 
   // All references must outlive this object. `times`: the times of all pods of the scheduler. The
@@ -53,12 +53,12 @@ class ReservationDriver {
 
   // Takes over the reservations that another replica wrote. Call it on becoming the leader.
   void StartOver();
-  // Records what runs, and how far it has come. Call it every few seconds on a replica that does
-  // not lead, so that it knows how long trainings take when it leads.
+  // Records which jobs run, and their progress. Call it every few seconds on a replica that does
+  // not lead, so that the replica knows how long trainings take once it leads.
   void Observe();
   // Makes a plan and carries it out. Call it every few seconds while the cluster is visible.
   void Step(const std::stop_token& stop);
-  // As of the last step.
+  // Returns the reservations of the last step.
   const std::vector<GpuReservation>& reservations() const { return reservations_; }
 
  private:
@@ -70,19 +70,20 @@ class ReservationDriver {
 
   // Returns the namespace and the UID of the pod's owner; empty if it has none.
   std::string OwnerOf(const Pod& pod) const;
-  // Returns the reservations of the last step, and earlier ones of jobs in line with new pods.
+  // Returns the reservations of the last step, and earlier reservations of jobs in line whose pods
+  // are new.
   std::vector<GpuReservation> LastReservationsOf(const std::vector<JobInLine>& in_line,
                                                  Instant now);
   // Records which jobs run or wait.
   void Look(const std::vector<RunningJob>& running, Moment at);
-  // Removes from the line jobs that have not started although their GPUs were free.
+  // Removes jobs from the line that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
   // Records which jobs need not wait for GPUs.
   void NoteFreeGpus(Instant now);
   void Write(const std::vector<JobInLine>& in_line, Moment at, const std::stop_token& stop);
   // Removes annotations of reservations that no longer exist.
   void RemoveOthers(const std::stop_token& stop);
-  // Writes on refused pods how long they will run, as far as that is known, and keeps it up to
+  // Writes on each refused pod how long it will run, if that is known, and keeps the value up to
   // date.
   void WriteLongestRuns(WallTime now, const std::stop_token& stop);
   void AnnounceStarts(const std::vector<JobInLine>& in_line, Moment at);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Gives GPU reservations: it watches the times of the scheduler's pods, and runs ReservationDriver
-// while this replica leads and sees them. With an autoscaler, it also watches for which pods
-// nodes are made, and keeps the reserved nodes from scale-down.
+// while this replica leads and sees these times. With an autoscaler, it also watches the
+// autoscaler's events about new nodes for pods, and protects reserved nodes from scale-down.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 

@@ -22,7 +22,7 @@ void ScaleUps::Remove(const wire::EventAboutPod& event) {
   const auto pods = by_namespace_.find(event.pod_namespace);
   if (pods == by_namespace_.end()) return;
   const auto reported = pods->second.find(event.pod_uid);
-  // An older event about the pod may go while a newer one counts.
+  // An older event about the pod may be removed while a newer one still counts.
   if (reported == pods->second.end() || reported->second > event.last) return;
   pods->second.erase(reported);
   if (pods->second.empty()) by_namespace_.erase(pods);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Keeps the pods for which an autoscaler makes nodes, according to its events of one reason
-// (engine/reservations/autoscaling.h). Tenants may forge events about pods of their namespaces,
-// with any UID: so only events of a pod's own namespace count for it, and of each namespace at most
-// kMostOfNamespace pods are kept.
+// Tracks the pods for which an autoscaler creates nodes, according to its events with one reason
+// (engine/reservations/autoscaling.h). Tenants can forge events about pods in their namespaces,
+// with any UID. So an event counts only for a pod in the event's own namespace, and at most
+// kMostOfNamespace pods are kept per namespace.
 //
-// Threading: one writer, the watch; IsNodeComingFor() from any thread.
+// Threading: one writer, the watch; any thread may call IsNodeComingFor().
 
 #include <cstddef>
 #include <map>

@@ -2,9 +2,9 @@
 
 // Predicts when running jobs end: from the progress of their pods, as an interval calibrated by
 // ended trainings (engine/reservations/remaining_time.h), and from the pods' own deadlines. It also
-// predicts how long waiting jobs will run: as long as others of their workload in their namespace,
-// with equally many GPUs, have run (engine/reservations/learnt_durations.h), or else as long as
-// their users expect (engine/reservations/expected_durations.h).
+// predicts how long waiting jobs will run: as long as earlier jobs of the same workload, namespace
+// and number of GPUs have run (engine/reservations/learnt_durations.h), or else as long as their
+// users expect (engine/reservations/expected_durations.h).
 //
 // A user's estimate counts as it was when its pod was first seen, because an estimate written later
 // could hide an overrun.
@@ -43,7 +43,7 @@ class TrainingEnds {
 
   // Records which jobs run now, and how far they have come. Call it before EndOf().
   void Observe(const std::vector<RunningJob>& running, Moment at);
-  // Returns nullopt if neither progress nor deadlines show it.
+  // Returns when the job ends; nullopt if neither progress nor deadlines show it.
   std::optional<TimeRange> EndOf(const RunningJob& job, Moment at) const;
   // Returns how long a waiting job will run; nullopt if unknown. `pods`: all pods of the job.
   std::optional<Duration> LongestRunOf(const std::vector<std::shared_ptr<const Pod>>& pods,

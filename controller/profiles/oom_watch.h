@@ -6,10 +6,10 @@
 // process).
 //
 // The watch's last copy of a failed pod predates its failure. So when a pod that was not deleted
-// leaves the watch soon after a change, this reads from the API server how it ended.
+// leaves the watch soon after a change, OomWatch reads from the API server how the pod ended.
 //
-// Threading: one owner. Failures: a failed call is retried at the next Act() until the time to
-// watch after the change is over.
+// Threading: one owner. Failures: a failed call is retried at the next Act(), for as long as the
+// pod is watched after the change.
 
 #include <functional>
 #include <map>

@@ -129,12 +129,12 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const std::shared_ptr<const KnownProfile>& known = found.profile;
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
-    // A user wrote the profile, or may have written a deleted one.
+    // Keep a profile that a user wrote; a deleted profile may have been such a one.
     const bool same = known != nullptr && known->object.name == fungible.profile;
     if (!same && (present == nullptr || !present->object.IsMeasured())) return std::nullopt;
     if (same && known->object.PointsGeneration() == fungible.profile_generation)
       return std::nullopt;
-    // The pod's author named the profile, measured or not.
+    // Keep a profile that the pod's author named, measured or not.
     if (FindLabel(pod.labels, annotations::kProfile) == fungible.profile && !same)
       return std::nullopt;
   } else if (known == nullptr) {

@@ -37,8 +37,8 @@ class ProfileRollout {
                  const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
                  kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
 
-  // It is cheap while neither the cluster nor the profiles change, and if there are no measured
-  // profiles.
+  // Gives pods their profiles. Cheap while neither the cluster nor the profiles change, and if
+  // there are no measured profiles.
   void RollOut(const std::stop_token& stop = {});
 
  private:

@@ -51,7 +51,7 @@ class StatusWriter {
   const ResourceVector headroom_;
   const double max_speed_up_;
   const ProfileMismatch* const mismatch_;
-  std::optional<uint64_t> version_;  // the profiles' when all were last written
+  std::optional<uint64_t> version_;  // of the profiles when all were written
   uint64_t verdicts_ = 0;            // version of the verdicts then
   Instant next_{};
 };

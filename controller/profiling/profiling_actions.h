@@ -2,7 +2,7 @@
 
 // Carries out the profiler's decisions (engine/profiler/profiler.h) through API calls, metrics and
 // log lines. It decides nothing itself. The node agent that carries out a probe reports it to users
-// (nodeagent/probes/prober.h).
+// (nodeagent/guarded/prober.h).
 //
 // Threading: one owner. Failures: a failed action is logged, counted, and reported to the caller.
 

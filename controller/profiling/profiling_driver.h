@@ -23,8 +23,8 @@ namespace synergy::controller {
 
 class ProfilingDriver {
  public:
-  // Limits the actions per step, so that node agents' reports do not wait long behind them. Further
-  // actions are reported to the profiler as not done.
+  // Limits the actions per step, other than ends of probes, so that node agents' reports do not
+  // wait long behind them. Further actions are reported to the profiler as not done.
   static constexpr size_t kMostActions = 50;
   // Maximum number of nodes whose agents are queried more often.
   static constexpr size_t kMostWatched = 64;

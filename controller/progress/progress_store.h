@@ -27,7 +27,7 @@ class ProgressStore {
 
   // Stores the report of a node's agent, which started at `since`, about its pods.
   void Observe(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
-  // Returns nullopt if nothing was reported, or only too long ago.
+  // Returns nullopt if nothing was reported, or the last report is too old.
   std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;
   // Returns the progress in one namespace, or in all if `pod_namespace` is empty, sorted by
   // namespace and name.

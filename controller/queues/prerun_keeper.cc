@@ -134,7 +134,7 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
   for (const auto& workload : plan.begin)
     calls.emplace_back([this, &workload, &stop] { return Begin(*workload, stop); });
   if (calls.size() > kMostCalls) {
-    // Calls that fail each time must not keep others out.
+    // Calls that always fail must not block the others.
     std::rotate(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(served_ % calls.size()),
                 calls.end());
     served_ += kMostCalls;
@@ -300,7 +300,7 @@ Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& t
   Result<> stopped = api_.Stop(workload, trial.uid, stop);
   if (IsOutdated(stopped)) return {};
   if (!stopped) {
-    // It may have taken effect.
+    // The call may have taken effect.
     if (IsOutage(stopped.error())) unanswered_.insert_or_assign(trial.uid, failure);
     return stopped;
   }

@@ -4,14 +4,14 @@
 // fault (engine/retries/prerun.h), if the annotation synergy.io/prerun on the Job or its local
 // queue asks for that.
 //
-//   Workload waits -> the Job is read: opted in? -> POST of the trial -> the Workload notes it
+//   Workload waits -> the Job is read: opted in? -> POST of the trial -> the Workload records it
 //   the trial's failure in the records -> the Workload is stopped, with an event
 //   Workload has its quota -> the trial is deleted
 //
-// What was done is in objects: the trial's name follows from the Job's UID, and the Workload notes
-// the trial that it had, and the one because of which it was stopped. So a new leader goes on where
-// the previous one was killed, and a Job that its user has started again is not stopped again. Only
-// an event may be missing or doubled then.
+// Completed actions are recorded in objects: the trial's name follows from the Job's UID, and the
+// Workload records its trial, and the trial whose failure stopped it. So a new leader continues
+// where the previous one ended, and does not stop again a Job that its user has started again. Only
+// an event may then be missing or duplicated.
 //
 // Bounds: PrerunLimits; SuspensionLimit limits how many Jobs are stopped per hour. A step makes at
 // most kMostCalls calls. A Job without a trial is read again after kAgain.
@@ -75,7 +75,7 @@ class PrerunKeeper {
   static std::optional<Wish> WishOf(const PrerunWorkload& workload,
                                     const std::optional<std::string>& of_job,
                                     const PrerunQueue* queue);
-  // Each returns an error only if the call may work later.
+  // Each returns an error only if the call may succeed later.
   Result<> Begin(const PrerunWorkload& workload, const std::stop_token& stop);
   Result<> End(const PrerunTrial& trial, const std::stop_token& stop);
   Result<> Note(const PrerunWorkload& workload, const PrerunTrial& trial,
@@ -88,7 +88,7 @@ class PrerunKeeper {
   void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
              std::string_view why);
   void Announce(const PrerunWorkload& workload, const PrerunFailure& failure);
-  // Records why there is no trial, and does not look at the job for a while.
+  // Records an event about why there is no trial.
   void Refuse(const PrerunWorkload& workload, std::string why);
   void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
                    std::string message);
@@ -104,10 +104,10 @@ class PrerunKeeper {
   KeyedStore<PrerunQueue> queues_;
   KeyedStore<PrerunTrial> trials_;
   SuspensionLimit limit_;
-  // By the job's UID: not before this time another look at whether it has a trial.
+  // By the job's UID: the earliest time to check again whether the job gets a trial.
   std::map<std::string, Instant> looked_;
-  std::set<std::string> judged_;  // UIDs of trials whose failure leads to nothing more
-  // By the trial's UID: calls that stop a job and had no answer.
+  std::set<std::string> judged_;  // UIDs of trials whose failure needs no more action
+  // By the trial's UID: calls to stop a job that got no answer.
   std::map<std::string, PrerunFailure> unanswered_;
   size_t served_ = 0;  // where the next step begins if it cannot make all calls
   Instant due_ = Instant::min();

@@ -7,7 +7,8 @@
 //
 // Threading: one owner; any thread may use the stores. Failures: a failed write is planned again in
 // the next step. Writes carry the resource version, and fail if the Workload has changed since it
-// was read. So no old snapshot decides, and a Retry never coincides with an eviction by Kueue.
+// was read. So no write is based on an old snapshot, and a Retry never coincides with an eviction
+// by Kueue.
 
 #include <map>
 #include <optional>

@@ -46,7 +46,7 @@ kube::Resized ResizedBy(const ChangeRecord& change) {
   return kube::Resized::kBoth;
 }
 
-// How often to send a resize while other writers keep changing the pod.
+// How many times to send a resize while other writers keep changing the pod.
 constexpr int kMostResizes = 3;
 
 // Returns whether the pod requests these amounts, in the dimensions that the change affects.

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMostPlans = 100;
 // Retry interval after a failure to report what happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
-// Agents look at storage equally often.
+// Agents measure storage at the same interval.
 constexpr Duration kStorageLook = std::chrono::seconds(10);
 
 }  // namespace
@@ -63,7 +63,7 @@ void TunerDriver::LookForOoms() {
 bool TunerDriver::TakeOutcomes() {
   for (const ActionOutcome& outcome : executor_.TakeOutcomes()) {
     // The new leader must find the cluster as this process left it. Our memory counts actions as
-    // requested that were not carried out.
+    // requested although they were not carried out.
     if (outcome.kept_from) {
       interrupted_ = true;
       return false;

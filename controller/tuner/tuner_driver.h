@@ -41,8 +41,8 @@ struct TunerDriverParts {
   std::function<std::vector<KnownProgress>(Instant now)> reports;
   // Returns the GPU reservations in force; called before each decision.
   std::function<std::vector<GpuReservation>(Instant now)> reservations;
-  // Receives the nodes of the pods that lend, whose reports are urgent, whenever these nodes
-  // change.
+  // Receives the nodes of the pods that lend whenever this set changes, because the reports of
+  // these nodes are urgent.
   std::function<void(std::set<std::string> nodes)> watch_lenders;
 };
 

@@ -1,9 +1,10 @@
 #pragma once
 
 // Reports to the node agent on the same node how long the GPUs of each container were busy, and
-// which Xids they had. It reads the GPUs' utilization once a second, and writes a file every other
-// time (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees half
-// of it. Its timestamp shows readers that it is outdated if this process has ended.
+// which Xids they had. It reads the GPUs' utilization once a second, and writes a file
+// (wire/agents/gpu_busy.h) after every second reading. The file is replaced as a whole, so that a
+// reader never sees an incomplete one. Its timestamp shows readers that it is outdated if this
+// process has ended.
 //
 // Threading: one thread calls Step; any thread may call SeeXid. Failures: if the owners of the GPUs
 // are unknown, nothing is written. A failed write is logged if its reason is new, and retried.

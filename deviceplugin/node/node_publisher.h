@@ -1,8 +1,8 @@
 #pragma once
 
 // Keeps the labels of this program's Node, and its annotation synergy.io/gpu-inventory, up to date;
-// patches only if they differ. Reads the Node before each patch and at long intervals, so that
-// other writers' labels are left alone and lost ones are restored.
+// patches the Node only if they are outdated. Reads the Node before each patch and at long
+// intervals, so that other writers' labels are left alone and lost ones are restored.
 //
 // Threading: it has its own thread; any thread may call Publish. Failures: logged if the message
 // changes, and retried after 1 to 60 s.

@@ -38,8 +38,7 @@ namespace synergy::deviceplugin {
 struct AdvertiserGuardOptions {
   std::string plugin_folder;
   std::string record_file;  // empty: nothing is recorded
-  // Identifies this plugin's pod. If empty, the fact that it has stopped is forgotten with the
-  // process.
+  // Identifies this plugin's pod. If empty, a stop of the plugin lasts only as long as the process.
   std::string instance;
 };
 
@@ -57,7 +56,7 @@ class AdvertiserGuard {
   AdvertiserGuard(AdvertiserGuardOptions options, AdvertiserSources sources, const Clock& clock,
                   Logger& log);
 
-  // Adds devices that will be offered to the kubelet to this plugin's own.
+  // Adds to this plugin's own devices those that it will offer to the kubelet.
   void AddOwn(const std::map<std::string, std::vector<GpuDevice>, std::less<>>& resources);
 
   // Checks whether the resource may be registered. REQUIRES: it has no stream. `own_socket`: the

@@ -53,12 +53,12 @@ class KubeletEndpoint {
   ~KubeletEndpoint();
 
   void Publish(std::shared_ptr<const Offer> offer);
-  // Returns whether the resource is registered and the kubelet has a stream or may still open it.
+  // Returns whether the kubelet has an open stream for the resource.
   bool registered() const;
 
  private:
   void Run(const std::stop_token& stop);
-  // Checks everything once and does what is due. An Error tells what prevents the registration.
+  // Checks everything once and does what is due. An Error states what prevents the registration.
   Result<> Settle(const std::stop_token& stop);
   Result<> Serve();
   void StopServing();

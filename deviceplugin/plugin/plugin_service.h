@@ -49,7 +49,7 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
   size_t streams() const;
   // Returns whether there has ever been a stream.
   bool had_streams() const;
-  // Ends the streams in an orderly way; a server that shuts down waits for that.
+  // Ends the streams in an orderly way; a server that shuts down waits until they have ended.
   void EndStreams();
 
   grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,

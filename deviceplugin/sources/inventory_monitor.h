@@ -66,7 +66,7 @@ class InventoryMonitor {
 
   void Start();
   void Stop();
-  // Applies from the next look on, which follows at once.
+  // Applies the rules from the next look on, which follows at once.
   void SetRules(MonitorRules rules);
 
   // Returns null before the first successful look.

@@ -186,7 +186,7 @@ class NvmlSource::Session {
  private:
   // Returns the mean over the last second, from 0 to 1. The rates, which are all that older drivers
   // offer, cover one of the driver's sample periods (200 ms on an H100). So they are far from the
-  // mean if the program's own period is close to that.
+  // mean if the period of the GPU's workload is close to that period.
   std::optional<double> ReadUtilization(nvml::Device gpu) const {
     if (const std::optional<double> mean = MeanOfSamples(gpu)) return mean;
     nvml::Utilization rates{};

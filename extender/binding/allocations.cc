@@ -59,8 +59,8 @@ Pod Allocations::Plan(const Pod& pod, const std::string& node, const ClusterSnap
 Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
   if (!Changes(pod, planned)) return pod.resource_version;
   const ResourceVector& amounts = planned.fungible->requested;
-  // This is refused if the pod has changed, because in two consecutive binds the first one's change
-  // may take effect late.
+  // The API server refuses this resize if the pod has changed, because the resize of an earlier
+  // bind may take effect late.
   const Result<Pod> resized =
       pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   if (resized && Requests(*resized, amounts)) {
@@ -78,7 +78,7 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
     return Fail(ErrorCode::kDenied, std::move(error.message));
   }
   metrics_.CountAllocation("failed");
-  // It may have been changed even so.
+  // The resize may have taken effect even so.
   Undo(pod, planned, stop);
   return Fail(std::move(error));
 }

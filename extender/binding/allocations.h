@@ -1,11 +1,11 @@
 #pragma once
 
-// Sets a fungible pod's own CPU and memory before it is bound, so that it has from its first second
-// what it will keep: a pod without a node may be resized, and its container starts with the new
+// Sets a fungible pod's own CPU and memory before the pod is bound, so that it starts with its
+// final amounts: a pod without a node may be resized, and its container starts with the new
 // amounts.
 //
-// Threading: any thread. Failures: see Set(). The pod's event always reports what it got, or why it
-// got no more.
+// Threading: any thread. Failures: see Set(). The pod's event always reports which amounts the pod
+// got, or why it got no more.
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ class Allocations {
   void Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
   // Returns why the pod gets its amounts on `node`, and what they leave there; empty for a pod that
-  // may not be changed. REQUIRES: `snapshot` counts it there.
+  // may not be changed. REQUIRES: `snapshot` counts the pod there.
   static std::string Reason(const Pod& bound, const std::string& node,
                             const ClusterSnapshot& snapshot);
 

@@ -64,7 +64,7 @@ Result<std::shared_ptr<const Pod>> Binder::Find(Attempt& attempt) {
   attempt.in_doubt = placement && placement->assumed_until;
   if (!attempt.in_doubt) {
     if (auto pod = state_.FindPod(args.pod_uid)) return pod;
-    // Neither the watch nor a filter call has reported it yet.
+    // Neither the watch nor a filter call has reported the pod yet.
   }
   Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
   if (!found) return Fail(Refuse(args, "unknown_pod", found.error()).error());
@@ -89,7 +89,7 @@ Result<> Binder::BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod plann
   const wire::BindingArgs& args = attempt.args;
   AssumeOutcome outcome = Assume(attempt, planned);
   if (!outcome.assumed && !outcome.bound_to && pod.fungible) {
-    // Another pod has taken the amounts beyond its own requests.
+    // Another pod has taken what the plan adds to this pod's own requests.
     planned = pod;
     outcome = Assume(attempt, planned);
   }
@@ -232,7 +232,7 @@ void Binder::SettleExpired() {
 void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
   const Pod& pod = *assumed.pod;
   const auto turn = turns_.Take(pod.uid);
-  if (!turn) return;  // a bind of it is in progress, and will settle it
+  if (!turn) return;  // a bind of the pod is in progress and settles it
   const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
   if (!placement || !placement->assumed_until || *placement->assumed_until > now) return;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);

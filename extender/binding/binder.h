@@ -5,17 +5,18 @@
 //
 //   another bind runs    -> error, nothing done
 //   an earlier in doubt  -> queries the API server: bound: accepts that; otherwise only the same
-//                           node may be tried, since that Binding may still take effect
-//   Assume fails         -> as it is, without an allocation; if that fails too: error, nothing
-//                           sent
-//   no allocation        -> refused by a quota or a limit: bound as it is; otherwise forgotten,
-//                           error
+//                           node may be tried, because that Binding may still take effect
+//   Assume fails         -> assumes the pod as it is, without an allocation; if that fails, too:
+//                           error, nothing sent
+//   no allocation        -> refused by a quota or a limit: binds the pod as it is; otherwise
+//                           forgotten, error
 //   the watch is behind  -> waits up to a second; no room then, or no events: undone, error
 //   2xx                  -> bound; the watch confirms
 //   a definite refusal   -> forgotten (if no earlier one is in doubt), error
 //   no certain answer    -> queries the API server: on our node: bound; elsewhere, or gone:
-//                           counted as such, error; not bound or no answer: in doubt: error, and
-//                           the place stays assumed until it is settled
+//                           counted as such, error; not bound after a conflict: forgotten, error;
+//                           otherwise not bound, or no answer: in doubt: error, and the place
+//                           stays assumed until it is settled
 //
 // Threading: any thread may call Bind and SettleExpired. Failures: kube-scheduler shows an Error's
 // message in the pod's event.
@@ -79,7 +80,7 @@ class Binder {
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
   // Waits for the watch to catch up with the time at which the pod was `written` (its resource
-  // version), and then checks whether there is still room. Growth that the tuner announced before
+  // version), and then checks whether there is still room. Growth that the tuner announced earlier
   // counts. Against the amounts of `planned` beyond those of `pod`, nominated pods also count.
   Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
   Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);

@@ -6,7 +6,7 @@
 // reports that; the place of a pod that succeeded is released.
 //
 // Threading: one thread calls Look(). Failures: if the API server does not answer, the query is
-// repeated at the next look; the place is not reserved any longer because of that.
+// repeated at the next look, which does not extend the reservation of the place.
 
 #include <map>
 #include <stop_token>

@@ -1,7 +1,8 @@
 #pragma once
 
-// Counts the members of a gang that have Succeeded: they will not come again, so only the others
-// are left of the gang. The watch has only living pods, so the count comes from the API server.
+// Counts the members of a gang that have Succeeded: they do not run again, so the gang now consists
+// only of the other members. The watch has only living pods, so the count comes from the API
+// server.
 //
 // Threading: any thread; a call takes two seconds at most.
 

@@ -15,8 +15,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// No sum includes a process from its end until its parent waits for it, which is normally at once.
-// Counts still missing after this many looks are lost.
+// From the end of a process until its parent waits for it (normally at once), no sum includes its
+// counts. Counts still missing after this many looks are lost.
 constexpr int kGivenUp = 3;
 
 std::optional<double> CountAfter(std::string_view text, std::string_view name) {

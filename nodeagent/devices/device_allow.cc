@@ -98,7 +98,7 @@ Allowed ReadAllowed(std::span<const std::string> unit_files) {
   return allowed;
 }
 
-// Returns the paths of the unit's own file and its drop-ins, in systemd's order.
+// Returns the texts of the unit's own file and its drop-ins, in systemd's order.
 std::vector<std::string> UnitFiles(const std::string& folder, const std::string& unit) {
   std::vector<std::string> names;
   std::error_code error;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). No
-// running pod is resized before that.
+// running pod is resized before its reading is recorded.
 //
 // Threading: one owner. Failures: what cannot be read is read again later; until then nothing is
 // recorded.

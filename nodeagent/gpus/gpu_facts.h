@@ -12,8 +12,8 @@
 // The exporter repeats its figures until it refreshes them, so unchanged figures are one sample.
 // The sample counts for the time since the previous one, and a report is as old as its sample.
 //
-// The exporter shows only the last Xid of each GPU. An Xid that differs from that in the previous
-// sample has come since then, so it gets the time of that sample.
+// The exporter shows only the last Xid of each GPU. If a GPU's Xid differs from the one in the
+// previous sample, it occurred after that sample, so it gets the previous sample's time.
 //
 // Threading: one thread calls Step; any thread may call the rest. Failures: counted, logged if they
 // are new, and retried in the next step. Known facts are dropped after a minute, or three intervals
@@ -82,7 +82,7 @@ class GpuFacts {
  private:
   // Stores a page's devices.
   void Take(std::vector<DcgmDevice> devices);
-  // Records the Xids that have come since the previous sample.
+  // Records the Xids that have occurred since the previous sample.
   void NoteXids(const std::vector<DcgmDevice>& devices);
   void Publish();
   void Report(std::string_view reason, const std::string& message);

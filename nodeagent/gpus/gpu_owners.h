@@ -41,8 +41,7 @@ std::vector<OwnedGpu> MatchOwners(const std::vector<DeviceOwner>& owners,
                                   const std::vector<DcgmDevice>& devices,
                                   std::string_view gpu_resource);
 
-// Returns the pods, as NAMESPACE/NAME, that have a GPU, or a MIG device, which other pods have,
-// too.
+// Returns the pods, as NAMESPACE/NAME, that share a GPU or a MIG device with other pods.
 std::set<std::string> PodsThatShareGpus(const std::vector<DeviceOwner>& owners,
                                         std::string_view gpu_resource);
 

@@ -56,7 +56,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   // REQUIRES for all: the mutex is held.
   void Leave(const std::string& uid);
   void Forget();
-  // Returns the UID of the pod that had the name when the Xid came.
+  // Returns the UID of the pod that had the name when the Xid occurred.
   std::optional<std::string> UidOf(const ContainerXid& xid) const;
 
   const Clock& clock_;

@@ -101,7 +101,7 @@ class GuardianClient final : public TemporaryWriter {
     const Result<uint64_t> number = Send(begin, file, text, longest);
     if (!number) return Fail(number.error());
     Result<> done = AwaitReply(*number);
-    // The guardian may still carry it out later.
+    // The guardian may still carry out the request later.
     if (begin && !done && done.error().code == ErrorCode::kTimeout)
       static_cast<void>(Send(false, file, "", {}));
     return done;

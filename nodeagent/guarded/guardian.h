@@ -33,16 +33,16 @@ class TemporaryWriter {
 
   // Writes `text` to a control-group file that has a kind (write_kind.h), for at most `longest`.
   // Returns kConflict if the file is already written temporarily, and kTimeout if there was no
-  // answer in time; a file that is written late is restored at once. Returns kUnavailable also for
-  // a suspension within kAfterUncleanEnd of a start after processes that were killed.
+  // answer in time; a file that is written late is restored at once. Also returns kUnavailable for
+  // a suspension within kAfterUncleanEnd of a start that follows an unclean end.
   virtual Result<> Begin(const std::string& file, const std::string& text, Duration longest) = 0;
   // Restores the file, unless another process has changed it since. Returns kNotFound if it is
   // already restored, and kUnavailable if that is not possible yet; the guardian then retries.
   virtual Result<> End(const std::string& file) = 0;
 };
 
-// How long nothing is suspended after a start that follows an unclean end, because a suspension may
-// have caused that end.
+// How long after such a start nothing is suspended, because a suspension may have caused the
+// unclean end.
 inline constexpr Duration kAfterUncleanEnd = std::chrono::minutes(10);
 
 struct GuardianRules {
@@ -54,12 +54,13 @@ struct GuardianRules {
 
 // Runs `agent` in a child process and returns its exit status in both processes: 128 plus the
 // signal's number if a signal ended it, and 1 if no child can be created. Passes SIGTERM and SIGINT
-// on.
+// to the child.
 int RunGuarded(const GuardianRules& rules, Logger& log,
                const std::function<int(TemporaryWriter&)>& agent);
 
 // Restores what the records of the state folder name whenever no guardian holds them, until SIGTERM
-// or SIGINT. It is a separate program, in case the guardian is killed. Returns the exit status.
+// or SIGINT. It is a separate program, so that it continues if the guardian is killed. Returns the
+// exit status.
 int RunThawer(const GuardianRules& rules, Logger& log);
 
 }  // namespace synergy::nodeagent

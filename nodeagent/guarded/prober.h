@@ -11,7 +11,7 @@
 //        +--> another probe is under way, or this one is impossible                     refused
 //
 // Probes that pods already have when the agent starts are not begun: an earlier agent may have
-// crashed because of them, and half a probe proves nothing.
+// crashed because of them, and an interrupted probe proves nothing.
 //
 // Threading: one thread calls Step; any thread may call Readings. Failures: the guardian restores a
 // quota if this process cannot (guardian.h).

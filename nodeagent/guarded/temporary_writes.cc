@@ -66,7 +66,7 @@ void TemporaryWrites::EndAll(Instant now) {
 
 void TemporaryWrites::Step(Instant now) {
   const size_t before = entries_.size();
-  // Handle the last one first: a container's quota before that of its pod, which must not be
+  // Handle the last entry first: a container's quota before that of its pod, which must not be
   // smaller.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].due <= now && Settle(entries_[i], now))

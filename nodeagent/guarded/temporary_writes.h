@@ -58,8 +58,8 @@ class TemporaryWrites {
 
   // Takes over the records of an earlier process, all of which are due.
   void Adopt(std::vector<KeptWrite> left, Instant now);
-  // Returns kConflict if the table already has the file, or another process has written something
-  // similar; kInvalid if such a file or text must not be written.
+  // Returns kConflict if the table already has the file, or another process already suspends the
+  // group or limits its reads; kInvalid if such a file or text must not be written.
   Result<> Begin(const std::string& file, const std::string& text, Duration longest, Instant now);
   // Restores the file now. Returns kNotFound if the table does not have it, for example because its
   // time was over, and kUnavailable if it must be retried.

@@ -55,7 +55,7 @@ class TurnFollower {
                std::string resource, bool enabled, const Clock& clock, Logger& log,
                metrics::NodeAgentMetrics& metrics);
 
-  // Records that the leading controller says the plan is up to date with the cluster.
+  // Records that the leading controller reports its plan as up to date.
   void Renew();
   // Looks at the pods once. Returns the delay until the next look.
   Duration Step();

@@ -5,9 +5,10 @@
 //
 //   cpu.max, cpu.cfs_quota_us   a quota: the file contains what was written
 //   cgroup.freeze               v2: "1" suspends the group's processes, "0" resumes them
-//   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last one is
-//   io.max                      "8:16 rbps=1000000": bytes a second that the group may read from a
-//                               device; the file has a line for each device with any limit
+//   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last process
+//                               is suspended
+//   io.max                      "8:16 rbps=1000000": bytes per second that the group may read from
+//                               a device; the file has a line for each device with any limit
 //
 // Threading: constants and pure functions.
 
@@ -25,8 +26,8 @@ struct WriteKind {
   // The longest time for which a text stays, whatever was requested.
   Duration longest{};
   // Returns the text that restores the file's content after `text` is written. Returns kConflict if
-  // another process has written something similar, and kInvalid if the guardian does not write such
-  // a text.
+  // another process already suspends the group or limits these reads, and kInvalid if the guardian
+  // does not write such a text.
   Result<std::string> (*former)(std::string_view content, std::string_view text) = nullptr;
   // Returns whether `text` is in force, judging by the file's content.
   bool (*holds)(std::string_view content, std::string_view text) = nullptr;

@@ -1,9 +1,9 @@
 #pragma once
 
 // Decides when to report a pod's memory use to the tuner (annotation synergy.io/memory-in-use), and
-// which value. It reports the peak of the last minutes: at once when it exceeds the reported one,
-// rarely when it falls, and periodically to show that it is fresh. Pods without memory above their
-// floor get no report, because the tuner could take none from them.
+// which value. It reports the peak of the last minutes: within seconds when the peak exceeds the
+// reported one, rarely when it falls, and periodically to show that it is fresh. Pods without
+// memory above their floor get no report, because the tuner cannot take any memory from them.
 //
 // Threading: pure; one owner.
 

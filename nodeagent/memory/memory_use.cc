@@ -53,7 +53,8 @@ Result<Bytes> Sum(std::string_view stat, std::initializer_list<std::string_view>
   return sum;
 }
 
-// Machines with GPUs have pages of 4 KiB; with larger pages the count is too low by that factor.
+// Machines with GPUs have pages of 4 KiB; with larger pages, the byte counts are too low by the
+// ratio of the page sizes.
 constexpr int64_t kPage = 4096;
 
 // Returns the value of a line "name:   123 kB" of /proc/meminfo.

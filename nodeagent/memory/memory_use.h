@@ -27,7 +27,7 @@ struct MemorySample {
   Bytes mapped;       // mapped page cache: programs, libraries, data
   Bytes working_set;  // as the kubelet counts it: everything but cache that was used only once
   Bytes refaulted;    // since the group was created: read again after it was dropped
-  std::optional<Duration> stalled;     // since then, too: time in which a process waited (PSI)
+  std::optional<Duration> stalled;     // since then: time in which a process waited (PSI)
   bool cache_can_be_released = false;  // whether cache alone can be released
 
   // Returns the memory that cannot be taken from the container.

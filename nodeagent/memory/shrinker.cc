@@ -11,7 +11,7 @@ namespace {
 
 // Interval between two looks at a pod that cannot shrink now.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
-// The number of consecutive releases that leave the usage above the limit before this is reported.
+// After this many consecutive releases that leave the usage above the limit, that is reported.
 constexpr int kMostInVain = 5;
 
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }

@@ -14,7 +14,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The kernel releases about 2 GB/s here, so 0.5 MB between two looks.
+// The kernel releases about 2 GB/s here, which is 0.4 MB between two looks.
 constexpr std::chrono::microseconds kLook{200};
 
 void TakeSignal() {

@@ -20,7 +20,7 @@ namespace {
 
 // How often to look while nothing is due.
 constexpr Duration kIdleLook = std::chrono::milliseconds(500);
-// Reading may take at most one part in this many of a core.
+// Reading may use at most 1/kPartOfCore of a core.
 constexpr int kPartOfCore = 10;
 constexpr auto kMostRead = static_cast<off_t>(synergy::LogTail::kMostBytes);
 

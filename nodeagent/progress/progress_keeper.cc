@@ -36,7 +36,7 @@ constexpr Duration kLongestCpuAge = 3 * kCpuInterval;
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
 // The amount of text after which the CPU time is checked.
 constexpr size_t kPiece = size_t{4} << 10;
-// A pod that is skipped for this long gets an event.
+// A pod whose log has this much CPU debt gets an event.
 constexpr Duration kLongDebt = std::chrono::seconds(1);
 // How many counters to read concurrently.
 constexpr size_t kAskedAtOnce = 16;
@@ -379,7 +379,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                         : value.error().message,
                   true);
   }
-  // A counter that falls has restarted at zero.
+  // A counter whose value falls has restarted at zero.
   const double before = counted.last.value_or(*value);
   counted.reported.progress.format = "counter";
   counted.meter.Pause(sources_.time_suspended(pod.uid));

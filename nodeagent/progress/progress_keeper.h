@@ -9,9 +9,9 @@
 // Threading: one thread calls FollowLogs and ReadFiles, another one ReadCounters; any thread may
 // call Report. Failures: what cannot be read is counted, logged if it is new, and retried; a
 // problem that the pod's author can fix becomes an event on the pod. A pod whose log takes more CPU
-// time than kMostCpu in one look is skipped until its share of later looks has made up for that;
-// what it writes meanwhile is lost. Counters are read concurrently, and must answer within
-// kMostWait.
+// time than kMostCpu in one look is skipped until its share of later looks has made up for the
+// excess; what the pod writes meanwhile is lost. Counters are read concurrently, and must answer
+// within kMostWait.
 
 #include <chrono>
 #include <functional>

@@ -31,7 +31,7 @@ function arrange(list, elements) {
 
 const percent = (part) => `${(100 * Math.min(Math.max(part, 0), 1)).toFixed(2)}%`;
 
-// Shows what each pod takes of a node: one element with a gradient.
+// Shows the part of a node that each pod takes: one element with a gradient.
 function fillBar(bar, parts, whole) {
   const stops = [];
   let from = 0;
@@ -48,8 +48,8 @@ function fillBar(bar, parts, whole) {
 // Width of the bar in fair shares of the pod.
 const SHARES = 3;
 
-// A pod's allocation of CPU or memory, beside its fair share and its demand. Screen readers read the
-// pod's own words instead.
+// A pod's allocation of CPU or memory, beside its fair share and its demand. Screen readers read
+// the pod's text instead.
 class Bullet {
   constructor(what, member, text) {
     this.member = member;
@@ -121,7 +121,7 @@ const gpusOf = (node, member) => (member === "gpus" ? node.allocatable.gpus : no
 
 const sameParts = (a, b) => a.length === b.length && a.every((one, at) => one === b[at]);
 
-// A node: what is taken of it, and its pods.
+// A node: how much of it is allocated, and its pods.
 class NodeBox {
   constructor(name) {
     this.title = make("h4", { textContent: name });

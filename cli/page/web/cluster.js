@@ -94,7 +94,7 @@ function startCluster() {
     setTimeout(refresh, REFRESH);
   };
 
-  // What the user may no longer see does not stay on the page.
+  // Removes from the page what the user may no longer see.
   const leave = ({ status, message }) => {
     map = new ClusterMap({});
     version = undefined;

@@ -1,4 +1,4 @@
-// A small square for each node, for clusters of more nodes than a group has.
+// A small square for each node, for clusters with more nodes than fit into one group.
 
 // A square with its gap, in px: as large as the height allows.
 const CELL = { least: 4, most: 12 };
@@ -89,7 +89,7 @@ class HeatMap {
   }
 }
 
-// Returns which part is allocated of what the node has, 0 to 1.
+// Returns the allocated fraction of what the node has, 0 to 1.
 function heatOf({ taken, all }, member) {
   const members = member === "gpus" ? GPU_MEMBERS : [member];
   const whole = members.reduce((sum, each) => sum + all[each], 0);

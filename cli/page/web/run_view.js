@@ -67,13 +67,13 @@ function totalsText({ taken, all }) {
   return `${gpus.join(", ")}, ${part("cpu")} of the CPU, ${part("memory")} of the memory allocated`;
 }
 
-// Sorts pods so that those of one profile are side by side.
+// Sorts pods so that those with the same profile are side by side.
 function inOrder(pods = new Map()) {
   const rank = ([key, pod]) => [pod.profile ?? "", pod.name, key].join("\n");
   return [...pods].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-// Sorts pods by the begin of their wait, the longest wait first.
+// Sorts pods by the start of their wait, the longest wait first.
 function bySince(pods) {
   return [...pods].sort(([a, one], [b, other]) => (one.since ?? 0) - (other.since ?? 0) || (a < b ? -1 : 1));
 }
@@ -91,7 +91,7 @@ class GroupView {
   }
 
   // `isShown(name)`: whether the user looks for that node; `chosen`: a gang, and how many of its
-  // members are on each node. Folded groups draw their summary only.
+  // members are on each node. Folded groups draw only their summary.
   draw(map, time, totals, isShown, chosen) {
     const nodes = this.names.filter(isShown);
     this.element.hidden = nodes.length === 0;

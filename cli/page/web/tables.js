@@ -113,8 +113,8 @@ function placesText(members) {
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([node, count]) => `${count} on ${node}`).join(", ");
 }
 
-// Joins when the gang starts, the reasons of Synergy, which counts the members, and of their
-// scheduler.
+// Joins the time when the gang starts, Synergy's reasons (Synergy counts the members), and the
+// reason of the members' scheduler.
 function whyGangWaits(gang, members) {
   const waiting = [...members.values()].filter((pod) => !pod.node);
   const first = (member) => waiting.find((pod) => pod[member])?.[member];

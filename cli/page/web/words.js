@@ -90,8 +90,8 @@ function membersText(gang) {
   return `${gang.there} of ${countText(gang.size, "member exists", "members exist")}, ${gang.running} run`;
 }
 
-// Returns when a pod starts, if GPUs are reserved for it, and why it waits. If its scheduler reports
-// nothing, that follows from the free GPUs.
+// Returns when a pod starts, if GPUs are reserved for it, and why it waits. If its scheduler
+// reports nothing, the reason follows from the free GPUs.
 function whyItWaits(pod, totals) {
   if (pod.starts || pod.why) return [pod.starts, pod.why].filter(Boolean).join("; ");
   if (totals.all.gpus === 0 || pod.gpus === 0) return "not reported";

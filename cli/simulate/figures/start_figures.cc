@@ -14,8 +14,8 @@ namespace {
 
 constexpr Seconds kLeastWait{60};
 
-// Returns the smallest value that is not exceeded by at least this fraction of `sorted`; 0 if it is
-// empty.
+// Returns the smallest value that at least the fraction `part` of `sorted` does not exceed; 0 if
+// `sorted` is empty.
 double Quantile(const std::vector<double>& sorted, double part) {
   if (sorted.empty()) return 0;
   const double at = std::ceil(part * static_cast<double>(sorted.size()));

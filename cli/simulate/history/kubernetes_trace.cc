@@ -47,8 +47,8 @@ int64_t CountOf(json::Value number, int64_t otherwise) {
   return count ? std::clamp(count->exact.ToUnits(), int64_t{0}, kMost) : otherwise;
 }
 
-// Returns the most GPUs in use at one moment. A part that starts when another
-// ends does not overlap with it.
+// Returns the most GPUs in use at any moment. A part that starts when another ends does not overlap
+// with it.
 template <class Parts>
 int64_t MostAtOnce(const Parts& parts) {
   std::vector<std::pair<Seconds, int64_t>> changes;

@@ -6,9 +6,9 @@
 // A job of the trace is what one object runs at the same time: a Job, a JobSet or TrainJob with its
 // Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times come from Kueue's Workload;
 // without one, from its Jobs, which start with the first of their pods in the list; without these,
-// from its pods. Its GPUs are the most that it had at
-// one moment. Its model is the label synergy.io/profile. Pods that serve until they are removed (of
-// Deployments, DaemonSets) are omitted.
+// from its pods. Its GPUs are the most that it had at any moment. Its model is the label
+// synergy.io/profile. Pods that serve until they are removed (of Deployments, DaemonSets) are
+// omitted.
 //
 // Threading: one owner.
 

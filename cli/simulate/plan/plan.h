@@ -1,7 +1,7 @@
 #pragma once
 
-// Answers a planner's questions about a trace: what Synergy gains on it, how many servers are
-// unnecessary for the same waits, and how many CPUs a GPU should have (docs/plan.md).
+// Answers a planner's questions about a trace: what Synergy gains on it, how many fewer servers
+// give the same waits, and how many CPUs a GPU should have (docs/plan.md).
 //
 // Threading: pure, except for the simulations.
 
@@ -61,8 +61,8 @@ struct Plan {
 // Fills `point`, whose mechanism, servers, CPUs and seed are set.
 using SimulatePoint = std::function<Result<>(PlanPoint& point)>;
 
-// Simulates as often as the answers need: about log2(servers) + 6 times, and twice for each further
-// seed. Fails in the same ways as `simulate`.
+// Simulates as often as the answers require: about log2(servers) + 6 times, and twice for each
+// further seed. Fails in the same ways as `simulate`.
 Result<Plan> MakePlan(const PlanQuestion& question, const SimulatePoint& simulate);
 
 // `price`: of a GPU for an hour; absent: show no money.

@@ -23,7 +23,7 @@ constexpr Duration kXidEarly = std::chrono::seconds(30);
 constexpr Duration kLate = std::chrono::seconds(1);
 // Agents check every few seconds which pods share GPUs.
 constexpr Duration kShareSeen = std::chrono::seconds(30);
-// A change of memory so soon before the end may not have been in force.
+// A memory change this shortly before the end may not have taken effect.
 constexpr Duration kResizeTakes = std::chrono::seconds(30);
 
 LogReading ReadingOf(const LogEvidence& log) {
@@ -107,7 +107,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   facts.shared_gpu = pod.shared_gpu.value_or(false);
   if (end != nullptr) facts.exit_code = end->exit_code;
   if (pod.failed) facts.conditions = pod.conditions;
-  // The pod's own reason tells more than the end of its container.
+  // The pod's own reason is more informative than the end of its container.
   if (pod.failed && !pod.reason.empty()) {
     facts.reason = pod.reason;
     facts.message = pod.message;
@@ -126,7 +126,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   AddXids(seen.xids, started, at, facts);
   const std::optional<JobFailure> failure = Classify(facts);
   if (!failure) return std::nullopt;
-  // Deleting a pod kills it.
+  // Deleting a pod kills its processes, so the kill is no failure.
   const bool explained =
       failure->category != Category::kUnknown && failure->category != Category::kKilled;
   if (pod.deleting && !explained) return std::nullopt;
@@ -234,7 +234,7 @@ std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
         merged.push_back(record);
         continue;
       }
-      // Keep what either record says was decided and done.
+      // Keep the decisions and actions of both records.
       FailureRecord& same = merged[place->second];
       same.to_suspend = std::max(same.to_suspend, record.to_suspend);
       same.suspended = std::max(same.suspended, record.suspended);

@@ -24,7 +24,7 @@ namespace synergy::controller {
 const ContainerEnd* EndOf(const EndedPod& pod);
 // Returns how the container ended in that run; null if the status lacks it.
 const ContainerEnd* EndOf(const EndedPod& pod, const std::string& container, int32_t run);
-// Returns when the pod ended according to its status; `now` if the status does not tell.
+// Returns when the pod ended according to its status; `now` if the status lacks the time.
 WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
 // Facts about a run that its log does not contain, from its node's agent and from this program.
@@ -40,7 +40,8 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                                           const SeenOfRun& seen = {});
 
 // Marks the records as those of one attempt. The record with the strongest evidence (StrengthOf)
-// leads it, or the earliest among equals. REQUIRES: there is at least one record.
+// leads the attempt; among equals, the earliest record leads. REQUIRES: there is at least one
+// record.
 void JoinAttempt(std::vector<FailureRecord>& records);
 
 // A run of a pod of a job. It is valid as long as its source.

@@ -19,7 +19,7 @@ constexpr size_t kMostReads = 20;
 // Limits the chain of owners, such as RayJob and RayCluster, or TrainJob, JobSet and Job.
 constexpr int kMostOwners = 4;
 constexpr char kJobSetVersion[] = "jobset.x-k8s.io/v1alpha2";
-// The maximum number of events on pods of one attempt; the owner's event tells how many pods
+// The maximum number of events on pods of one attempt; the owner's event states how many pods
 // failed.
 constexpr size_t kMostPodEvents = 64;
 
@@ -403,7 +403,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   }
   const auto leads = std::find_if(records.begin(), records.end(),
                                   [](const FailureRecord& record) { return record.leads; });
-  // The API server refuses events about other names.
+  // The API server refuses events about objects with other names.
   if (!owner.kind.empty() && IsDnsSubdomain(owner.name)) {
     const std::string rank = leads->rank.empty() ? "" : fmt::format(" (rank {})", leads->rank);
     const std::string others =
@@ -428,7 +428,7 @@ void FailureKeeper::ActOnRetries(const std::stop_token& stop) {
     if (stop.stop_requested() || !may_act_()) return;
     FailureHistory& history = histories_[name];
     history.of_namespace = name;
-    // A retry may begin while this waits.
+    // Write at once, because the next attempt may begin while the write waits.
     if (retries_->Step(history, !unwritten_.contains(name), stop))
       unwritten_.emplace(name, clock_.Now());
   }

@@ -5,7 +5,7 @@
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
-//   reports of restarted  ---+   (or judges without)
+//   reports of restarted  ---+   (or judges without it)
 //   containers, and GET pod
 //
 // Pods of one owner that fail together are one attempt, with one event on the owner about its

@@ -33,7 +33,7 @@ bool IsJobOrJobSet(const ObjectOwner& job) {
          (job.kind == "JobSet" && job.api_version.starts_with("jobset.x-k8s.io/"));
 }
 
-// Returns the kind as kubectl accepts it, whatever else is installed.
+// Returns the resource name that kubectl accepts for this kind, whatever other kinds are installed.
 std::string_view ResourceOf(std::string_view kind) {
   if (kind == wire::kWorkloadKind) return "workloads.kueue.x-k8s.io";
   return kind == "JobSet" ? "jobsets.jobset.x-k8s.io" : "job";
@@ -174,7 +174,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
 }
 
 RetryActions RetryKeeper::ActionsFor(const ObjectOwner& job) const {
-  // Events concern the job, and the API server accepts none about other names.
+  // Events are about the job, and the API server refuses events about objects with other names.
   if (job.uid.empty() || !IsDnsSubdomain(job.name)) return {};
   const bool can_be_suspended =
       IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),
@@ -330,8 +330,8 @@ RetryKeeper::Outcome RetryKeeper::Suspend(const FailureHistory& history, Failure
   const wire::StoppableJob& job = **found;
   const std::string decision = ToTimeText(marked.to_suspend);
   if (job.stopped_for == decision) {
-    // A call without an answer, or the previous leader, has suspended it. Its user may have resumed
-    // it since.
+    // An earlier call without an answer, or the previous leader, has suspended the job. Its user
+    // may have resumed it since.
     if (job.stopped) Announce(of_namespace, marked, job);
     return Settle(marked, true, "suspended");
   }

@@ -51,7 +51,7 @@ namespace synergy::controller {
 
 class RetryKeeper {
  public:
-  // How long after a failure its job may be suspended, and how long after that decision.
+  // How long after a failure its job may be suspended, and also how long after the decision.
   static constexpr Duration kLatest = std::chrono::minutes(10);
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
@@ -97,18 +97,19 @@ class RetryKeeper {
   // Makes the next attempt prefer other nodes.
   void GoElsewhere(const std::string& of_namespace, const FailureRecord& last,
                    const RetryDecision& decision);
-  // Raises the memory of the next attempt if that was decided, and tells what was.
+  // Raises the memory of the next attempt if `decision` includes that, and reports the decision.
   Outcome Enlarge(const std::string& of_namespace, FailureRecord& last,
                   const MemoryRaiser::Profile& profile, const RetryDecision& decision,
                   const std::stop_token& stop);
-  // Returns nullopt if the job is gone or has ended.
+  // Returns nullopt if the job is gone, has ended, or belongs to an owner that could not be read.
   Result<std::optional<Wish>> ReadWish(const std::string& of_namespace, const FailureRecord& last,
                                        const std::stop_token& stop);
   static bool AsksToStop(const std::optional<Wish>& wish);
   // Suspends the job of a marked failure.
   Outcome Suspend(const FailureHistory& history, FailureRecord& marked,
                   const std::stop_token& stop);
-  // Returns the object to stop. Returns nullopt if the job is gone or has ended.
+  // Returns the object to stop; nullopt if the job is gone, has ended, or can be stopped only
+  // through a Workload that it does not have.
   Result<std::optional<wire::StoppableJob>> FindStoppable(const std::string& of_namespace,
                                                           const FailureRecord& failure,
                                                           const std::stop_token& stop);

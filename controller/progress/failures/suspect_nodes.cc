@@ -14,14 +14,14 @@
 namespace synergy::controller {
 namespace {
 
-// Reasons and conditions with which Kubernetes gives up the pods of a broken node.
+// Reasons and conditions that Kubernetes sets on the pods of a broken node.
 constexpr std::array<std::string_view, 3> kNodeReasons = {"NodeLost", "NodeNotReady",
                                                           "UnexpectedAdmissionError"};
 constexpr std::string_view kNodeCondition = "DisruptionTarget/DeletionByTaintManager";
 
 enum class Proof { kNone, kClaimed, kProven };
 
-// Returns whether the failure shows a fault of its node, and how.
+// Returns whether the failure proves, or only claims, a fault of its node.
 Proof ProofOf(const FailureRecord& record, Category category) {
   if (CauseNamed(record.cause) != Cause::kInfrastructure) return Proof::kNone;
   const auto is_it = [&record](const CodeRule& rule) { return rule.name == record.rule; };

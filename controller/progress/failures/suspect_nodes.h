@@ -8,7 +8,7 @@
 // A fault is *proven* if no tenant can invent it (an Xid, or a reason or condition that Kubernetes
 // reports); otherwise a log only *claims* it. Claims count only if two namespaces make them, so no
 // namespace can bring a node under suspicion by itself. Evictions for planned work or for lack of
-// room, and failures of other processes or of the network are no faults of a node.
+// room, and failures of other processes or of the network, are not faults of a node.
 //
 // Bounds: one event per node and category of its faults, until the node is no longer suspect.
 //

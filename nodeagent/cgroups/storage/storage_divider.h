@@ -44,7 +44,7 @@ class StorageDivider {
                  TemporaryCaps writes, const Clock& clock, Logger& log, kube::EventRecorder& events,
                  metrics::NodeAgentMetrics& metrics);
 
-  // Takes the reads of the look that ends now, by pod uid, and sets and removes caps.
+  // Sets and removes caps. `uses`: the reads of the look that ends now, by pod uid.
   void Divide(const std::map<std::string, StorageUse>& uses);
 
   struct CapInForce {

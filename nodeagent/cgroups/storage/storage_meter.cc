@@ -102,7 +102,7 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
     if (use->backend != kNetworkStorage && use->waited && !to.capped.contains(id.first)) {
       double& longest = waited[use->backend];
       longest = std::max(longest, *use->waited);
-      // A container that writes much may wait for that.
+      // A container that writes much may wait for its writes.
       if (*use->waited >= kWaits && look->written <= look->read) is_short.insert(use->backend);
     }
     uses_.insert_or_assign(id.first, *std::move(use));
@@ -126,7 +126,7 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
 }
 
 void StorageMeter::Forget(const StorageReading& reading) {
-  // Another disk may get the name of one that is gone.
+  // A new disk may get the name of one that is gone.
   const auto has_gone = [&](const auto& entry) { return !reading.all_pods.contains(entry.first); };
   std::erase_if(samples_, has_gone);
   std::erase_if(waited_, has_gone);

@@ -49,14 +49,15 @@ struct StorageReading {
 
 class StorageMeter {
  public:
-  // A shorter look tells too little; over a longer one, the average hides too much.
+  // A shorter look shows too little; over a longer one, the average hides too much.
   static constexpr Duration kShortest = std::chrono::seconds(5);
   static constexpr Duration kLongest = std::chrono::seconds(60);
   // A container that reads less per second hardly reads, and what it waits for is unknown.
   static constexpr double kHardlyReads = 1 << 20;
   // A container waits for storage if it does so for at least this fraction of a look.
   static constexpr double kWaits = 0.2;
-  // The bandwidth is this quantile of at least and at most this many samples, none older than this.
+  // The bandwidth is the quantile kQuantile of kFewestSamples to kMostSamples samples, none older
+  // than kForgotten.
   static constexpr size_t kFewestSamples = 3;
   static constexpr size_t kMostSamples = 360;
   static constexpr Duration kForgotten = std::chrono::hours(24);
