@@ -15,9 +15,10 @@
 // Users' priority classes take precedence over the policy's order. A running workload need not give
 // way
 //   * if it cannot be suspended, or does not declare that it checkpoints: it then runs to its end
+//   * under a policy that does not preempt
 //   * during its round, and before it has run for `least_run`
-//   * for a gain below the cost of a restart: it needs no longer than that, or the cost of its
-//     restart puts it ahead of the other workload
+//   * if the gain would be less than a restart costs: its remaining time is no longer than that, or
+//     the cost of its restart puts it ahead of the other workload
 //   * under a policy that orders by remaining time, if its own is unknown, unless its reports were
 //     refuted
 //
@@ -64,8 +65,8 @@ struct RoundSettings {
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
   Duration restart_cost = std::chrono::minutes(1);
-  // Under fifo alone: behind a workload that waits for GPUs, those run that surely end before it
-  // can start, and those with GPUs that it will not need.
+  // Only under fifo: while a workload waits for GPUs, workloads behind it may run if they surely
+  // end before it can start, or if they use GPUs that it will not need.
   bool backfill = false;
 };
 
@@ -116,7 +117,7 @@ struct RoundWorkload {
   RoundService service;
   // How long it runs at most once it has its quota; nullopt: without a limit.
   std::optional<Duration> longest;
-  // With `given_order`: the lower place goes first; nullopt: after all workloads that have a place.
+  // With GPU types: the lower place goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
 };
 
