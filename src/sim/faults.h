@@ -23,7 +23,7 @@ struct FaultRates {
   // permanently.
   double resize_deferred = 0;
   double resize_refused = 0;
-  double call_fails = 0;  // fraction of writes that the API server fails
+  double call_fails = 0;  // fraction of writes that fail in the API server
   Duration call_late{};   // a write takes up to this much longer, uniformly
   double node_lost = 0;   // losses per node and day, exponentially distributed
   uint64_t seed = 1;

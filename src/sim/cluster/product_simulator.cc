@@ -775,7 +775,7 @@ class ProductSimulation {
     PauseAttempt(index);
     running_.Suspend(index, now_);
     const std::string gang = pods_.Find(lost.front())->gang()->name;
-    // The extender does so every second, and counts the time of its reservations from then.
+    // The extender does this every second; the time of its reservations counts from then.
     state_.DropStaleExpectations(now_, present().wall);
     for (const std::string& uid : lost) {
       const SimulatedPod& pod = *pods_.Find(uid);
@@ -788,7 +788,7 @@ class ProductSimulation {
       owners_.erase(uid);
       std::erase(job.pods, uid);
     }
-    // The extender asks the API server about them, which answers at once.
+    // The extender queries the API server about the replaced pods, and gets the answer at once.
     for (const Reservation& place : state_.ReplacementsOf(gang))
       state_.SettleReplacement(place.pod->uid, true);
     Plan(kReplacementHold, EventKind::kVacanciesEnd, {});
@@ -1345,7 +1345,7 @@ class ProductSimulation {
     accounted_ = until;
   }
 
-  // Ends the run at `at`, unless it continues; accounts for everything until then.
+  // Sets the end of the run, until a later call, and the use of the cluster until then.
   void EndAt(Seconds at) {
     run_.end = at;
     run_.gpu_utilisation = used_.gpus;

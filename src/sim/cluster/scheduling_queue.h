@@ -62,7 +62,7 @@ class SchedulingQueue {
   void Remove(const std::string& uid);
   // Reports an event that may help every pod, or one that changed this pod.
   void WakeAll();
-  // Does the same for an event that no node shows, so that all nodes are searched again.
+  // Does what WakeAll() does, for an event that changes no node: all nodes are searched again.
   void LookAgain();
   void Wake(const std::string& uid);
 

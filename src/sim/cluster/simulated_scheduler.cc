@@ -18,7 +18,7 @@ namespace {
 
 // The same as in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
-// GPUs.
+// In GPUs.
 constexpr double kMoreThanANode = 1e6;
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
