@@ -5,9 +5,9 @@
 // running training, all of them are stopped and restarted from their checkpoint. A training that is
 // not elastic has one size.
 //
-//   * First every training gets its least number of workers, in this order: those that cannot be
-//     suspended, then by class, then those that already have GPUs, then by arrival. A training that
-//     does not fit is skipped, and waits.
+//   * First every training gets its least number of workers. Trainings that cannot be suspended go
+//     first; the others follow by class, then those that already have GPUs, then by arrival. A
+//     training that does not fit is skipped, and waits.
 //   * Then the gains decide. Two divisions are compared: all GPUs divided from scratch, and the
 //     free GPUs added to what runs. The first is taken if it lets more trainings run, or if it
 //     saves more time, net of restarts.

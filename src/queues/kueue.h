@@ -86,7 +86,7 @@ struct Workload {
   bool evicted = false;    // condition Evicted
   bool finished = false;   // condition Finished
   // Whether Kueue can suspend owners of this kind, and each pod template with GPUs declares that
-  // its training resumes where it was (annotation synergy.io/checkpoint: "true").
+  // its training resumes from its checkpoint (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
   // The profiles of templates without that annotation; these profiles then decide. Empty if they
   // cannot change the answer.

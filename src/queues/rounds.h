@@ -104,7 +104,7 @@ enum class RoundState : uint8_t {
 struct RoundWorkload {
   std::string name;  // "team/train"; breaks ties
   RoundState state = RoundState::kWaits;
-  // Whether it can be suspended and resumes where it was.
+  // Whether it can be suspended and resumes from its checkpoint.
   bool may_lose_turn = false;
   // Whether it was stopped by its user, is in backoff, or has a priority outside the policy's
   // range. It keeps the GPUs that it runs with, and gets no band.
