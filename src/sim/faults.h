@@ -19,8 +19,8 @@
 namespace synergy {
 
 struct FaultRates {
-  // The fraction of resizes that a kubelet first defers although it has room, and that it refuses
-  // permanently.
+  // The fraction of resizes that a kubelet first defers although it has room, and the fraction that
+  // it refuses permanently.
   double resize_deferred = 0;
   double resize_refused = 0;
   double call_fails = 0;  // fraction of writes that fail in the API server

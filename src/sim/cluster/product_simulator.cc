@@ -670,7 +670,7 @@ class ProductSimulation {
     Draw();
   }
 
-  // Creates no more pods of the job.
+  // Stops creating pods for the job.
   void StopRetries(size_t index) {
     std::erase(without_pods_, index);
     std::erase(again_, index);
@@ -752,7 +752,7 @@ class ProductSimulation {
   }
 
   // Returns whether some of the job's pods run on nodes that are not lost, and stay there while
-  // these are replaced.
+  // `lost` are replaced.
   bool OthersStay(const JobState& job, const std::vector<std::string>& lost) const {
     return std::any_of(job.pods.begin(), job.pods.end(), [&](const std::string& uid) {
       return HasStarted(uid) && std::find(lost.begin(), lost.end(), uid) == lost.end();

@@ -393,7 +393,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
     const NodeState& node = snapshot.node(index);
     if (hold && hold->node == index) {
       // The pod's own earlier share must not count against it. A pod without GPUs may have taken
-      // it.
+      // that share.
       if (FitsByRequests(pod, node, pods)) consider(index, WithoutPod(node, pod.uid));
     } else if (node.changed > looked_at) {
       consider(index, node);

@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// An attempt fails at the latest after this fraction of the remaining time at the fair share.
+// The largest fraction of the remaining time at the fair share after which an attempt fails.
 constexpr double kLatest = 0.9;
 // The Job controller's backoff after failures of a Job's pods.
 constexpr Duration kFirstBackoff = std::chrono::seconds(10);

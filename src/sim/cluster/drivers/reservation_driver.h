@@ -67,7 +67,7 @@ class ReservationDriver {
   bool Plan(Instant now);
   // Returns the reservations as the product has them, with the job names that JobOf() returns.
   std::vector<GpuReservation> InTermsOfPods() const;
-  // Returns when Plan() is due without a change; never while no job waits.
+  // Returns when Plan() is due without a change; Instant::max() while no job waits.
   Instant due() const;
 
   // Returns whether the pod may go to the node; places that a gang holds stay open to it, whatever
