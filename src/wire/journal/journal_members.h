@@ -163,7 +163,7 @@ void Members(auto& each, Like<ContainerHistory> auto& container) {
   each("turn", turn);
 }
 
-// The text has this order, too.
+// The text has the parts in the order of Members() below.
 template <class Part>
 void MembersOf(auto& each, Like<ManagedContainer> auto& container) {
   using Base = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(container)>>,
