@@ -3,7 +3,7 @@
 // Translates a Workload of Kueue for rounds (queues/rounds.h). The controller, which decides whose
 // turn it is, and the command line, which explains the decision, share this.
 //
-//   own + 2   runs, raised once more because Kueue has not looked at it
+//   own + 2   runs, raised once more because Kueue has not considered it
 //   own + 1   runs
 //   own       next; also workloads to which nothing has been written yet
 //   own - 1   waits

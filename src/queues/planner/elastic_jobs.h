@@ -62,7 +62,7 @@ class ElasticJobs {
   std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,
                                 RoundState state, WallTime now) const;
   // Returns the UIDs of waiting workloads that do not have their new size yet. Do not write their
-  // bands until Kueue has seen the size.
+  // bands until Kueue has observed the size.
   std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
   void OnWritten(const WorkersWrite& write);
   void OnRefused(const WorkersWrite& write);
