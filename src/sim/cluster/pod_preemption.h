@@ -39,7 +39,7 @@ class PodPreemption {
   // Returns what kube-scheduler counts for a pod; nullopt if the pod cannot be evicted.
   using CountPod = std::function<std::optional<ResourceVector>(const Pod& pod)>;
 
-  // `with_extender`: whether Synergy is asked which victims are required.
+  // `with_extender`: whether the extender selects the required victims.
   explicit PodPreemption(bool with_extender) : with_extender_(with_extender) {}
 
   // Returns the pods that `pod` evicts; nullopt if none. REQUIRES: the pod fits on no node, and is

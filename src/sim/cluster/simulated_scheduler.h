@@ -5,8 +5,8 @@
 // kube-scheduler checks requests first. If some node suits the pod, the extender's filter, ranking
 // and bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), with the same
 // functions on the same ClusterState. The extender's own Gangs filters and binds the members of a
-// gang one after another, all at the time of the first. The extender is not asked about pods
-// without GPUs, which kube-scheduler places by its own count of requests, ignoring reserved places.
+// gang one after another, all at the time of the first. The extender is not called for pods
+// without GPUs; kube-scheduler places these by its own count of requests, ignoring reserved places.
 //
 // Threading: one owner.
 
