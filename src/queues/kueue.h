@@ -19,9 +19,9 @@
 
 namespace synergy {
 
-// An annotation that its author sets on a pod template, to declare that the training resumes from
-// its checkpoint when its pods are restarted, so it may lose its turn. The value is "true";
-// otherwise the annotation is absent.
+// An annotation that its author sets on a pod template. It declares that the training resumes from
+// its checkpoint when its pods are restarted, so the training may lose its turn. The value is
+// "true"; otherwise the annotation is absent.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
 
 // The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives the
