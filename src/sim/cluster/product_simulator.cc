@@ -39,8 +39,8 @@ constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr Duration kBeginning = std::chrono::hours(1);
 // Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// Jobs without a node this long after the last job arrived, started or ended never get one, because
-// no job is left that would free resources, and no retry waits longer.
+// A job that has no node this long after the last arrival, start or end of a job never gets one: no
+// job is left that would free resources, and no retry waits longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
 // The same as in the extender's configuration.
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
