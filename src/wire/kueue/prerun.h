@@ -53,9 +53,9 @@ struct TrialRequest {
 // Returns the same name in each call for a Job, so that it has at most one trial at a time.
 std::string TrialName(std::string_view job_uid);
 // Returns a trial of the Job with this text, for a POST: one pod that requests one GPU instead of
-// any number, and is not restarted. It belongs to the Job, so that it is deleted with it, but the
-// Job does not control it, so that Kueue treats it as a job of its own. Returns kInvalid if the
-// text is no Job.
+// any number, and is not restarted. The Job owns the trial, so that both are deleted together, but
+// does not control it, so that Kueue treats the trial as a separate job. Returns kInvalid if the
+// text is not a Job.
 Result<std::string> WriteTrial(std::string_view job_text, const TrialRequest& request,
                                std::string_view gpu_resource);
 
