@@ -5,8 +5,8 @@
 // that priorities alone can drive a queue with its own scheduler (Kueue's ClusterQueue):
 //
 //   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
-//          fit is passed over. Under fifo it also holds back the workloads that wait behind it; with
-//          backfill, it holds back only those that could delay it
+//          fit is passed over. Under fifo it also holds back the workloads that wait behind it;
+//          with backfill, it holds back only those that could delay it
 //   next   running workloads that are not in the first band, so that only workloads of that band
 //          can take their place; and the waiting workloads that get GPUs as they become free, up to
 //          the quota once more
