@@ -37,8 +37,8 @@ double TimeLeftWith(const ElasticTask& task, int workers) {
   return *task.work / task.speed->At({.servers = 0, .workers = workers});
 }
 
-// Returns how many seconds sooner it ends with `workers`, not counting the restart; 0 if that is
-// unknown.
+// Returns how many seconds sooner the task ends with `workers`, not counting the restart; 0 if that
+// is unknown.
 double TimeSaved(const ElasticTask& task, int workers) {
   if (!IsKnownTask(task) || task.now == 0 || workers == 0) return 0;
   return TimeLeftWith(task, task.now) - TimeLeftWith(task, workers);
@@ -73,7 +73,7 @@ class WorkerDivider {
     return task.now > 0 && (task.stays || task.to_its_end);
   }
 
-  // Serves the gains without unprofitable growth: a task that would grow for too little keeps its
+  // Serves the gains without unprofitable growth: a task whose growth saves too little keeps its
   // size, and the gains are served again.
   WorkerCounts Paying(bool keep) const {
     std::vector<bool> pinned(tasks_.size());
@@ -194,7 +194,8 @@ void ElasticRecord::SeeSpeed(int workers, double rate) {
 void ElasticRecord::SeeLoss(double iteration, double loss) {
   if (!std::isfinite(iteration) || !std::isfinite(loss) || iteration < 0 || loss <= 0) return;
   const size_t count = losses_.size();
-  // The next loss must be as far from the last as the last two are from each other.
+  // Once half of the places are used, the next loss must be at least as far from the last one as
+  // the last two are from each other.
   const double distance = count < 2 ? 0 : losses_[count - 1].epoch - losses_[count - 2].epoch;
   if (count > 0 && iteration <= losses_.back().epoch) return;
   if (count > kMostLosses / 2 && iteration < losses_.back().epoch + distance) return;

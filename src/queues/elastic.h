@@ -5,16 +5,16 @@
 // running training, all of them are stopped and restarted from their checkpoint. A training that is
 // not elastic has one size.
 //
-//   * First every training gets its least number of workers, in this order: those that cannot be
-//     suspended, then by class, then those that already have GPUs, then by arrival. A training that
-//     does not fit is skipped, and waits.
+//   * First every training gets its least number of workers. Trainings that cannot be suspended go
+//     first; the others follow by class, then those that already have GPUs, then by arrival. A
+//     training that does not fit is skipped, and waits.
 //   * Then the gains decide. Two divisions are compared: all GPUs divided from scratch, and the
 //     free GPUs added to what runs. The first is taken if it lets more trainings run, or if it
 //     saves more time, net of restarts.
 //   * No training grows if that saves it less time than a restart costs.
 //
-// A training whose speed or remaining work is unknown has no gain. It keeps its workers or starts
-// with the number that it requests, if no other training can use those, and does not grow.
+// A training whose speed or remaining work is unknown has no gain, and does not grow. As far as the
+// gains leave GPUs, it keeps its workers, or starts with the number that it requests.
 //
 // Threading: pure.
 
@@ -39,7 +39,7 @@ struct ElasticTask {
   int now = 0;  // 0: it waits
   // The number that its author wrote, or that it has; used if it waits and its speed is unknown.
   int asks = 0;
-  Gpus worker{1};              // GPUs of each
+  Gpus worker{1};              // GPUs of each worker
   bool stays = false;          // runs, and must not be changed now
   bool to_its_end = false;     // runs, and cannot be suspended, so it goes before all others
   bool capped = false;         // `most` comes from the nodes' room, and may be below `now`
@@ -74,10 +74,10 @@ class ElasticRecord {
   // every second one is dropped, and later ones are taken at twice the distance.
   void SeeLoss(double iteration, double loss);
 
-  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. With
-  // observations of fewer numbers of workers than the curve has factors, only the batch's factor is
-  // fitted, as if workers cost nothing; with two numbers, also the constant factor. This
-  // overestimates the training, so that it gets more workers and is observed with them.
+  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. If rates are
+  // known for fewer numbers of workers than the curve has factors, fits only the batch's factor, as
+  // if workers cost nothing; with rates for two numbers, also fits the constant factor. This
+  // overestimates the training, so that it gets more workers and is then observed with them.
   std::optional<SpeedCurve> Speed() const;
   // Returns the iterations left after `done`, at least 1: until the loss is `wanted`, if that is
   // given and the curve reaches it, otherwise until `total`. Returns nullopt if neither is known.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNewAndRuns = "it arrived after the round began, and there is room";
 constexpr std::string_view kNewAndWaits = "workers are divided at the beginning of the next round";
 
-// Returns the GPUs of one worker, as the decision counts workers.
+// Returns the GPUs of one worker, as ElasticWorkload counts workers.
 Gpus WorkerOf(const RoundWorkload& workload, const ElasticWorkload& elastic) {
   return Gpus(workload.gpus.count() / std::max(elastic.workers, 1));
 }

@@ -4,13 +4,12 @@
 // each job reports while it trains, decides at the start of a round how many workers each gets
 // (elastic.h), and derives the bands from that (rounds.h):
 //
-//   runs   workloads with workers by the last decision, and workloads that have come since then and
-//          run beside them
+//   runs   workloads to which the last decision gave workers, and newer workloads that already run,
+//          and fit beside them or cannot be suspended
 //   next   running workloads that are to give way
-//   waits  the others. While the workers of a job are changed, its quota is free for a moment, and
-//   a
-//          workload that took it would have to give it back. So a waiting workload without a place
-//          never has a higher band
+//   waits  the others. While a job's number of workers changes, its quota is free for a moment; a
+//          workload that took this quota would have to give it back. So a waiting workload without
+//          a place never has a higher band
 //
 // The numbers of workers stay as decided until the next round.
 //

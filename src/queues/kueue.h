@@ -19,8 +19,9 @@
 
 namespace synergy {
 
-// An annotation of a pod template, set by its author: a training whose pods are restarted resumes
-// from its checkpoint, so it may lose its turn. The value is "true", or the annotation is absent.
+// An annotation that its author sets on a pod template. It declares that the training resumes from
+// its checkpoint when its pods are restarted, so the training may lose its turn. The value is
+// "true"; otherwise the annotation is absent.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
 
 // The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives the
@@ -85,7 +86,7 @@ struct Workload {
   bool evicted = false;    // condition Evicted
   bool finished = false;   // condition Finished
   // Whether Kueue can suspend owners of this kind, and each pod template with GPUs declares that
-  // its training resumes where it was (annotation synergy.io/checkpoint: "true").
+  // its training resumes from its checkpoint (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
   // The profiles of templates without that annotation; these profiles then decide. Empty if they
   // cannot change the answer.
@@ -110,12 +111,12 @@ struct Workload {
   std::vector<NodeSelection> selections;
   // The earliest deadline of these templates (annotation synergy.io/deadline); nullopt: none.
   std::optional<WallTime> deadline;
-  // How long it runs at most once it has quota again, by Kueue's maximum execution time; nullopt:
-  // without a limit.
+  // The longest time that it runs once it has quota again, by Kueue's maximum execution time;
+  // nullopt: no limit.
   std::optional<Duration> longest;
 
   std::string Key() const { return workload_namespace + "/" + name; }
-  // Returns `may_lose_turn`, or whether all of `profiles_to_ask` checkpoint if there are any.
+  // Returns whether all `profiles_to_ask` declare checkpoints; `may_lose_turn` if there are none.
   bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
   // Returns its priority as it would be without Synergy. A priority that Synergy did not write is
   // the workload's own.
@@ -240,12 +241,12 @@ struct QueuedJob {
   int64_t workers = 1;                          // of a Job: spec.parallelism
   int64_t succeeded = 0;                        // number of its finished pods
   std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if malformed
-  // Both are 0 if it does not ask to be elastic, or there is a problem.
+  // Both are 0 if the job does not request to be elastic, or has a problem.
   int64_t least = 0;
   int64_t most = 0;
   std::optional<double> target_loss;
-  // Why it is not elastic although it asks to be: the field, and the cure. Empty if nothing is
-  // wrong.
+  // Why the job is not elastic although it requests to be: the field, and the cure. Empty if
+  // nothing is wrong.
   std::string problem;
 
   std::string Key() const { return job_namespace + "/" + name; }

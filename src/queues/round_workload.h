@@ -3,7 +3,7 @@
 // Translates a Workload of Kueue for rounds (queues/rounds.h). The controller, which decides whose
 // turn it is, and the command line, which explains the decision, share this.
 //
-//   own + 2   runs, raised once more because Kueue has not looked at it
+//   own + 2   runs, raised once more because Kueue has not considered it
 //   own + 1   runs
 //   own       next; also workloads to which nothing has been written yet
 //   own - 1   waits
@@ -38,8 +38,8 @@ struct WorkloadPods {
   void Add(const QueuedPod& pod);
 };
 
-// Returns whether Kueue has requeued it with a backoff, for example because its pods were not ready
-// in time. Ignores the backoff of one second after an answer of our own admission checks.
+// Returns whether Kueue has requeued the workload with a backoff, for example because its pods were
+// not ready in time. Ignores the backoff of one second after an answer of our own admission checks.
 bool InBackoff(const Workload& workload, WallTime now);
 
 // A workload that has had its quota for this long at `now` counts as running, unless a pod has no
@@ -55,7 +55,7 @@ inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
 // A report is ignored if its clock is ahead by more than this.
 inline constexpr Duration kMostAhead = std::chrono::minutes(1);
 // Returns when a job that has run since `since` reported its remaining time; nullopt if it has not
-// in this run, or not recently, or if the time of its report is in the future.
+// done so in this run, or not recently, or if the report's time is too far in the future.
 std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,
                                    WallTime now);
 

@@ -29,7 +29,7 @@ constexpr std::string_view kDivided = "workers were divided at the beginning of 
 // A remaining time that a training reports may be wrong by this factor.
 constexpr double kUncertainty = 2;
 
-// When a workload that is held back can start, by what runs.
+// When a workload that is held back can start, by the ends of the running workloads.
 struct Start {
   Seconds earliest{};  // from now on
   Gpus spare;          // GPUs that it does not need at its likely start
@@ -89,7 +89,7 @@ Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 Result<std::unique_ptr<const Policy>> MakeOrder(const RoundSettings& settings) {
   // In an elastic queue jobs go by arrival; the gains decide only how many workers each job gets.
   if (settings.elastic) return std::make_unique<const Fifo>();
-  // An order that the caller passes also preempts and keeps no queues.
+  // With GPU types, the caller passes the order. Like Las, that order preempts and keeps no queues.
   if (settings.gpu_types != GpuTypes::kNone) return std::make_unique<const Las>();
   auto policy = MakePolicy(settings.policy, {settings.queues, SizeHistory(settings.sizes)});
   if (!policy) return Fail(ErrorCode::kInvalid, "policy: " + policy.error().message);

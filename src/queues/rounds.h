@@ -5,8 +5,8 @@
 // that priorities alone can drive a queue with its own scheduler (Kueue's ClusterQueue):
 //
 //   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
-//          fit is passed over; under fifo it also holds back those that wait behind it, or with
-//          backfill, those of them that could delay it
+//          fit is passed over. Under fifo it also holds back the workloads that wait behind it;
+//          with backfill, it holds back only those that could delay it
 //   next   running workloads that are not in the first band, so that only workloads of that band
 //          can take their place; and the waiting workloads that get GPUs as they become free, up to
 //          the quota once more
@@ -15,9 +15,10 @@
 // Users' priority classes take precedence over the policy's order. A running workload need not give
 // way
 //   * if it cannot be suspended, or does not declare that it checkpoints: it then runs to its end
+//   * under a policy that does not preempt
 //   * during its round, and before it has run for `least_run`
-//   * for a gain below the cost of a restart: it needs no longer than that, or the cost of its
-//     restart puts it ahead of the other workload
+//   * if the gain would be less than a restart costs: its remaining time is no longer than that, or
+//     the cost of its restart puts it ahead of the other workload
 //   * under a policy that orders by remaining time, if its own is unknown, unless its reports were
 //     refuted
 //
@@ -64,8 +65,8 @@ struct RoundSettings {
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
   Duration restart_cost = std::chrono::minutes(1);
-  // Under fifo alone: behind a workload that waits for GPUs, those run that surely end before it
-  // can start, and those with GPUs that it will not need.
+  // Only under fifo: while a workload waits for GPUs, workloads behind it may run if they surely
+  // end before it can start, or if they use GPUs that it will not need.
   bool backfill = false;
 };
 
@@ -103,7 +104,7 @@ enum class RoundState : uint8_t {
 struct RoundWorkload {
   std::string name;  // "team/train"; breaks ties
   RoundState state = RoundState::kWaits;
-  // Whether it can be suspended and resumes where it was.
+  // Whether it can be suspended and resumes from its checkpoint.
   bool may_lose_turn = false;
   // Whether it was stopped by its user, is in backoff, or has a priority outside the policy's
   // range. It keeps the GPUs that it runs with, and gets no band.
@@ -116,7 +117,7 @@ struct RoundWorkload {
   RoundService service;
   // How long it runs at most once it has its quota; nullopt: without a limit.
   std::optional<Duration> longest;
-  // With `given_order`: the lower place goes first; nullopt: after all workloads that have a place.
+  // With GPU types: the lower place goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
 };
 

@@ -39,8 +39,7 @@ Error At(const Line& line, const Error& error) {
   return {ErrorCode::kInvalid, fmt::format("line {}: {}", line.number, error.message)};
 }
 
-// Returns the version that a decision names; nullopt for records that only the tuner reads, in
-// their order.
+// Returns the version that a decision names; nullopt for inputs of the tuner, which name none.
 std::optional<uint64_t> VersionOf(const Decision& decision) {
   return std::visit(
       [](const auto& made) -> std::optional<uint64_t> {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Repeats the queue planner's steps of one run, from what the recording shows that the planner
-// read. Private to this folder.
+// Repeats the queue planner's steps of one run, from the inputs that the recording contains.
+// Private to this folder.
 //
 // Threading: one owner.
 
@@ -29,7 +29,7 @@ class ReplayedQueues {
   ReplayedQueues(const ReplayedQueues&) = delete;
   ReplayedQueues& operator=(const ReplayedQueues&) = delete;
 
-  // Returns the step as it comes out now, together with what it read.
+  // Returns the step as it comes out now, together with its inputs.
   QueueStep Again(const QueueStep& recorded);
 
  private:

@@ -26,8 +26,8 @@ class ReplayedRun {
  public:
   // Returns kConflict as ClusterState::Apply() does.
   Result<> Change(const ClusterChange& change);
-  // Repeats the decision on the present cluster, from what `recorded` read. Applies records that
-  // only report something to decisions, and returns them unchanged.
+  // Repeats the decision on the present cluster, from the inputs in `recorded`. If `recorded` only
+  // reports an input of later decisions, applies it and returns it unchanged.
   Decision Decide(const Decision& recorded);
 
  private:

@@ -38,8 +38,8 @@ class CpuPods {
   // Returns how long a pod runs.
   Duration Lasts() { return Exponential(ends_, Seconds(load_.lasts).count()); }
 
-  // Returns a pod that waits for a node. Its UID differs from that of every other pod, and of every
-  // job's pods.
+  // Returns a pod that waits for a node. Its UID differs from the UIDs of all other pods, including
+  // the pods of jobs.
   Pod Come(const std::string& pod_namespace, WallTime now) {
     Pod pod;
     pod.uid = pod.name = "cpu-" + std::to_string(++came_);

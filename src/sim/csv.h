@@ -34,8 +34,8 @@ class CsvTable {
     Result<double> Number(double least) const;
   };
 
-  // Parses `text`; `file` names it in errors. kInvalid unless every line has as many fields as the
-  // header, and column names are unique.
+  // Parses `text`; `file` names it in errors. Returns kInvalid unless every line has as many fields
+  // as the header, and column names are unique.
   static Result<CsvTable> Parse(std::string_view text, std::string_view file);
 
   size_t rows() const { return line_numbers_.size(); }

@@ -19,11 +19,11 @@
 namespace synergy {
 
 struct FaultRates {
-  // The fraction of resizes that a kubelet first defers although it has room, and that it refuses
-  // permanently.
+  // The fraction of resizes that a kubelet first defers although it has room, and the fraction that
+  // it refuses permanently.
   double resize_deferred = 0;
   double resize_refused = 0;
-  double call_fails = 0;  // fraction of writes that the API server fails
+  double call_fails = 0;  // fraction of writes that fail in the API server
   Duration call_late{};   // a write takes up to this much longer, uniformly
   double node_lost = 0;   // losses per node and day, exponentially distributed
   uint64_t seed = 1;

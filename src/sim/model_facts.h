@@ -38,7 +38,8 @@ Result<JobProfile> ProfileOf(const ModelFact& fact);
 
 // Returns the fact for GPUs that are `speed` times as fast: the GPU's part of the work scales,
 // while CPU and storage do as much per second as before. So the same fraction of the best speed
-// takes `speed` times the CPU, and a throughput that memory limits stays. REQUIRES: `speed` > 0.
+// takes `speed` times the CPU, and a throughput that memory limits does not change. REQUIRES:
+// `speed` > 0.
 ModelFact OnGpusOfSpeed(ModelFact fact, double speed);
 
 class ModelFacts {

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Kubernetes keeps higher priorities for itself.
+// Kubernetes reserves higher priorities.
 constexpr int64_t kMostPriority = 1'000'000'000;
 
 // Positions of the trace's columns.

@@ -26,7 +26,8 @@ class BestMean {
   // `usage`: of each limit, as a fraction of the limit. The first plan must stay within all limits.
   void Add(double value, std::span<const double> usage);
 
-  // Returns false if rounding errors prevented it from finishing. REQUIRES: at least one plan.
+  // Returns false if rounding errors prevented it from finishing, or if it took too many steps.
+  // REQUIRES: at least one plan.
   bool Solve();
 
   // Results of the last solve.

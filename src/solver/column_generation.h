@@ -1,10 +1,10 @@
 #pragma once
 
 // Solves a linear program that has many more variables than rows, by column generation (Gilmore and
-// Gomory, "A Linear Programming Approach to the Cutting-Stock Problem", 1961). It solves the
-// program with some of its variables, then adds those that would improve it at the prices of its
-// rows, until there are none. The result is an optimum of the whole program, because no omitted
-// variable would help.
+// Gomory, "A Linear Programming Approach to the Cutting-Stock Problem", 1961): solves the program
+// with some of its variables, then repeatedly adds those that would improve the solution at the
+// prices of the rows, until there are none. The result is an optimum of the whole program, because
+// no omitted variable would help.
 //
 // Threading: any thread. Failures: as in Solve (solve.h).
 
@@ -16,9 +16,9 @@
 
 namespace synergy {
 
-// `limits` apply to each step. `start`: for each variable, whether it is in the first step. If the
-// first step has no solution, or some variable is an integer, the program is solved as a whole.
-// REQUIRES: 0 lies within the bounds of the variables that are not in `start`.
+// `limits` apply to each step. `start`: for each variable, whether it is in the first step. If a
+// step has no optimum, the result violates a bound, or some variable is an integer, solves the
+// program as a whole. REQUIRES: 0 lies within the bounds of the variables that are not in `start`.
 Result<Solution> SolveByColumns(const Program& program, const std::vector<bool>& start,
                                 const SolveLimits& limits);
 

@@ -32,8 +32,8 @@ class GrowingProgram {
   // accepts.
   void Add(const Variable& variable, std::span<const Entry> entries);
 
-  // Returns kOptimal or kInfeasible; returns kUnknown after a time limit, or because of a missing
-  // bound or numerical difficulties.
+  // Returns kOptimal or kInfeasible; returns kUnknown at the time limit, for an unbounded program,
+  // and after numerical difficulties.
   SolveStatus Solve(const SolveLimits& limits);
 
   // Results of the last optimum. Values are in the order in which the variables were added, prices

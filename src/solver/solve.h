@@ -23,7 +23,7 @@ namespace synergy {
 
 struct SolveLimits {
   std::chrono::milliseconds time{10'000};               // by the wall clock
-  int64_t nodes = std::numeric_limits<int32_t>::max();  // of the search tree; repeats exactly
+  int64_t nodes = std::numeric_limits<int32_t>::max();  // of the search tree; reproducible
   double relative_gap = 0;  // a solution within this of the bound is good enough
 };
 

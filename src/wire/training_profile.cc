@@ -124,7 +124,8 @@ class SpecReader {
     return tolerance;
   }
 
-  // Accepts 0 to 1, and for a speed only above 0; otherwise returns nullopt and records a finding.
+  // Accepts 0 to 1, but for a speed only values above 0; otherwise returns nullopt and records a
+  // finding.
   std::optional<double> ReadPart(Value value, bool is_speed) {
     if (value.absent()) return std::nullopt;
     const std::optional<double> part = ReadNumber(fields_, value);
@@ -148,7 +149,7 @@ class SpecReader {
     return spread;
   }
 
-  // Accepts more than zero; otherwise returns nullopt and records a finding.
+  // Accepts amounts above zero; otherwise returns nullopt and records a finding.
   std::optional<ExactQuantity> ReadAmount(Value value) {
     const size_t before = fields_.count();
     const ExactQuantity amount = fields_.Amount(value);

@@ -35,8 +35,8 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
       kCheckpointAnnotation);
 }
 
-// Lowers the most workers to the number for which the nodes have room. It takes none from a job
-// whose pods all run: they have their nodes, even if no other pod may go there any more.
+// Lowers the largest number of workers to what the nodes have room for. A job whose pods all run
+// keeps its workers, because they already have nodes, even if no other pod may go there any more.
 void Cap(ElasticWorkload& elastic, const auto& room) {
   if (elastic.least >= elastic.most) return;
   const int64_t least = std::max(elastic.least, elastic.all_run ? elastic.workers : 0);
@@ -66,7 +66,7 @@ void ElasticJobs::Observe(const QueueObjects& objects, const ProfileCheckpoints&
       notices.push_back({workload.object, "SynergyNotElastic", "its workers stay: " + reported});
     }
   }
-  // A size outside the job's own bounds is what its user wants.
+  // If the size is outside the job's own bounds, its user has chosen it, and it stays.
   const bool is_elastic = job && job->IsElastic() && may_change && object.pods >= job->least &&
                           object.pods <= job->most;
   if (!is_elastic) return;

@@ -49,8 +49,8 @@ struct WorkersWrite {
 class ElasticJobs {
  public:
   void StartOver();
-  // Sets `job` and `elastic` of a workload. `runs_since`: when all its pods ran; nullopt if they do
-  // not. Appends an event if the job asks to be elastic but cannot be.
+  // Sets `job` and `elastic` of a workload. `runs_since`: since when all its pods have run; nullopt
+  // if they do not. Appends an event if the job requests to be elastic but cannot be.
   void Observe(const QueueObjects& objects, const ProfileCheckpoints& checkpoints,
                const RoundSettings& settings, std::optional<WallTime> runs_since,
                const ElasticSight& sight, WallTime now, QueuedWorkload& workload,
@@ -62,7 +62,7 @@ class ElasticJobs {
   std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,
                                 RoundState state, WallTime now) const;
   // Returns the UIDs of waiting workloads that do not have their new size yet. Do not write their
-  // bands until Kueue has seen the size.
+  // bands until Kueue has observed the size.
   std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
   void OnWritten(const WorkersWrite& write);
   void OnRefused(const WorkersWrite& write);

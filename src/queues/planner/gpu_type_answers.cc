@@ -23,7 +23,7 @@ struct Checked {
   const GpuTypeTurn* turn = nullptr;
 };
 
-// Returns the ClusterQueues whose policy chooses types, whether or not it can at present.
+// Returns the ClusterQueues whose policy chooses types, even if it cannot do so at present.
 std::set<std::string> QueuesWithTypes(const QueueObjects& objects) {
   std::set<std::string> queues;
   for (const JudgedPolicy& policy : JudgePolicies(objects)) {

@@ -2,8 +2,8 @@
 
 // Plans answers to the admission check with which workloads wait for their GPU type
 // (queues/kueue.h, docs/internals/gavel.md). Without an answer, a workload does not start. So
-//   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
-//     a workload about which no replica has decided for `patience`
+//   * every replica admits a workload whose queue has no policy of GPU types; it also admits,
+//     without a type, a workload about which no replica has decided for `patience`
 //   * every replica resets the answer of a workload that has lost its quota
 //   * the leader, once it has decided, admits a workload to its type as soon as that has room; it
 //     evicts (Retry) a workload that moves to another type, or whose GPUs others need

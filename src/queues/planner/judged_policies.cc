@@ -15,8 +15,8 @@ namespace {
 
 using QueueNames = std::set<std::string>;
 
-// Returns the first queue of the cohort that is not in this policy, so that the policy does not set
-// its priorities; empty if there is none.
+// Returns the first queue of the cohort that is not in this policy; empty if there is none. The
+// policy does not set the priorities of such a queue.
 std::string ForeignQueue(const QueueObjects& objects, const std::string& cohort,
                          const QueueNames& own) {
   for (const auto& [name, queue] : objects.cluster_queues) {

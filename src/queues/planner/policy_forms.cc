@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The order in which elastic jobs get their least number of workers, and with backfill.
+// The only order for backfill and for elastic jobs, which get their least number of workers in it.
 constexpr std::string_view kElasticOrder = "fifo";
 
 std::vector<std::string> WordsOf(bool (*is_valid)(const PolicyForm&)) {

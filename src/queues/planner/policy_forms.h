@@ -16,8 +16,7 @@ namespace synergy {
 
 struct PolicyForm {
   std::string policy;  // "las"
-  // The policy also works with gpuTypes Ignore and Aware; it works without gpuTypes only if
-  // `alone`.
+  // Whether the policy works without gpuTypes, and whether it works with gpuTypes Ignore and Aware.
   bool alone = false;
   bool with_types = false;
   bool elastic = false;  // with workers: Elastic

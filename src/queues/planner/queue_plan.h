@@ -43,7 +43,7 @@ struct WorkloadWrite {
   std::optional<RoundNote> note;  // nullopt: the note is removed
   std::string_view why;           // text for people
   std::string queue = {};         // the ordered ClusterQueue
-  // The event that tells that the workload loses its turn; record it once this is written.
+  // The event about the turn that the workload loses; record it once this is written.
   std::optional<JobNotice> lost_turn = {};
 };
 

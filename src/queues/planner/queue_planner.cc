@@ -20,7 +20,7 @@ namespace {
 // The most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
-// A round that could not be written is started again for at most this long.
+// If writes of a round fail, each plan starts the round again, for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
@@ -34,8 +34,8 @@ std::string NameFor(const Workload& reader, const Workload& workload) {
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
 }
 
-// Returns whether a workload that must give way, under a priority that Kueue has already seen,
-// still runs while no workload is leaving yet.
+// Returns whether Kueue should make room but no workload is leaving yet: a running workload must
+// give way, and Kueue has already seen the lower priority of such a workload.
 bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   bool gives_way = false;
   for (size_t index = 0; index < queue.size(); ++index) {

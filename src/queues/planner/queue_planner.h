@@ -74,7 +74,7 @@ class QueuePlanner {
                     const RoundVerdict& verdict, bool could_start, const std::string& queue,
                     RoundNote note);
   void PlanWorkers(Pass& pass);
-  // Returns whether Kueue has passed over the workload for a time in which it could have started.
+  // Returns whether the workload could have started for some seconds, but Kueue has passed over it.
   bool IsOverlooked(const Workload& workload, bool could_start, Instant now);
   JobNotice LostTurn(const QueuedWorkloads& queue, const RoundDecision& decision, size_t index,
                      WallTime now) const;

@@ -29,7 +29,7 @@ class QueueRecording {
   QueueRecording(const QueueRecording&) = delete;
   QueueRecording& operator=(const QueueRecording&) = delete;
 
-  // Return the same source, but record its answers. The results must not outlive this object.
+  // Return functions that give the same answers and record them. They must not outlive this object.
   ProgressOf Noting(ProgressOf progress);
   ProfileCheckpoints Noting(ProfileCheckpoints checkpoints);
   PodRoom Noting(PodRoom room);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The interface between the queue planner and the choice of GPU types, for programs without
-// policies of GPU types. queues/types/gpu_type_planner.h chooses by Gavel's policies, if it
-// receives a maker of them.
+// The interface between the queue planner and the choice of GPU types. It lets programs without
+// policies of GPU types use the planner. queues/types/gpu_type_planner.h implements it with Gavel's
+// policies, if it receives a maker of them.
 //
 // Threading: one owner.
 

@@ -3,10 +3,10 @@
 // Tracks the progress of the jobs of a simulated cluster.
 //
 // A pod runs at the throughput that its profile has for the memory in force and for its CPU. The
-// CPU of a node is shared among its pods by the amounts in force (allocation/sharing.h); under
-// strict enforcement no pod gets more than its amount. A job runs as fast as its slowest pod. It
-// starts when the restart cost has passed after the start of its last pod. Until a job has read its
-// data set once, the storage may limit its speed.
+// pods of a node share its CPU by the amounts in force (allocation/sharing.h); under strict
+// enforcement no pod gets more than its amount. A job runs as fast as its slowest pod. It starts to
+// work once its last pod has started and the restart cost has passed. Until a job has read its data
+// set once, the storage may limit its speed.
 //
 // If a node's storage has a bandwidth, its pods share it by their needs
 // (allocation/storage/storage_left.h), and other pods get the CPU that a pod cannot use while it

@@ -1,11 +1,12 @@
 #pragma once
 
 // Models kube-scheduler's preemption for a pod that trains alone and fits on no node
-// (pkg/scheduler/framework/plugins/defaultpreemption). Its candidates are pods of lower priority
-// that it may replace, by kube-scheduler's own count of requests. Of these, the extender keeps the
-// ones that resources require (extender/scheduler_extender.cc, Preempt), with the same functions.
-// It chooses the pods of one node: the lowest priorities, then the smallest sum, then the fewest,
-// then the first node by name. kube-scheduler also prefers pods that started late.
+// (pkg/scheduler/framework/plugins/defaultpreemption). Candidates are pods of lower priority that
+// the pod may replace, by kube-scheduler's own count of requests. Of these, the extender keeps the
+// ones that must go for the resources (extender/scheduler_extender.cc, Preempt), with the same
+// functions. The model then chooses one node: the one where the highest priority of the victims is
+// lowest; on a tie, the one with the smallest sum of priorities, then with the fewest victims, then
+// the first by name. kube-scheduler also prefers pods that started late.
 //
 // Threading: one owner.
 
@@ -38,7 +39,7 @@ class PodPreemption {
   // Returns what kube-scheduler counts for a pod; nullopt if the pod cannot be evicted.
   using CountPod = std::function<std::optional<ResourceVector>(const Pod& pod)>;
 
-  // `with_extender`: whether Synergy is asked which victims are required.
+  // `with_extender`: whether the extender selects the required victims.
   explicit PodPreemption(bool with_extender) : with_extender_(with_extender) {}
 
   // Returns the pods that `pod` evicts; nullopt if none. REQUIRES: the pod fits on no node, and is

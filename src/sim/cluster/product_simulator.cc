@@ -39,8 +39,8 @@ constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr Duration kBeginning = std::chrono::hours(1);
 // Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// Jobs without a node this long after the last job arrived, started or ended never get one, because
-// no job is left that would free resources, and no retry waits longer.
+// A job that has no node this long after the last arrival, start or end of a job never gets one: no
+// job is left that would free resources, and no retry waits longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
 // The same as in the extender's configuration.
 constexpr Duration kReplacementHold = std::chrono::seconds(60);
@@ -670,7 +670,7 @@ class ProductSimulation {
     Draw();
   }
 
-  // Creates no more pods of the job.
+  // Stops creating pods for the job.
   void StopRetries(size_t index) {
     std::erase(without_pods_, index);
     std::erase(again_, index);
@@ -752,7 +752,7 @@ class ProductSimulation {
   }
 
   // Returns whether some of the job's pods run on nodes that are not lost, and stay there while
-  // these are replaced.
+  // `lost` are replaced.
   bool OthersStay(const JobState& job, const std::vector<std::string>& lost) const {
     return std::any_of(job.pods.begin(), job.pods.end(), [&](const std::string& uid) {
       return HasStarted(uid) && std::find(lost.begin(), lost.end(), uid) == lost.end();
@@ -775,7 +775,7 @@ class ProductSimulation {
     PauseAttempt(index);
     running_.Suspend(index, now_);
     const std::string gang = pods_.Find(lost.front())->gang()->name;
-    // The extender does so every second, and counts the time of its reservations from then.
+    // The extender does this every second; the time of its reservations counts from then.
     state_.DropStaleExpectations(now_, present().wall);
     for (const std::string& uid : lost) {
       const SimulatedPod& pod = *pods_.Find(uid);
@@ -788,7 +788,7 @@ class ProductSimulation {
       owners_.erase(uid);
       std::erase(job.pods, uid);
     }
-    // The extender asks the API server about them, which answers at once.
+    // The extender queries the API server about the replaced pods, and gets the answer at once.
     for (const Reservation& place : state_.ReplacementsOf(gang))
       state_.SettleReplacement(place.pod->uid, true);
     Plan(kReplacementHold, EventKind::kVacanciesEnd, {});
@@ -1345,7 +1345,7 @@ class ProductSimulation {
     accounted_ = until;
   }
 
-  // Ends the run at `at`, unless it continues; accounts for everything until then.
+  // Sets the end of the run, until a later call, and the use of the cluster until then.
   void EndAt(Seconds at) {
     run_.end = at;
     run_.gpu_utilisation = used_.gpus;

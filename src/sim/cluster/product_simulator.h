@@ -75,8 +75,8 @@ struct ProductJob {
   int32_t priority = 0;        // of its pods. REQUIRES: 0 in a queue
 };
 
-// Jobs that run with more or fewer pods than in the trace. With n pods a job is n / (1 + serial (n
-// - 1)) times as fast as with one (Amdahl).
+// Jobs that run with more or fewer pods than in the trace. By Amdahl's law, a job with n pods is
+// n / (1 + serial * (n - 1)) times as fast as with one.
 struct ElasticWorkers {
   int64_t least = 1;
   int64_t most = 16;

@@ -2,10 +2,10 @@
 
 // Models kube-scheduler's queue (pkg/scheduler/backend/queue): pods of higher priority come first,
 // then those whose last attempt is the oldest. A pod that failed rests until an event that may
-// help. If that comes before its backoff is over (1 s, doubled with each attempt, up to 10 s), the
-// pod comes after all pods that are not in backoff. The queue never idles because of a backoff
-// (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested for five minutes is
-// tried again in any case.
+// help. If the event comes before the pod's backoff is over (1 s, doubled with each attempt, up to
+// 10 s), the pod comes after all pods that are not in backoff. The queue never idles because of a
+// backoff (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested for five
+// minutes is tried again in any case.
 //
 // Pods that are alike are tried together, because if one fails, the others would fail, too. They
 // keep their order, as if each had failed in turn. One pod represents a gang in the queue.
@@ -62,7 +62,7 @@ class SchedulingQueue {
   void Remove(const std::string& uid);
   // Reports an event that may help every pod, or one that changed this pod.
   void WakeAll();
-  // Does the same for an event that no node shows, so that all nodes are searched again.
+  // Does what WakeAll() does, for an event that changes no node: all nodes are searched again.
   void LookAgain();
   void Wake(const std::string& uid);
 

@@ -32,7 +32,7 @@ SimulatedData DataOf(const JobProfile& truth) {
       (from - 1 / truth.Best()) / (static_cast<double>(memories[enough].count()) - at);
   const double none_missed = at + from / slope;
   const double size = none_missed - static_cast<double>(data.process.count());
-  // A nearly flat profile tells nothing about a data set.
+  // A nearly flat profile gives no information about a data set.
   if (!(size > 0) || size > kMostData) return data;
   data.data_set = Bytes(std::llround(size));
   data.per_iteration = kStorage * slope * size;

@@ -25,9 +25,9 @@ class SimulatedPod {
   const std::shared_ptr<const Gang>& gang() const { return pod_.gang; }
   bool waits() const { return node.empty(); }
 
-  // Returns the pod as src/wire reads the object. Its amount is the largest of those in the spec,
-  // allocated by the kubelet and in force, plus what has been announced; its demand is at least
-  // that amount.
+  // Returns the pod as src/wire reads the object. Its amount is the largest of three (in the spec,
+  // allocated by the kubelet, in force), plus what has been announced; its demand is at least that
+  // amount.
   Pod AsCounted() const;
   // Returns the amounts that kube-scheduler counts; it ignores announcements.
   ResourceVector CountedByKubeScheduler() const;

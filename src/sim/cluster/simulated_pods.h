@@ -41,8 +41,8 @@ class SimulatedPods {
   void AddState(ClusterState& state) { other_state_ = &state; }
 
   void Create(const Pod& pod);
-  // Write the spec or annotations, or the status, which watchers do not see as a change of the pod.
-  // Returns false, without effect, if the pod does not exist.
+  // Write the spec or annotations, or the status. WriteStatus() does not call
+  // PodWatcher::PodWritten(). Return false, without effect, if the pod does not exist.
   bool Write(const std::string& uid, const Change& change);
   bool WriteStatus(const std::string& uid, const Change& change);
   void Remove(const std::string& uid);

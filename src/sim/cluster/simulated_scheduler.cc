@@ -18,7 +18,7 @@ namespace {
 
 // The same as in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
-// GPUs.
+// In GPUs.
 constexpr double kMoreThanANode = 1e6;
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
@@ -393,7 +393,7 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
     const NodeState& node = snapshot.node(index);
     if (hold && hold->node == index) {
       // The pod's own earlier share must not count against it. A pod without GPUs may have taken
-      // it.
+      // that share.
       if (FitsByRequests(pod, node, pods)) consider(index, WithoutPod(node, pod.uid));
     } else if (node.changed > looked_at) {
       consider(index, node);

@@ -5,8 +5,8 @@
 // kube-scheduler checks requests first. If some node suits the pod, the extender's filter, ranking
 // and bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), with the same
 // functions on the same ClusterState. The extender's own Gangs filters and binds the members of a
-// gang one after another, all at the time of the first. The extender is not asked about pods
-// without GPUs, which kube-scheduler places by its own count of requests, ignoring reserved places.
+// gang one after another, all at the time of the first. The extender is not called for pods
+// without GPUs; kube-scheduler places these by its own count of requests, ignoring reserved places.
 //
 // Threading: one owner.
 
@@ -48,8 +48,8 @@ enum class WholeNodes : uint8_t {
 
 class SimulatedScheduler final : public PodWatcher {
  public:
-  // `state` must outlive this object. `began`: when the extender started. `order`: kube-scheduler
-  // scores nodes on its own, without the extender, which still places gangs.
+  // `state` must outlive this object. `began`: when the extender started. `order`: if set,
+  // kube-scheduler scores nodes on its own, without the extender, which still places gangs.
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
 
@@ -92,7 +92,8 @@ class SimulatedScheduler final : public PodWatcher {
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
-  // Returns whether a pod must be tried now, and when one will be if nothing happens.
+  // HasWork() returns whether a pod must be tried now; NextWork(), when one will be if nothing
+  // happens.
   bool HasWork(Instant now);
   std::optional<Instant> NextWork() const;
 
@@ -149,8 +150,7 @@ class SimulatedScheduler final : public PodWatcher {
   std::vector<bool> NodesAllowed(const std::vector<std::shared_ptr<const Pod>>& members,
                                  const ClusterSnapshot& snapshot, Instant now) const;
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
-  // gang waits before it may be spread further.
-  // `avoid`: the members do not get the nodes that they avoid.
+  // gang waits before it may be spread further. `avoid`: no member gets a node that it avoids.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
                                       const ClusterSnapshot& snapshot, const SimulatedPods& pods,
                                       bool avoid, Instant now, std::optional<Duration>& waits_for);

@@ -13,19 +13,19 @@
 namespace synergy {
 namespace {
 
-// An attempt fails at the latest after this fraction of the remaining time at the fair share.
+// The largest fraction of the remaining time at the fair share after which an attempt fails.
 constexpr double kLatest = 0.9;
 // The Job controller's backoff after failures of a Job's pods.
 constexpr Duration kFirstBackoff = std::chrono::seconds(10);
 constexpr Duration kMostBackoff = std::chrono::minutes(6);
-// Numbers of draws, above all other numbers.
+// The first number of the draws of pods; the numbers of all other draws are lower.
 constexpr uint64_t kPodDraws = 1ULL << 32;
 // The least running time of an attempt.
 constexpr Duration kLeast = std::chrono::milliseconds(1);
 // All jobs of a simulation are in one namespace, and each has its own template and image.
 constexpr const char* kNamespace = "training";
 
-// Returns numbers that depend only on these three.
+// Returns a generator whose numbers depend only on these three values.
 Random RandomOf(uint64_t seed, uint64_t job, uint64_t draw) {
   Random mixed(seed ^ (job * 0x9E3779B97F4A7C15U));
   return Random(mixed.Next() ^ (draw * 0xD1B54A32D192ED03U));

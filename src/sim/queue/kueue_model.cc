@@ -209,7 +209,7 @@ std::vector<KueueModel::Entry*> KueueModel::VictimsFor(const Queue& queue,
     victims.push_back(candidate);
   }
   if (free < workload.gpus) return {};
-  // Keep the victims that later ones have made unnecessary.
+  // Spare the victims that later ones have made unnecessary.
   for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
     if (free - (*victim)->object->gpus < workload.gpus) continue;
     free -= (*victim)->object->gpus;

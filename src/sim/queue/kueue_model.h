@@ -48,9 +48,9 @@
 namespace synergy {
 
 // How long Kueue, the Job controller and the API server take. On a real cluster a GPU stands idle
-// for 1.9 to 2.0 s between two trainings of one pod (docs/evidence/queues.md), 1.1 s of which are
-// the next pod's placement and start (Latencies). The rest is divided among `release`, `schedule`
-// and `start`. How long each of them takes on its own was not measured.
+// for 1.9 to 2.0 s between two trainings of one pod (docs/evidence/queues.md). The next pod's
+// placement and start take 1.1 s of this (Latencies). The rest is divided among `release`,
+// `schedule` and `start`. How long each of them takes on its own was not measured.
 struct KueueDelays {
   Duration schedule = std::chrono::milliseconds(100);  // from the cause until the scheduler acts
   Duration stop = std::chrono::milliseconds(300);      // from an eviction until pods are deleted

@@ -25,7 +25,8 @@ constexpr Duration kStepInterval = std::chrono::seconds(1);
 constexpr size_t kWritesPerStep = 20;
 // As the controller's typePatience by default. Not reached, because the planner always decides.
 constexpr Duration kTypePatience = std::chrono::seconds(30);
-// The planner again raises a workload that Kueue has passed over for five seconds.
+// The most consecutive steps to plan while a workload only waits for room. They include the five
+// seconds after which the planner again raises a workload that Kueue has passed over.
 constexpr uint32_t kMostWaited = 10;
 
 KueueQueue QueueOf(const QueueSetup& setup, const std::string& job_namespace, Gpus quota) {
@@ -217,7 +218,7 @@ Instant QueueDriver::NextStep() const {
   return std::max(next, stepped_ + whole);
 }
 
-// No step is planned while the queue is empty.
+// While the queue is empty and unchanged, no step is planned.
 Instant QueueDriver::wake() const {
   return kueue_.size() == 0 && !changed_ ? kueue_.wake() : std::min(kueue_.wake(), NextStep());
 }

@@ -100,14 +100,14 @@ class QueueDriver {
  private:
   // Call it before an object changes.
   void BeforeChange(Moment at);
-  // Returns when to ask the planner next.
+  // Returns when to call the planner next.
   Instant NextStep() const;
   void Step(Moment at);
   // Makes the writes of the last plan.
   void Write(Moment at);
   // Answers the admission checks of GPU types, by the last plan.
   void AnswerChecks(Moment at);
-  // Returns whether Kueue may have to be asked again to make room for a workload that has its turn.
+  // Returns whether Kueue may need another write to make room for a workload that has its turn.
   bool WaitsForRoom(const QueueObjects& objects) const;
   void ChangePod(const std::string& uid, Moment at, const std::function<void(QueuedPod&)>& change);
 

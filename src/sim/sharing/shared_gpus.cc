@@ -10,11 +10,11 @@
 namespace synergy {
 namespace {
 
-// A job's speed alone is known after this time and this many iterations.
+// A job's speed alone is known after this time and Packing::kLeastIterations.
 constexpr Duration kAloneFor = std::chrono::seconds(60);
-// Interval of looks for pairs to pack.
+// Interval between searches for pairs to pack.
 constexpr Duration kLookEvery = std::chrono::seconds(30);
-// When a trial is first looked at, so that it can be aborted.
+// When a trial is first checked, so that it can be aborted.
 constexpr Duration kFirstLook = std::chrono::seconds(5);
 // The sum of speeds that an unknown pair is expected to have, for choosing a place.
 constexpr double kUnknownSum = 1.2;

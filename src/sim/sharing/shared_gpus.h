@@ -42,7 +42,7 @@ struct SharingOptions {
 
 class SharedGpus {
  public:
-  // `counted_from`, `counted_until`: the period of the work in SharingFigures.
+  // `counted_from`, `counted_until`: the period whose work SharingFigures counts.
   SharedGpus(SharingOptions options, Instant counted_from, Instant counted_until);
 
   void SetNode(const std::string& name, Gpus gpus, std::string product);

@@ -5,14 +5,15 @@
 //
 // The same rules apply to all forms:
 //   time       the first submission is 0. A time without a zone is UTC: only differences count. A
-//              job without a submission arrives at its start, else its duration before its end.
-//   duration   the recorded one, else from start to end; of Helios and Acme from start to end, if
+//              job without a submission arrives at its start or, if that is missing, at its end
+//              minus its duration.
+//   duration   the recorded one, else from start to end. For Helios and Acme, from start to end if
 //              both are recorded, because some of Acme's durations include the time in the queue. A
 //              job that still runs counts with the time so far.
 //   GPUs       of the whole job; a fraction is rounded up.
 //   rows       in any order; of the jobs with the same id the last one counts.
-//   left out   steps, pending jobs, those that never ran, without GPUs, or with a duration of 0 or
-//              less. All are counted.
+//   left out   steps, pending jobs, and jobs that never ran, have no GPUs, or have a duration of 0
+//              or less. All are counted.
 // A field whose content does not match its column is an error.
 //
 // Threading: pure.

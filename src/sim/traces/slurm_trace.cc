@@ -124,10 +124,10 @@ Result<double> ReadSlurmGpus(const TraceTable& table, const SlurmColumns& column
   return static_cast<double>(*gpus) * std::max(nodes->value_or(1), 1.0);
 }
 
-// Returns whether only jobs are billed, in the text of AllocTRES.
+// Returns whether this text of AllocTRES contains billing, which Slurm records for jobs only.
 bool IsBilled(std::string_view tres) { return tres.find("billing=") != std::string_view::npos; }
 
-// `billed`: whether the row of a job is billed.
+// `billed`: whether a row up to this one contains billing.
 bool IsStep(const TraceTable& table, const SlurmColumns& columns, bool billed) {
   if (columns.id) return table.Text(columns.id).find('.') != std::string_view::npos;
   for (const auto& of_jobs : {columns.partition, columns.request, columns.user}) {

@@ -15,10 +15,11 @@ namespace synergy {
 // null, (null), NaN, NaT, N/A, INVALID or "-", in any case.
 bool IsUninformative(std::string_view text);
 
-// Returns a point in time, counted from a fixed one. Reads seconds (a number of 1e11 and more is in
-// milli-, of 1e14 and more in microseconds), or a date with a time: "2024-05-01T10:00:00", with a
-// space instead of the T, a fraction, and Z, UTC or an offset as +08:00, +0800 or +08; slashes
-// instead of hyphens. Without an offset the time is taken as UTC. Returns nullopt if it is neither.
+// Returns a point in time, counted from a fixed one. Reads seconds, or a date with a time; returns
+// nullopt for anything else. A number of 1e11 or more is in milliseconds, of 1e14 or more in
+// microseconds. A date with a time is "2024-05-01T10:00:00", possibly with a space instead of the
+// T, slashes instead of hyphens, a fraction, and Z, UTC or an offset such as +08:00, +0800 or +08.
+// Without an offset, the time is taken as UTC.
 std::optional<Seconds> ReadTimeText(std::string_view text);
 
 // Reads seconds, or Slurm's [DAYS-][HOURS:]MINUTES:SECONDS[.FRACTION]. The duration may be

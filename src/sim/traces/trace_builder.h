@@ -32,8 +32,8 @@ RecordedRow::State ReadRecordedState(std::string_view text);
 
 class TraceBuilder {
  public:
-  // Adds the row's job, or counts why it is omitted. `names_starts`: whether a row without a start
-  // never ran.
+  // Adds the row's job, or counts why it is omitted. `names_starts`: whether the job of a
+  // row without a start never ran.
   void Add(RecordedRow row, bool names_starts);
   void LeaveOut(std::string_view reason) { Count(trace_.left_out, reason); }
   void Note(std::string_view what) { Count(trace_.notes, what); }

@@ -39,12 +39,12 @@ class TraceTable {
   // WHAT".
   Result<size_t> Need(std::initializer_list<std::string_view> names, std::string_view what) const;
 
-  // Reads the next row that does not repeat the header, as joined files do; returns false if there
-  // is none. `cure`: for rows with too few or too many
-  // fields.
+  // Reads the next row; returns false if there is none. Skips rows that repeat the header, as in
+  // joined files. `cure`: for rows with too few or too many fields.
   Result<bool> Next(std::string_view cure);
 
-  // Read a field of the last row; nullopt if the field has no value, or `column` is absent.
+  // Return the number of the last row's line, and its fields. Text() is empty, and Time(), Length()
+  // and Number() return nullopt, if the field has no value or `column` is absent.
   size_t line() const { return records_.line(); }
   std::string_view Text(std::optional<size_t> column) const;
   Result<std::optional<Seconds>> Time(std::optional<size_t> column) const;

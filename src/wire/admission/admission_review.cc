@@ -102,7 +102,7 @@ Result<PodReview> PodReview::Read(std::string_view text, std::string_view gpu_re
   if (!envelope) return Fail(envelope.error());
   auto state = std::make_shared<State>();
   state->envelope = std::move(*envelope);
-  // This does not set the amounts of a running pod.
+  // Only creations count, because admission does not set the amounts of a running pod.
   ExpectCreation(state->envelope, "a pod");
   if (state->envelope.problem.empty()) {
     FieldReader fields(state->envelope.object);

@@ -52,7 +52,7 @@ class AmountSetter {
   }
 
  private:
-  // Keeps an equal amount as it is written ("1" for "1000m").
+  // If the amount is already the present one, keeps its notation ("1" for "1000m").
   void Set(const char* list, const char* name, const std::string& text, ExactQuantity amount) {
     FieldReader fields(resources_);
     const Value present = resources_[list][name];
@@ -136,9 +136,9 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
   }
 }
 
-// Adds a volume for the file in which the training reports its progress. The volume is in memory,
-// because it could fill a disk, and because cluster-autoscaler keeps a node whose pods have volumes
-// on its disk. The author's entries with the same names stay.
+// Adds a volume for the file in which the training reports its progress. The volume is in memory: a
+// volume on disk could fill the disk, and cluster-autoscaler keeps a node whose pods have such
+// volumes. The author's entries with the same names stay.
 void AddProgressVolume(JsonPatch& patch, Value spec, Value container, const JsonPatch::Path& path) {
   using annotations::kProgressVolume;
   const Value mounts = container["volumeMounts"];

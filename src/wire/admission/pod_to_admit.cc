@@ -17,8 +17,8 @@
 namespace synergy::wire {
 namespace {
 
-// Takes the larger of request and limit, because the API server requires them to be equal for an
-// extended resource, and fills in a missing one from the other.
+// Takes the larger of request and limit. For an extended resource, the API server requires them to
+// be equal, and fills in a missing one from the other.
 GpuAmount ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
   const auto amount = [&](std::string_view name) {
     const auto in = [&](const char* list) {

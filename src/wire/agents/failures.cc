@@ -98,7 +98,7 @@ std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
   return std::string(fields.Text(value).substr(0, longest));
 }
 
-// Returns the name; empty if it is too long, which only a name that a tenant made up can be.
+// Returns the name; empty if it is too long. Only a name that a tenant made up can be.
 std::string ReadName(FieldReader& fields, Value value, size_t longest) {
   const std::string_view text = fields.Text(value);
   return text.size() <= longest ? std::string(text) : std::string();
@@ -115,7 +115,7 @@ WallTime ReadTimeOf(FieldReader& fields, Value value) {
   return ParseTime(fields.Text(value)).value_or(WallTime{});
 }
 
-// The API server accepts any text there. An impossible owner counts as none.
+// The API server accepts any text in ownerReferences. An impossible owner counts as none.
 ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {

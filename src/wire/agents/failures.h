@@ -16,7 +16,7 @@
 
 namespace synergy::wire {
 
-// Labels of the ConfigMaps.
+// The label of the ConfigMaps with records of failures.
 inline constexpr std::string_view kFailuresLabel = "synergy.io/failures";
 // A pod's label that names its user.
 inline constexpr std::string_view kUserLabel = "synergy.io/user";
@@ -39,7 +39,8 @@ std::string FailureHistoryName(std::string_view of_namespace);
 // causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewFailureHistory(const FailureHistory& history);
 std::string WriteFailureHistoryPatch(const FailureHistory& history);
-// The body of the DELETE; a conflict if the ConfigMap has changed since it was read.
+// Returns the body of the DELETE, which causes a conflict if the ConfigMap has changed since it was
+// read.
 std::string WriteFailureHistoryDeletion(const FailureHistory& history);
 Result<FailureHistory> ReadFailureHistory(std::string_view text);
 

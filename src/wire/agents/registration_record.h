@@ -25,7 +25,7 @@ struct RegisteredResource {
 
 struct RegistrationRecord {
   std::vector<RegisteredResource> resources;
-  // Why the plugin has stopped, and which instance (pod) of it; empty if it has not.
+  // Why the plugin has stopped, and which instance (pod) has; empty if none has.
   std::string stopped;
   std::string instance;
 

@@ -170,7 +170,7 @@ void Members(auto& each, Like<SharingContainer> auto& container) {
   each("gpuMemory", gpu_memory);
 }
 
-// The text has this order, too.
+// The text has the parts in the order of Members() below.
 template <class Part>
 void MembersOf(auto& each, Like<ManagedContainer> auto& container) {
   using Base = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(container)>>,

@@ -14,7 +14,7 @@ namespace synergy::wire {
 
 std::string_view NameOf(const QueueStep& step);  // "Planned"
 
-// Returns one line, without its end.
+// Returns one line, without a newline.
 std::string WriteQueueLine(const QueueStep& step);
 // Omits the plan, which a replay makes again. Returns kInvalid, which names the error.
 Result<QueueStep> ReadQueueLine(std::string_view line);

@@ -351,7 +351,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   if (auto named = FindNamedByLabel(pod, owner)) return named;
   if (known == kKnownOwners.end() || !IsName(pod.owner.name)) return std::nullopt;
   owner.is_named = !label(annotations::kGang).empty();
-  // This is true for nearly all Jobs, so no request is needed.
+  // This condition excludes nearly all Jobs, which therefore need no request.
   const bool may_be_one = (pod.has_subdomain && !label(kIndexLabel).empty()) || owner.is_named;
   if (known->means == GangOwnerKind::kJob && !may_be_one) return std::nullopt;
   if (is_kubeflows) {

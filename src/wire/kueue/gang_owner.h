@@ -23,7 +23,7 @@
 // A pod whose own labels name its gang or size is judged only by them (cluster/gang.h), unless it
 // belongs to a JobSet that creates some of the gang's pods only once others are ready or done.
 //
-// Threading: pure. Failures: an owner that is unreadable or makes no sense gives no gang.
+// Threading: pure. Failures: an unreadable or invalid owner gives no gang.
 
 #include <cstdint>
 #include <optional>

@@ -85,7 +85,7 @@ void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
   });
 }
 
-// Counts by the name of the pod set.
+// Reads counts, by the name of the pod set.
 std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) {
   std::map<std::string_view, int64_t> counts;
   fields.Array(list).ForEachElement([&](Value entry) {

@@ -166,7 +166,7 @@ void WriteTemplate(Writer& out, Value pod, const TrialRequest& request,
   out.EndObject();
 }
 
-// Returns the head of a merge patch up to its annotations, which `note` and its value end.
+// Returns a merge patch that sets the annotation `note` to `value`; `rest` follows the metadata.
 std::string Patch(const PrerunWorkload& workload, std::string_view note, std::string_view value,
                   std::string_view rest) {
   return fmt::format(
@@ -256,7 +256,7 @@ Result<PrerunJob> ReadPrerunJob(std::string_view text, std::string_view gpu_reso
       .uid = ReadText(fields, metadata["uid"]),
       .prerun = ReadAnnotation(fields, fields.Object(metadata["annotations"]), kPrerunAnnotation),
       .independent_completions = HasIndependentCompletions(object)};
-  // A trial has none of its own, whatever its queue asks for.
+  // A trial has no trial of its own, whatever its queue requests.
   if (!fields.Object(metadata["labels"])[kTrialLabel].absent()) job.prerun = "off";
   bool has_claims = false;
   pod["resourceClaims"].ForEachElement([&](Value) { has_claims = true; });

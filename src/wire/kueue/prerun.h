@@ -1,8 +1,8 @@
 #pragma once
 
-// Pre-runs as text (engine/retries/prerun.h): the annotations that ask for them, the Workloads and
-// local queues of Kueue as far as they matter, and the trial, which is a Job that only the
-// controller creates.
+// Pre-runs as text (engine/retries/prerun.h): the annotations that request them, the parts of
+// Kueue's Workloads and local queues that matter for them, and the trial, which is a Job that only
+// the controller creates.
 //
 // Threading: pure. ObjectReader reads lists and watches of PrerunWorkload, PrerunQueue and
 // PrerunTrial.
@@ -36,7 +36,7 @@ inline constexpr std::string_view kPrerunVariable = "SYNERGY_PRERUN";
 // The longest value of these annotations that is read, in bytes; the rest is ignored.
 inline constexpr size_t kLongestPrerunText = 256;
 
-// A Job that waits, as far as its trial depends on it.
+// The parts of a waiting Job on which its trial depends.
 struct PrerunJob {
   std::string uid;
   std::optional<std::string> prerun;  // kPrerunAnnotation
@@ -50,12 +50,12 @@ struct TrialRequest {
   std::string resource;  // what to request for a GPU
   Duration limit{};      // Kueue's maximum execution time
 };
-// The same for each call about a Job, so that it has at most one trial at a time.
+// Returns the same name in each call for a Job, so that it has at most one trial at a time.
 std::string TrialName(std::string_view job_uid);
 // Returns a trial of the Job with this text, for a POST: one pod that requests one GPU instead of
-// any number, and is not restarted. It belongs to the Job, so that it is deleted with it, but the
-// Job does not control it, so that Kueue treats it as a job of its own. Returns kInvalid if the
-// text is no Job.
+// any number, and is not restarted. The Job owns the trial, so that both are deleted together, but
+// does not control it, so that Kueue treats the trial as a separate job. Returns kInvalid if the
+// text is not a Job.
 Result<std::string> WriteTrial(std::string_view job_text, const TrialRequest& request,
                                std::string_view gpu_resource);
 

@@ -86,7 +86,7 @@ void ReadJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
     job.succeeded = fields.Integer(done, 0, kMost);
 }
 
-// A number that makes no sense counts as none.
+// An invalid number counts as none.
 std::optional<int64_t> ReadCount(Value value, int64_t most) {
   const auto number = value.IsNumber() ? ToNumber<int64_t>(value.text()) : std::nullopt;
   return number && *number >= 0 && *number <= most ? number : std::nullopt;

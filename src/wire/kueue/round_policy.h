@@ -10,8 +10,8 @@
 
 namespace synergy::wire {
 
-// Returns the body of PATCH roundpolicies/{name}/status as application/merge-patch+json; refused
-// (409) if the name now belongs to another object.
+// Returns the body of PATCH roundpolicies/{name}/status as application/merge-patch+json. The API
+// server refuses it (409) if the name now belongs to another object.
 std::string WriteRoundPolicyStatus(const RoundPolicy& policy, const RoundPolicyStatus& status);
 
 }  // namespace synergy::wire

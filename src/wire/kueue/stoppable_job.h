@@ -19,7 +19,7 @@
 
 namespace synergy::wire {
 
-// An annotation of Jobs, JobSets, LocalQueues and Namespaces that tells how Synergy may handle
+// An annotation of Jobs, JobSets, LocalQueues and Namespaces that states how Synergy may handle
 // retries (engine/retries).
 inline constexpr std::string_view kRetriesAnnotation = "synergy.io/retries";
 // An annotation of objects that Synergy stopped, which names the decision. It outlives the
@@ -56,7 +56,7 @@ Result<std::optional<std::string>> ReadRetriesAnnotation(std::string_view text);
 // Returns the merge patch that stops the object and writes `decision` into kStoppedAnnotation; it
 // causes a conflict if the object has changed since it was read.
 std::string WriteStop(const StoppableJob& job, std::string_view decision);
-// Returns the same members as a user would write them to start the job again:
+// Returns the merge patch with which a user starts the job again, for a Job
 // {"spec":{"suspend":false}}.
 std::string WriteResume(std::string_view kind);
 

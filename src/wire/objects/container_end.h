@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the last end of a container from its status. Private to wire/
+// Reads the last end of a container from its status. Private to src/wire.
 //
 // Threading: pure.
 

@@ -17,7 +17,8 @@ namespace synergy::wire {
 
 namespace {
 
-// GPU feature discovery appends to the product in the label if a node offers its GPUs in parts.
+// GPU feature discovery adds a suffix to the product in the label if a node offers its GPUs in
+// parts.
 bool IsPartOf(std::string_view labelled, std::string_view product) {
   if (!labelled.starts_with(product)) return false;
   labelled.remove_prefix(product.size());

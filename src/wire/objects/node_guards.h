@@ -1,7 +1,7 @@
 #pragma once
 
-// A node's annotations against scale-down (engine/reservations/autoscaling.h). They are read by a
-// watch of their own, and only where the configuration says that there is an autoscaler.
+// A node's annotations against scale-down (engine/reservations/autoscaling.h). A separate watch
+// reads them, and only if the configuration declares an autoscaler.
 //
 // Threading: pure.
 

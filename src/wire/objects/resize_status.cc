@@ -175,7 +175,7 @@ struct Kind<ResizeStatus> {
     ReadStatuses(fields, status["containerStatuses"], pod.containers);
     ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
     ReadConditions(fields, status["conditions"], pod);
-    // A user who may write a pod may write nonsense here.
+    // Users who may write pods may write invalid values here.
     FieldReader lenient(object);
     if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
       pod.fungible =

@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of a pod that the node agent needs: the memory limits that are changing, how far the
-// kubelet has come, and where to read the pod's progress.
+// The parts of a pod that the node agent needs: the memory limits that are changing, which
+// of them the kubelet has applied, and where to read the pod's progress.
 //
 // Threading: values. ObjectReader reads it (objects.h).
 
@@ -31,8 +31,8 @@ struct ResizeStatus {
     std::optional<int32_t> ended_run;
     int32_t exit_code = 0;
     bool running = false;
-    // The shortest time after which a probe that needs its processes fails if they stop: exec, HTTP
-    // and gRPC probes, but not TCP probes. nullopt: it has no such probe.
+    // The shortest time after which a probe fails if the container's processes stop: an exec, HTTP
+    // or gRPC probe, but not a TCP probe. nullopt: it has no such probe.
     std::optional<Duration> probe_patience;
   };
   // Where to read the pod's progress, according to its author.

@@ -1,8 +1,8 @@
 #pragma once
 
 // The annotation in which the controller passes GPU reservations to the extender
-// (docs/internals/reservations.md), and what else GPU reservations need of a pod. A separate watch
-// reads both, only if reservations are enabled.
+// (docs/internals/reservations.md), and other facts about a pod that GPU reservations need. A
+// separate watch reads both, only if reservations are enabled.
 //
 // Threading: pure.
 
@@ -26,13 +26,14 @@ struct PodTimes {
   std::string owner;  // the UID of its controller, such as a Job; empty: it has none
   // How long it runs at most: spec.activeDeadlineSeconds plus its grace period.
   std::optional<Duration> longest;
-  // How long it probably runs at most, as Synergy wrote on a pod that it manages.
+  // How long it probably runs at most, from the annotation that Synergy writes on pods that it
+  // manages.
   std::optional<Duration> learnt;
   // How long it runs according to its user's estimate; more than zero.
   std::optional<Duration> expected;
   std::optional<WallTime> started;  // when the kubelet began to count
   bool succeeded = false;
-  // As Synergy wrote it on a pod that it manages, even if it has expired.
+  // From the annotation that Synergy writes on pods that it manages, even if it has expired.
   std::optional<PublishedReservation> reservation;
 
   const std::string& Key() const { return uid; }

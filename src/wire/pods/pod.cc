@@ -107,7 +107,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   if (rules.device_claims) pod.devices = ReadPodDevices(fields, spec, status);
   const bool may_use_gpus = pod.UsesGpus() || pod.SharesGpus() || pod.devices;
   const Value annotations = fields.Object(metadata["annotations"]);
-  // A user who may write a pod may write nonsense here, which must not prevent placing the pod.
+  // Users who may write pods may write invalid values here, which must not prevent a placement.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
   const bool managed = may_use_gpus && IsManaged(spec, rules.claims);
@@ -127,15 +127,15 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Other pods matter only for their scheduler, and for what they take from their nodes.
+  // Only the scheduler of other pods, and what they take from their nodes, matter.
   const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
-  // A plan for the gang needs it, even for members that already run.
+  // A plan for the gang needs this, even for members that already run.
   if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
-  // A pod that is never changed cannot use more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
+  // A pod that Kueue manages directly keeps its amounts, so it cannot use more.
   if (pod.fungible || !by_kueue) {
     pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
     if (!pod.demand && !annotations[annotations::kDemand].absent())

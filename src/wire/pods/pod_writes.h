@@ -28,9 +28,9 @@ enum class Resized : uint8_t { kBoth, kCpu, kMemory };
 // Returns the body of PATCH pods/{name}/resize as application/strategic-merge-patch+json. It sets
 // the container's requests to `amounts`, and its limits according to its enforcement; a memory
 // limit in force only grows. A limit is never added or removed, because that would change the pod's
-// QoS class, which the API server refuses. `resized` omits the other resource. `unchanged_since`
-// other than 0: the API server refuses the patch with a conflict if the pod has changed after that
-// resourceVersion.
+// QoS class, which the API server refuses. `resized`: the resources that the patch sets.
+// `unchanged_since` other than 0: the API server refuses the patch with a conflict if the pod has
+// changed since that resourceVersion.
 std::string WriteResize(const std::string& uid, const ManagedContainer& fungible,
                         const ResourceVector& amounts, Resized resized = Resized::kBoth,
                         uint64_t unchanged_since = 0);

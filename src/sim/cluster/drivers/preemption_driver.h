@@ -33,7 +33,7 @@ class PreemptionDriver {
 
   // Records that pods may wait now, so that Run() may be due in a second.
   void Look(Instant now);
-  // Returns when Run() is due; max if not while nothing happens.
+  // Returns when Run() is due if nothing happens; Instant::max() if never.
   Instant wake() const { return wake_; }
   // Carries out everything that is due.
   void Run(Moment at);

@@ -34,7 +34,7 @@ class ProfilingDriver final : public MeasuredCatalog {
   // Handles the start of a pod, or a change of its amounts.
   void OnReport(Instant now);
   void Run(Moment at);
-  // Returns when Run() is due; never while no pod is measured.
+  // Returns when Run() is due; Instant::max() while no pod is measured.
   Instant wake() const { return wake_; }
 
   std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,

@@ -193,7 +193,8 @@ bool ReservationDriver::Plan(Instant now) {
   reservations_ = PlanReservations(View(*snapshot, now), before, now).reservations;
   for (const GpuReservation& reservation : reservations_) {
     const Instant since = reserved_since_.try_emplace(reservation.job, now).first->second;
-    // The first plan follows once a job has begun whose end is unknown for half a minute.
+    // Skip the first plans: one may follow the start of a job whose end is unknown for half a
+    // minute.
     if (now - since >= kInterval)
       predicted_.try_emplace(reservation.job, Prediction{now, reservation.starts.likely});
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs the planning of GPU reservations (engine/reservations) on a simulated cluster. The end of a
-// job is known from its progress, with a random error per job, as estimates have; or from the limit
-// that its user gave, as under Slurm.
+// job is predicted either from its progress, with a random error per job as in real estimates, or
+// from the limit that its user gave, as under Slurm.
 //
 // Threading: one owner.
 
@@ -33,8 +33,8 @@ struct SimulatedReservations {
   double error = 0;
   // Whether the durations of waiting jobs are known, with the same factor.
   bool durations_known = false;
-  // Whether ends are the limits that users gave, 1 to 14 times the duration, in place of measured
-  // ones.
+  // Whether the predicted ends are the limits that users gave (1 to 14 times the duration) instead
+  // of measured ones.
   bool ends_from_users = false;
   uint64_t seed = 1;
 };
@@ -51,8 +51,8 @@ class ReservationDriver {
   // Records that the job's pods wait, from now on or since an earlier call. `duration`: the true
   // duration.
   void Wait(const std::string& job, std::span<const Pod> pods, Duration duration, Instant now);
-  // Record that a pod of a gang is gone while others stay, and that these pods replace such pods.
-  // The gang keeps its places.
+  // Lose() records that a pod of a gang is gone while others stay; Replace(), that these pods
+  // replace such pods. The gang keeps its places.
   void Lose(const std::string& uid);
   void Replace(const std::string& job, std::span<const Pod> pods);
   // Records that the pod's job has its places, or waits again after that.
@@ -65,9 +65,9 @@ class ReservationDriver {
   // Plans again if the cluster has changed or a minute has passed. Returns whether pods that were
   // refused may pass now.
   bool Plan(Instant now);
-  // Returns the reservations as the product has them: jobs by the names that JobOf() gives.
+  // Returns the reservations as the product has them, with the job names that JobOf() returns.
   std::vector<GpuReservation> InTermsOfPods() const;
-  // Returns when Plan() is due without a change; never while no job waits.
+  // Returns when Plan() is due without a change; Instant::max() while no job waits.
   Instant due() const;
 
   // Returns whether the pod may go to the node; places that a gang holds stay open to it, whatever

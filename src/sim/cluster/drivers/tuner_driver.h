@@ -31,8 +31,8 @@ class TunerDriver {
 
   // Sets the GPU reservations in force. The next Run() considers them.
   void SetReservations(std::vector<GpuReservation> reservations, Instant now);
-  // Decides on news or when a decision is due, until there is nothing more to do, or writes are
-  // late. Late writes, and the decisions after them, follow when Run() is due again.
+  // Decides on news, and when a decision is due, until nothing is left to do or writes are late.
+  // Late writes, and the decisions after them, follow when Run() is due again.
   void Run(Moment at);
   // Returns when Run() is due if nothing happens.
   Instant wake() const { return wake_; }
