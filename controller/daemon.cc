@@ -14,6 +14,7 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/pod_gauges.h"
 #include "controller/cluster/watched_cluster.h"
+#include "controller/preemption/moves_unit.h"
 #include "controller/preemption/preemption_unit.h"
 #include "controller/preemption/reservations_unit.h"
 #include "controller/profiles/profiles_unit.h"
@@ -137,6 +138,11 @@ class RunningDaemon final : public Daemon {
                 leadership_, opened_.recorder.get(), clock, log, opened_.metrics->rounds),
         preemption_(config_, opened_.clients, reader_, cluster_, *pod_api_, *events_, acts_,
                     leadership_, clock, log, opened_.metrics->controller),
+        moves_(
+            config_, opened_.clients, reader_, cluster_,
+            [this](const std::string& uid, Instant now) { return progress_.store().Of(uid, now); },
+            preemption_, *pod_api_, *events_, acts_, leadership_, clock, log,
+            opened_.metrics->controller),
         reservations_(
             config_, opened_.clients, reader_, cluster_,
             [this](const std::string& uid, Instant now) { return progress_.store().Of(uid, now); },
@@ -188,6 +194,7 @@ class RunningDaemon final : public Daemon {
     turns_.Start();
     queues_.Start();
     preemption_.Start();
+    moves_.Start();
     reservations_.Start();
     failures_.Start();
     preruns_.Start();
@@ -222,6 +229,7 @@ class RunningDaemon final : public Daemon {
     profiles_.Stop();
     admission_.Stop();
     queues_.Stop();
+    moves_.Stop();
     preemption_.Stop();
     reservations_.Stop();
     reporting_failures_.Stop();
@@ -286,6 +294,7 @@ class RunningDaemon final : public Daemon {
   QueuesUnit queues_;
   PodActs acts_;
   PreemptionUnit preemption_;
+  MovesUnit moves_;
   ReservationsUnit reservations_;
   FailuresUnit failures_;
   PrerunsUnit preruns_;

@@ -25,6 +25,7 @@ PreemptionUnit::PreemptionUnit(const config::ControllerConfig& config, const Api
                                const Leadership& leadership, const Clock& clock, Logger& log,
                                metrics::ControllerMetrics& metrics)
     : enabled_(config.gang_preemption.enabled),
+      watches_budgets_(config.gang_preemption.enabled || config.moves.enabled),
       eviction_api_(kube::MakeEvictionApi(*clients.acting)),
       preemption_(
           ToPreemptionSettings(config), cluster.state(), pod_api, *eviction_api_, events, acts,
@@ -40,10 +41,11 @@ PreemptionUnit::PreemptionUnit(const config::ControllerConfig& config, const Api
             kPreempting, clock) {}
 
 void PreemptionUnit::Start() {
-  if (!enabled_) return;
-  budget_watches_.Start("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets",
-                        budget_store_);
-  loop_.Start();
+  if (watches_budgets_) {
+    budget_watches_.Start("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets",
+                          budget_store_);
+  }
+  if (enabled_) loop_.Start();
 }
 
 void PreemptionUnit::Stop() {

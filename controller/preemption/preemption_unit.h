@@ -1,7 +1,8 @@
 #pragma once
 
 // Preempts for gangs of higher priority: it watches disruption budgets, and runs
-// GangPreemptionDriver while this replica leads and sees the budgets.
+// GangPreemptionDriver while this replica leads and sees the budgets. Moves (moves_unit.h) use the
+// same budgets.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread and the watch's.
 
@@ -32,13 +33,18 @@ class PreemptionUnit {
                  kube::EventRecorder& events, PodActs& acts, const Leadership& leadership,
                  const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
-  // Does nothing without gangPreemption.enabled.
+  // Watches the budgets with gangPreemption.enabled or moves.enabled; acts only with the former.
   void Start();
   // Ends the acting thread first, and then the watch.
   void Stop();
 
+  kube::EvictionApi& eviction_api() const { return *eviction_api_; }
+  // Returns whether the watch of budgets is up to date.
+  bool SeesBudgets() const { return budget_watches_.Current(); }
+
  private:
   const bool enabled_;
+  const bool watches_budgets_;
   const std::unique_ptr<kube::EvictionApi> eviction_api_;
   GangPreemptionDriver preemption_;
   kube::DisruptionBudgetStore budget_store_;

@@ -43,7 +43,7 @@ bool IsOutage(const Error& error) {
 }
 
 // Returns whether the object has changed or is gone, which the watch will report.
-bool IsOutdated(const Result<>& done) {
+bool WasOutdated(const Result<>& done) {
   return !done &&
          (done.error().code == ErrorCode::kConflict || done.error().code == ErrorCode::kNotFound);
 }
@@ -248,7 +248,7 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
 
 Result<> PrerunKeeper::End(const PrerunTrial& trial, const std::stop_token& stop) {
   Result<> ended = api_.End(trial, stop);
-  if (IsOutdated(ended)) return {};
+  if (WasOutdated(ended)) return {};
   if (ended) metrics_.CountPrerun("ended");
   return ended;
 }
@@ -256,7 +256,7 @@ Result<> PrerunKeeper::End(const PrerunTrial& trial, const std::stop_token& stop
 Result<> PrerunKeeper::Note(const PrerunWorkload& workload, const PrerunTrial& trial,
                             const std::stop_token& stop) {
   Result<> noted = api_.Note(workload, trial.uid, stop);
-  if (IsOutdated(noted)) return {};
+  if (WasOutdated(noted)) return {};
   return noted;
 }
 
@@ -298,7 +298,7 @@ Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& t
     return leave("as many jobs as are allowed were stopped within the last hour");
   if (stop.stop_requested() || !may_act_()) return {};
   Result<> stopped = api_.Stop(workload, trial.uid, stop);
-  if (IsOutdated(stopped)) return {};
+  if (WasOutdated(stopped)) return {};
   if (!stopped) {
     // The call may have taken effect.
     if (IsOutage(stopped.error())) unanswered_.insert_or_assign(trial.uid, failure);

@@ -104,6 +104,14 @@ YamlField Reservations(ControllerConfig::Reservations& reservations) {
                   {"autoscaler", Truth(reservations.autoscaler)}});
 }
 
+YamlField Moves(ControllerConfig::Moves& moves) {
+  return Section({{"enabled", Truth(moves.enabled)},
+                  {"after", Duration(moves.after, {.least = std::chrono::seconds(1),
+                                                   .most = std::chrono::hours(24 * 30)})},
+                  {"restartCost", Duration(moves.restart_cost, {.least = std::chrono::seconds(0),
+                                                                .most = std::chrono::hours(24)})}});
+}
+
 YamlField Turns(ControllerConfig::Turns& turns) {
   return Section({{"enabled", NotInChart(Truth(turns.enabled))},
                   {"quantum", Duration(turns.quantum, {.least = std::chrono::seconds(30),
@@ -150,6 +158,7 @@ Fields FieldsOf(ControllerConfig& config) {
                             {"prerun", Truth(config.failures_prerun)}})},
       {"gangPreemption", GangPreemption(config.gang_preemption)},
       {"reservations", Reservations(config.reservations)},
+      {"moves", Moves(config.moves)},
       {"kueue",
        NotInChart(Section(
            {{"enabled", Truth(config.kueue_enabled)},

@@ -181,6 +181,14 @@ struct ControllerConfig {
     // Whether an autoscaler makes and removes nodes (engine/reservations/autoscaling.h).
     bool autoscaler = false;
   } reservations;
+  // Whether running jobs move to other GPUs so that waiting ones get room
+  // (docs/internals/sharing.md).
+  struct Moves {
+    bool enabled = false;
+    std::chrono::milliseconds after{600000};  // how long a job waits before others move for it
+    // The cost of a restart where progress does not show it; 0: unknown, so the job does not move.
+    std::chrono::milliseconds restart_cost{0};
+  } moves;
   // Whether Kueue, whose queues RoundPolicies may order, is installed (docs/queues.md).
   bool kueue_enabled = false;
   // Whether the controller may change the number of workers of Jobs in those queues

@@ -98,6 +98,8 @@ class ControllerMetrics::Impl {
   prometheus::Counter& evicted = MakeCounters(registry, "synergy_controller_evicted_pods_total",
                                               "Pods evicted for gangs of higher priority.")
                                      .Add({});
+  Counters& moves =
+      MakeCounters(registry, "synergy_moves_total", "Moves of jobs to other GPUs, by outcome.");
   Counters& progress_pulls = MakeCounters(registry, "synergy_controller_progress_pulls_total",
                                           "Requests for progress to node agents, by outcome.");
   Counters& progress_dropped =
@@ -142,6 +144,7 @@ ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
   StartAtZero(impl_->gang_preemptions, "outcome",
               {"bound", "in_vain", "refused", "gang_gone", "yielded"});
+  StartAtZero(impl_->moves, "outcome", {"moved", "in_vain", "refused", "waiter_gone"});
   StartAtZero(impl_->suspensions, "outcome",
               {"suspended", "by_others", "gone", "given_up", "withdrawn"});
   StartAtZero(impl_->memory_raises, "outcome",
@@ -179,6 +182,10 @@ void ControllerMetrics::CountGangPreemption(std::string_view outcome) {
   Count(impl_->gang_preemptions, "outcome", outcome);
 }
 void ControllerMetrics::CountEvictedForGang() { impl_->evicted.Increment(); }
+
+void ControllerMetrics::CountMove(std::string_view outcome) {
+  Count(impl_->moves, "outcome", outcome);
+}
 
 void ControllerMetrics::CountProgressPull(std::string_view outcome) {
   Count(impl_->progress_pulls, "outcome", outcome);

@@ -80,6 +80,8 @@ class ControllerMetrics {
   // "yielded".
   void CountGangPreemption(std::string_view outcome);
   void CountEvictedForGang();
+  // Counts moves of jobs to other GPUs: "moved", "in_vain", "refused", "waiter_gone".
+  void CountMove(std::string_view outcome);
 
   // `outcome`: "ok", "unreachable", "timeout", "refused", "unreadable".
   void CountProgressPull(std::string_view outcome);

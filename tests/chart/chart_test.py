@@ -478,6 +478,27 @@ class RenderTest(unittest.TestCase):
         self.assertFalse(may_evict({}))
         self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
         self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"enabled": True}}}}))
+        self.assertTrue(may_evict({"controller": {"config": {"moves": {"enabled": True}}}}))
+
+    def test_the_record_of_moves_is_written_where_moves_are_switched_on(self):
+        def rights(config):
+            objects = helm.template({"controller": {"config": config}})
+            rules = [rule for rule in find(objects, "Role", "synergy-controller")["rules"]
+                     if "configmaps" in rule["resources"]]
+            policy = find(objects, "ValidatingAdmissionPolicy", "synergy-controller-failures")
+            return rules, policy["spec"]["validations"][0]["expression"]
+
+        rules, policy = rights({})
+        self.assertFalse([rule for rule in rules if "resourceNames" in rule])
+        self.assertNotIn("synergy-moves", policy)
+        rules, policy = rights({"moves": {"enabled": True}, "failures": {"enabled": False}})
+        self.assertEqual(rules, [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]},
+                                 {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["synergy-moves"],
+                                  "verbs": ["get", "patch"]}])
+        self.assertTrue(policy.endswith("object.metadata.name in ['synergy-moves']"), policy)
+        _, policy = rights({"moves": {"enabled": True}})
+        self.assertIn("object.metadata.name.startsWith('synergy-failures-') || object.metadata.name in "
+                      "['synergy-elsewhere', 'synergy-moves']", policy)
 
     def test_the_extender_watches_which_nodes_jobs_avoid_and_no_other_config_map(self):
         def of_extender(values):

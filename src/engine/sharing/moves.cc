@@ -1,6 +1,7 @@
 #include "engine/sharing/moves.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 namespace synergy {
@@ -8,6 +9,10 @@ namespace {
 
 double GpuSeconds(Duration time, Gpus pod_gpus, size_t pods) {
   return Seconds(time).count() * static_cast<double>(pod_gpus.count()) * static_cast<double>(pods);
+}
+
+double CostOf(const MovableJob& job) {
+  return GpuSeconds(*job.restart, job.pod_gpus, job.nodes.size());
 }
 
 // Takes GPUs for that many pods, from the fullest nodes first, so that large free blocks stay
@@ -38,6 +43,11 @@ bool GpuMoves::MayMove(const MovableJob& job) const {
   return job.checkpoints && job.restart && !moved_.contains(job.name) && !job.nodes.empty();
 }
 
+bool GpuMoves::IsWorth(const MovableJob& job, const MoveWaiter& waiter) {
+  return waiter.waits &&
+         GpuSeconds(*waiter.waits, waiter.pod_gpus, waiter.pods) > kLeastGain * CostOf(job);
+}
+
 std::optional<GpuMove> GpuMoves::ForWaiter(std::span<const MoveNode> nodes,
                                            std::span<const MovableJob> jobs,
                                            const MoveWaiter& waiter) const {
@@ -56,9 +66,8 @@ std::optional<GpuMove> GpuMoves::ForWaiter(std::span<const MoveNode> nodes,
   std::tuple<double, std::string> best_cost;
   for (const MovableJob& job : jobs) {
     if (!MayMove(job)) continue;
-    const double cost = GpuSeconds(*job.restart, job.pod_gpus, job.nodes.size());
-    const double gain = GpuSeconds(*waiter.waits, waiter.pod_gpus, waiter.pods);
-    if (gain <= kLeastGain * cost) continue;
+    if (!IsWorth(job, waiter)) continue;
+    const double cost = CostOf(job);
     if (best && best_cost <= std::tuple(cost, job.name)) continue;
     // The waiter gets the room that the job leaves, and the job uses the rest.
     Free rest = free;
@@ -85,7 +94,7 @@ std::optional<GpuMove> GpuMoves::Together(std::span<const MoveNode> nodes,
                     [&](const std::string& node) { return node == job.nodes.front(); })) {
       continue;
     }
-    const double cost = GpuSeconds(*job.restart, job.pod_gpus, job.nodes.size());
+    const double cost = CostOf(job);
     const double gain =
         GpuSeconds(*job.remaining, job.pod_gpus, job.nodes.size()) * (1 - 1 / job.faster_together) -
         kLeastGain * cost;
@@ -123,6 +132,39 @@ std::optional<GpuMove> GpuMoves::Plan(std::span<const MoveNode> nodes,
   if (!move) move = Together(nodes, jobs);
   if (move) moving_ = move->job;
   return move;
+}
+
+std::optional<GpuMove> GpuMoves::PlanFor(std::span<const MovableJob> jobs,
+                                         std::span<const MoveWaiter> waiters,
+                                         const Arrange& arrange) {
+  if (moving_) return std::nullopt;
+  std::vector<const MovableJob*> cheapest_first;
+  for (const MovableJob& job : jobs) {
+    if (MayMove(job)) cheapest_first.push_back(&job);
+  }
+  std::sort(cheapest_first.begin(), cheapest_first.end(),
+            [](const MovableJob* a, const MovableJob* b) {
+              return std::tuple(CostOf(*a), std::string_view(a->name)) <
+                     std::tuple(CostOf(*b), std::string_view(b->name));
+            });
+  for (const MoveWaiter& waiter : waiters) {
+    size_t asked = 0;
+    for (const MovableJob* const job : cheapest_first) {
+      if (!IsWorth(*job, waiter) || asked++ == kMostAsked) break;
+      std::optional<std::vector<std::string>> to = arrange(*job, waiter);
+      if (!to) continue;
+      moving_ = job->name;
+      return GpuMove{job->name, *std::move(to), waiter.name};
+    }
+  }
+  return std::nullopt;
+}
+
+void GpuMoves::StartOver(std::set<std::string> moved,
+                         std::set<std::pair<std::string, std::string>> worse) {
+  moving_.reset();
+  moved_ = std::move(moved);
+  worse_ = std::move(worse);
 }
 
 void GpuMoves::OnResult(const std::string& job, bool moved) {

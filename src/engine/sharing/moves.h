@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -74,14 +75,28 @@ struct GpuMove {
 
 class GpuMoves {
  public:
+  using Arrange = std::function<std::optional<std::vector<std::string>>(const MovableJob& job,
+                                                                        const MoveWaiter& waiter)>;
+
   static constexpr double kLeastGain = 2;   // factor on the cost
   static constexpr double kCompared = 100;  // iterations
   static constexpr double kWorse = 0.95;    // factor on the rate before
+  static constexpr size_t kMostAsked = 64;  // moves tried for a waiter in one plan
 
   // Returns the move to begin now, for the first waiter that a move helps; nullopt if there is
   // none, or a move is in progress.
   std::optional<GpuMove> Plan(std::span<const MoveNode> nodes, std::span<const MovableJob> jobs,
                               std::span<const MoveWaiter> waiters);
+
+  // Does the same for waiters that fit nowhere now, where more than GPUs decides what fits.
+  // `arrange` returns the node of each of the job's pods once the waiter has its room, or nullopt
+  // if its move does not help; it is asked for the cheapest moves first, at most kMostAsked times
+  // for each waiter.
+  std::optional<GpuMove> PlanFor(std::span<const MovableJob> jobs,
+                                 std::span<const MoveWaiter> waiters, const Arrange& arrange);
+  // Takes over what another process recorded: jobs that have moved, and placements that were worse.
+  // No move is in progress.
+  void StartOver(std::set<std::string> moved, std::set<std::pair<std::string, std::string>> worse);
 
   // Records the end of the job's move: its pods run at their new places, or it was abandoned.
   void OnResult(const std::string& job, bool moved);
@@ -99,6 +114,8 @@ class GpuMoves {
   using Free = std::map<std::string, int64_t>;  // GPUs by node
 
   bool MayMove(const MovableJob& job) const;
+  // Returns whether the waiter's gain is worth the job's move.
+  static bool IsWorth(const MovableJob& job, const MoveWaiter& waiter);
   std::optional<GpuMove> ForWaiter(std::span<const MoveNode> nodes,
                                    std::span<const MovableJob> jobs,
                                    const MoveWaiter& waiter) const;

@@ -34,6 +34,9 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(config->reservations.most, 1);
   EXPECT_FALSE(config->reservations.autoscaler);
   EXPECT_FALSE(config->turns.packing);
+  EXPECT_FALSE(config->moves.enabled);
+  EXPECT_EQ(config->moves.after, std::chrono::minutes(10));
+  EXPECT_EQ(config->moves.restart_cost, std::chrono::seconds(0));
   EXPECT_EQ(config->max_body_bytes, 20 << 20);
   EXPECT_EQ(config->record_file, "");
 }
@@ -62,6 +65,7 @@ tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8, autoscaler: true}
 turns: {enabled: true, packing: true}
+moves: {enabled: true, after: 5m, restartCost: 90s}
 failures: {enabled: true, retries: true, prerun: true}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
@@ -104,6 +108,9 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->reservations.least_gpus, 8);
   EXPECT_TRUE(config->reservations.autoscaler);
   EXPECT_TRUE(config->turns.packing);
+  EXPECT_TRUE(config->moves.enabled);
+  EXPECT_EQ(config->moves.after, std::chrono::minutes(5));
+  EXPECT_EQ(config->moves.restart_cost, std::chrono::seconds(90));
   EXPECT_EQ(config->unplaced.per_gpu, (ResourceVector{Gpus(0), MilliCpu(500), GiB(4)}));
   EXPECT_FALSE(config->kueue_growth_beyond_quota);
   EXPECT_EQ(config->unplaced.patience, std::chrono::seconds(5));

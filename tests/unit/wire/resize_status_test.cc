@@ -9,6 +9,7 @@
 
 #include "core/wall_time.h"
 #include "wire/objects/objects.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::wire {
 namespace {
