@@ -17,7 +17,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
        scripts/bench.sh gangs [--rounds N] [--times N] [--seed N] [--json FILE]
-       scripts/bench.sh promises [--jobs N] [--nodes N] [--error SIGMA] [--seed N] [--json FILE]
+       scripts/bench.sh promises [--jobs N] [--nodes N] [--max N] [--error SIGMA] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
@@ -133,6 +133,7 @@ is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothin
               times are wrong (scripts/setup.sh installs what it needs); half an hour
       --jobs N          jobs, of 1, 2, 4 and 8 GPUs (200)
       --nodes N         simulated nodes with 8 GPUs each (16)
+      --max N           reservations at a time (4)
       --error SIGMA     sigma of the lognormal factor by which each job's remaining times are wrong (0.3)
       --seed N          seed of the jobs (1)
       --instance N      number from which the cluster's ports and addresses follow (9)

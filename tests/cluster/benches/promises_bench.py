@@ -1,15 +1,16 @@
 """Measures how right the predicted starts of GPU reservations are, on a real control plane with
 simulated nodes. scripts/bench.sh promises runs it; docs/internals/reservations.md has the figures.
 
-  promises_bench.py [--jobs N] [--nodes N] [--error SIGMA] [--seed N] [--instance N] [--json FILE]
+  promises_bench.py [--jobs N] [--nodes N] [--max N] [--error SIGMA] [--seed N]
+                     [--instance N] [--json FILE]
 
 Stand-in node agents report the remaining time of each job, which is wrong by one lognormal factor
 for each job (--error: its sigma). Half of the jobs have an activeDeadlineSeconds of one to three
-times their duration. Jobs arrive faster than the nodes can serve them. The error of a
-prediction is |predicted wait - true wait| / true wait, from the first prediction for a job on; waits
-below a minute do not count. A start is late without a reason if it is later than predicted by more
-than the jobs named in the prediction overran, and the seconds in which the controller plans and
-kube-scheduler tries again. The exit status is 1 if a goal is missed.
+times their duration. Jobs arrive faster than the nodes can serve them. The error of a prediction is
+|predicted wait - true wait| / true wait, from the first prediction for a job on; waits below a
+minute do not count. A start is late without a reason if it is later than predicted by more than the
+jobs named in the prediction overran, and the seconds in which the controller plans and kube-
+scheduler tries again. The exit status is 1 if a goal is missed.
 """
 
 import argparse
@@ -32,7 +33,7 @@ ANNOTATION = "synergy.io/gpu-reservation"
 GPUS = 8  # of a node
 SIZES = {1: 4, 2: 2, 4: 2, 8: 2}  # GPUs of a job -> weight
 MEDIAN, SIGMA, LEAST, MOST = 150, 0.7, 45, 900  # of durations, in seconds
-LOAD = 1.4  # of what the nodes can do
+LOAD = 1.15  # of what the nodes can do
 COUNTED = 60  # seconds; shorter waits do not count
 # Seconds from the end of a job to the start of the next: this program looks once a second, the
 # controller plans every five seconds, and kube-scheduler tries again after at most ten.
@@ -159,7 +160,8 @@ def figures(run, seconds, options):
         return {"median": statistics.median(values), "p90": values[math.ceil(0.9 * len(values)) - 1]}
     errors = quantiles("error")
     late = [facts["job"] for facts in found if facts["late"] > facts["allowed"]]
-    return {"jobs": options.jobs, "nodes": options.nodes, "seed": options.seed, "error_sigma": options.error,
+    return {"jobs": options.jobs, "nodes": options.nodes, "max": options.max,
+            "seed": options.seed, "error_sigma": options.error,
             "seconds": round(seconds), "predictions": len(found), "error": errors,
             "as_long_again": quantiles("error_as_long_again"), "late_without_reason": late,
             "goals": {"median": errors["median"] <= GOALS["median"], "p90": errors["p90"] <= GOALS["p90"]},
@@ -168,7 +170,7 @@ def figures(run, seconds, options):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, default in (("jobs", 200), ("nodes", 16), ("seed", 1), ("instance", 9)):
+    for name, default in (("jobs", 200), ("nodes", 16), ("max", 4), ("seed", 1), ("instance", 9)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--error", type=float, default=0.3)
     parser.add_argument("--json", type=pathlib.Path)
@@ -184,7 +186,7 @@ def main():
                   for number, name in enumerate(names, 1)]
         stack.enter_context(cluster.controller(
             progress=agents[0].settings(), profiling="{enabled: false}",
-            reservations="{enabled: true, after: 10s}"))
+            reservations=f"{{enabled: true, after: 10s, max: {options.max}}}"))
         extender = Extender(cluster, settings="reservations: {enabled: true}\n")
         stack.callback(extender.log.close)
         extender.start()
