@@ -71,11 +71,11 @@ AdvertiserGuardOptions ToGuardOptions(const config::DevicePluginConfig& config) 
 
 bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePluginConfig& b) {
   return a.source != b.source || a.inventory_file != b.inventory_file ||
-         a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
-         a.pod_resources_socket != b.pod_resources_socket || a.state_folder != b.state_folder ||
-         a.listen != b.listen || a.metrics_authorization != b.metrics_authorization ||
-         a.gpu_busy_file != b.gpu_busy_file || a.node_name != b.node_name ||
-         a.log_level != b.log_level || a.log_format != b.log_format ||
+         a.nvml_library != b.nvml_library || a.wait_for_nvml != b.wait_for_nvml ||
+         a.plugin_folder != b.plugin_folder || a.pod_resources_socket != b.pod_resources_socket ||
+         a.state_folder != b.state_folder || a.listen != b.listen ||
+         a.metrics_authorization != b.metrics_authorization || a.gpu_busy_file != b.gpu_busy_file ||
+         a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
          a.cdi_folder != b.cdi_folder || a.cdi_command != b.cdi_command ||
          a.access.cdi_kind != b.access.cdi_kind || a.node_verify_interval != b.node_verify_interval;
 }
@@ -167,6 +167,8 @@ class RunningDaemon final : public Daemon {
     {
       const std::lock_guard lock(mutex_);
       access_ = config.access;
+      // The specification file has the kind of the start.
+      access_.cdi_kind = config_.access.cdi_kind;
     }
     if (publisher_) publisher_->SetLabels(config.node_labels);
     // Publish here, because the monitor sees no change if only the rule of access differs.

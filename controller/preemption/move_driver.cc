@@ -14,8 +14,11 @@ namespace synergy::controller {
 namespace {
 
 constexpr Duration kPauseToLoad = std::chrono::seconds(5);
-// How long the job's new pods are led to the planned nodes.
+// How long the job's new pods are led to the planned nodes, after the old ones have had all their
+// time to leave.
 constexpr Duration kGuides = std::chrono::minutes(10);
+// A training's start-up is measured before it has trained for longer than this.
+constexpr Duration kLongestTrained = std::chrono::minutes(10);
 
 bool IsPodGone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;
@@ -84,6 +87,7 @@ void MoveDriver::StartOver() {
   attempt_.reset();
   rests_.clear();
   guided_.clear();
+  startups_.clear();
   looked_.reset();
   load_from_ = Instant::min();
 }
@@ -95,6 +99,7 @@ void MoveDriver::Step(const std::stop_token& stop) {
   if (records_) Guide(stop);
   if (looked_ && at.now - *looked_ < settings_.look) return;
   looked_ = at.now;
+  ObserveStartups(at.now);
   if (records_) Compare(stop);
   const MovesView view = View(at);
   if (!records_ || attempt_ || records_->IsFull()) return;
@@ -218,24 +223,44 @@ std::vector<MovingJob> MoveDriver::MovingJobs(Moment at) const {
   return moving;
 }
 
+std::optional<Duration> MoveDriver::StartupOf(const std::string& uid, Instant now) const {
+  const auto known = sources_.progress(uid, now);
+  const auto times = sources_.times.Find(uid);
+  // An agent that started later counts iterations from then on.
+  if (!known || !times || !times->started || known->since > *times->started) return std::nullopt;
+  const PodProgress& report = known->pod;
+  if (!report.rate || *report.rate <= 0 || report.iterations <= 0 || !report.last)
+    return std::nullopt;
+  const Seconds trained(report.iterations / *report.rate);
+  if (trained > kLongestTrained) return std::nullopt;
+  return std::max<Duration>(
+      *report.last - *times->started - std::chrono::duration_cast<Duration>(trained),
+      Duration::zero());
+}
+
+void MoveDriver::ObserveStartups(Instant now) {
+  std::map<std::string, Duration> startups;
+  for (const auto& [uid, facts] : sources_.pods.Snapshot()) {
+    if (!facts->moves) continue;
+    std::optional<Duration> startup = StartupOf(uid, now);
+    if (const auto before = startups_.find(uid); before != startups_.end())
+      startup = std::min(startup.value_or(before->second), before->second);
+    if (startup) startups.emplace(uid, *startup);
+  }
+  startups_ = std::move(startups);
+}
+
 std::optional<Duration> MoveDriver::RestartOf(const Pods& pods, Moment at) const {
   std::optional<Duration> cost;
   for (const auto& pod : pods) {
+    const auto startup = startups_.find(pod->uid);
     const auto known = sources_.progress(pod->uid, at.now);
     const auto times = sources_.times.Find(pod->uid);
-    if (!known || !times || !times->started || known->since > *times->started) continue;
-    const PodProgress& report = known->pod;
-    if (!report.rate || *report.rate <= 0 || report.iterations <= 0 || !report.last ||
-        !report.checkpoint) {
+    if (startup == startups_.end() || !known || !known->pod.checkpoint || !times || !times->started)
       continue;
-    }
-    const Duration trained =
-        std::chrono::duration_cast<Duration>(Seconds(report.iterations / *report.rate));
-    const Duration startup =
-        std::max<Duration>(*report.last - *times->started - trained, Duration::zero());
     const Duration lost = std::max<Duration>(
-        at.wall - std::max(*report.checkpoint, *times->started), Duration::zero());
-    cost = std::max(cost.value_or(startup + lost), startup + lost);
+        at.wall - std::max(*known->pod.checkpoint, *times->started), Duration::zero());
+    cost = std::max(cost.value_or(Duration::zero()), startup->second + lost);
   }
   if (cost) return cost;
   if (settings_.restart_cost > Duration::zero()) return settings_.restart_cost;
@@ -349,7 +374,8 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
   }
   attempt.evicted = attempt.asked.size();
   attempt_ = std::move(attempt);
-  if (attempt_->evicted == 0) return Finish(End::kRefused, "no pod could be evicted", stop);
+  if (attempt_->evicted == 0 && !MayHaveEvicted(plan.job.pods, stop))
+    return Finish(End::kRefused, "no pod could be evicted", stop);
   const int64_t moving = GpusOf(plan.job.pods).count();
   const int64_t waiting = GpusOf(plan.waiter.pods).count();
   const std::string worth =
@@ -382,12 +408,15 @@ void MoveDriver::Advance(const std::stop_token& stop) {
     place.pod = pod;
     if (!pod->waiting) ++bound;
   }
-  for (auto* const pods : {&attempt.asked, &attempt.refused}) {
-    std::erase_if(*pods, [&](const auto& pod) {
+  const auto drop_gone = [&](Pods& pods) {
+    return std::erase_if(pods, [&](const auto& pod) {
       const auto seen = sources_.state.FindPod(pod->uid);
       return !seen || seen->terminal;
     });
-  }
+  };
+  drop_gone(attempt.asked);
+  // The answer to its eviction may have been lost.
+  attempt.evicted += drop_gone(attempt.refused);
   if (bound == attempt.places.size()) return Finish(End::kMoved, "", stop);
   if (!attempt.refused.empty() && at.now - attempt.tried >= std::chrono::seconds(1)) {
     attempt.tried = at.now;
@@ -424,18 +453,20 @@ void MoveDriver::Finish(End end, std::string_view why, const std::stop_token& st
                              {"why", why},
                              {"evicted", attempt.evicted}});
   moves_.OnResult(attempt.owner, attempt.evicted > 0);
+  if (attempt.evicted == 0) rests_[attempt.owner] = clock_.Now() + settings_.rest;
   if (!records_) return;
   if (MoveRecord* const record = records_->Find(attempt.owner)) record->phase = MovePhase::kEnded;
-  if (attempt.evicted == 0)
+  if (attempt.evicted == 0) {
     std::erase_if(records_->moves,
                   [&](const MoveRecord& each) { return each.owner == attempt.owner; });
+  }
   Store(stop);
 }
 
 void MoveDriver::Guide(const std::stop_token& stop) {
   const WallTime wall = clock_.WallNow();
   for (const MoveRecord& record : records_->moves) {
-    if (record.at + kGuides < wall) continue;
+    if (record.at + settings_.most_leave + kGuides < wall) continue;
     std::vector<std::string> nodes = record.nodes;
     Pods next;
     for (const auto& pod : PodsOf(record.owner)) {
@@ -518,6 +549,13 @@ void MoveDriver::EndPlaces(const std::vector<PlannedPlace>& places, const std::s
                                                 kube::Precondition::kSamePod, stop);
     if (ended) sources_.state.RefreshPod(*ended);
   }
+}
+
+bool MoveDriver::MayHaveEvicted(const Pods& pods, const std::stop_token& stop) {
+  return std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+    const Result<Pod> now = pod_api_.Get(pod->pod_namespace, pod->name, stop);
+    return !now || now->uid != pod->uid || now->deleting;
+  });
 }
 
 MoveDriver::Pods MoveDriver::Evict(const Pods& pods, const std::stop_token& stop) {

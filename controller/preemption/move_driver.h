@@ -14,8 +14,9 @@
 // A waiter gets room by one move at most, whatever becomes of it.
 //
 // Threading: one owner. Failures: before the first eviction, any failure ends the move, and what is
-// kept lapses. A new leader finds the record: if no pod was evicted, it forgets the move; otherwise
-// it goes on.
+// kept lapses. If no eviction succeeds, the API server is queried which pods still run: if all do,
+// the move ends, and the job rests. A new leader finds the record: if no pod was evicted, it
+// forgets the move; otherwise it goes on.
 
 #include <cstddef>
 #include <functional>
@@ -116,6 +117,10 @@ class MoveDriver {
   MovesView View(Moment at);
   std::vector<JobInLine> Waiters(const ClusterSnapshot& snapshot, Moment at) const;
   std::vector<MovingJob> MovingJobs(Moment at) const;
+  // Returns how long the pod took from its start to its first iteration; nullopt if that is
+  // unknown, or it has trained for too long: its evaluations would count, too.
+  std::optional<Duration> StartupOf(const std::string& uid, Instant now) const;
+  void ObserveStartups(Instant now);
   std::optional<Duration> RestartOf(const Pods& pods, Moment at) const;
   // Returns the iterations per second of a job; nullopt if unknown. `least`: of each pod that
   // counts.
@@ -126,6 +131,9 @@ class MoveDriver {
   void Compare(const std::stop_token& stop);
   bool KeepPlaces(const std::vector<PlannedPlace>& places, const std::stop_token& stop);
   void EndPlaces(const std::vector<PlannedPlace>& places, const std::stop_token& stop);
+  // Returns whether an eviction that seemed to fail may have been made: a pod is gone, ends, or
+  // cannot be read.
+  bool MayHaveEvicted(const Pods& pods, const std::stop_token& stop);
   // Returns the pods that could not be evicted.
   Pods Evict(const Pods& pods, const std::stop_token& stop);
   bool Store(const std::stop_token& stop);
@@ -149,8 +157,9 @@ class MoveDriver {
   GpuMoves moves_;
   std::optional<PublishedMoves> records_;  // as stored; absent: to be read
   std::optional<Attempt> attempt_;
-  std::map<std::string, Instant> rests_;  // until when, by owner, and by waiter
-  std::set<std::string> guided_;          // pods
+  std::map<std::string, Instant> rests_;      // until when, by owner, and by waiter
+  std::set<std::string> guided_;              // pods
+  std::map<std::string, Duration> startups_;  // of pods that may move, by uid
   std::optional<Instant> looked_;
   Instant load_from_ = Instant::min();
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes the product's evaluation of each TrainingProfile into its status. It writes only if the
-// status differs, so that several replicas agree after one write.
+// Writes the product's evaluation of each TrainingProfile into its status, if the status differs.
+// Only the leader writes.
 //
 // Threading: one owner at a time. Failures: a failed write is counted and logged, and retried at
 // the next call.

@@ -98,7 +98,8 @@ enum class AdmissionOutcome : uint8_t {
   kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
-inline constexpr size_t kAdmissionOutcomes = 13;
+inline constexpr size_t kAdmissionOutcomes =
+    static_cast<size_t>(AdmissionOutcome::kFullAnnotations) + 1;
 
 // Returns one of a few fixed words: "managed", "no_gpus", ...
 std::string_view ToString(AdmissionOutcome outcome);

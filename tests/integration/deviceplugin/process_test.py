@@ -134,6 +134,16 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.end()
         self.assertEqual(self.sockets(), [])
 
+    def test_what_only_a_start_changes_is_reported(self):
+        self.config("nvml: {whenMissing: wait}")
+        self.start("--inventory", str(self.folder / "gpus.yaml"))
+        for more in ("nvml: {whenMissing: exit}", "gpuBusyFile: /elsewhere"):
+            self.config(more)
+            before = self.log().count("waits for a restart")
+            self.process.send_signal(signal.SIGHUP)
+            wait_for("a complaint", lambda before=before: self.log().count("waits for a restart") > before)
+        self.end()
+
     def test_a_broken_configuration_changes_nothing(self):
         self.start("--inventory", str(self.folder / "gpus.yaml"))
         self.config("speed: 9")

@@ -281,6 +281,27 @@ TEST_F(MoveDriverTest, AnEvictionThatIsRefusedAfterAllForgetsTheMove) {
   After(11min);
   EXPECT_FALSE(HasPlace("w"));
   EXPECT_THAT(moves.stored->moves, IsEmpty());
+  After(5s);
+  EXPECT_THAT(evictions.tried, ElementsAre("a-1", "b-1"));
+  for (int look = 0; look < 5; ++look) After(1min);
+  EXPECT_THAT(evictions.tried, ElementsAre("a-1", "b-1")) << "both rest";
+}
+
+TEST_F(MoveDriverTest, AnEvictionWhoseAnswerWasLostCounts) {
+  evictions.late_refusal = {ErrorCode::kUnavailable, "connection reset"};
+  // The API server has made the eviction.
+  api.Change("a-1", [](Pod& pod) { pod.deleting = true; });
+  After(11min);
+  ASSERT_TRUE(moves.stored);
+  ASSERT_EQ(moves.stored->moves.size(), 1);
+  EXPECT_TRUE(HasPlace("w"));
+  Leave("a-1");
+  After(1s);
+  BindTo("w", "m");
+  After(1s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Outcome("moved")));
+  ASSERT_EQ(moves.stored->moves.size(), 1) << "the job does not move again";
+  EXPECT_EQ(moves.stored->moves.front().phase, MovePhase::kEnded);
 }
 
 TEST_F(MoveDriverTest, WithoutARecordNoPodIsEvicted) {
@@ -399,6 +420,31 @@ TEST_F(MoveDriverTest, AReplicaThatDoesNotLeadWritesNothing) {
   After(11min);
   EXPECT_THAT(evictions.tried, IsEmpty());
   EXPECT_THAT(api.calls(), IsEmpty());
+}
+
+TEST_F(MoveDriverTest, EvaluationsOfALongRunAreNoPartOfARestart) {
+  // It began to train a minute after its start, and has a checkpoint each minute.
+  const auto report = [&](double iterations) {
+    for (const char* name : {"a-1", "b-1"}) {
+      PodProgress progress_of;
+      progress_of.uid = name;
+      progress_of.format = "tqdm";
+      progress_of.remaining = 1h;
+      progress_of.rate = 2;
+      progress_of.iterations = iterations;
+      progress_of.last = progress_of.checkpoint = clock.WallNow();
+      progress.Observe(api.pod(name).node, WallTime{}, {progress_of}, clock.Present());
+    }
+    driver->Step({});
+  };
+  clock.Advance(2min);
+  report(120);
+  EXPECT_THAT(evictions.tried, IsEmpty());
+  // Since then it has trained for a quarter of the time.
+  clock.Advance(10h);
+  report(120 + 2 * 9000);
+  EXPECT_THAT(evictions.evicted, ElementsAre("a-1"));
+  EXPECT_THAT(events.lines().front(), HasSubstr("cost: 2 GPUs for about 1 min"));
 }
 
 TEST_F(MoveDriverTest, ARestartIsMeasuredByProgress) {
