@@ -347,8 +347,16 @@ class RunningDaemon final : public Daemon {
   std::string NotReadyReason() const {
     if (const std::string why = guard_.stopped(); !why.empty())
       return "another component offers these GPUs: " + why;
-    if (!monitor_.picture()) return monitor_.source_error();
-    for (const auto& [resource, registered] : Registrations())
+    const std::shared_ptr<const Picture> picture = monitor_.picture();
+    if (!picture) {
+      std::string error = monitor_.source_error();
+      return error.empty() ? "the GPUs have not been read yet" : error;
+    }
+    std::map<std::string, bool> registrations = Registrations();
+    // A resource that was found a moment ago has no endpoint yet.
+    for (const auto& [resource, devices] : picture->advertisement.resources)
+      registrations.try_emplace(resource, false);
+    for (const auto& [resource, registered] : registrations)
       if (!registered) return resource + " is not registered with the kubelet";
     return {};
   }
