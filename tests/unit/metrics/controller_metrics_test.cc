@@ -51,6 +51,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_failed_gpu_seconds_total",
     "synergy_failures_total",
     "synergy_idle_gpus",
+    "synergy_moves_total",
     "synergy_node_managed_pods",
     "synergy_pod_allocated",
     "synergy_pod_demand",
