@@ -134,7 +134,7 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.end()
         self.assertEqual(self.sockets(), [])
 
-    def test_what_only_a_start_changes_is_reported(self):
+    def test_settings_that_wait_for_a_restart_are_reported(self):
         self.config("nvml: {whenMissing: wait}")
         self.start("--inventory", str(self.folder / "gpus.yaml"))
         for more in ("nvml: {whenMissing: exit}", "gpuBusyFile: /elsewhere"):
