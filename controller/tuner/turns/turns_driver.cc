@@ -36,7 +36,7 @@ std::string ProductOf(const NodeDetail& node) {
   return products.size() == 1 ? products.front() : std::string();
 }
 
-// Returns the memory of each of the node's GPUs, as feature discovery tells; nullopt if unknown.
+// Returns the memory of each of the node's GPUs, by feature discovery's label; nullopt if unknown.
 std::optional<Bytes> GpuMemoryOf(const NodeDetail& node) {
   const std::string_view text = FindLabel(node.labels, kGpuMemoryLabel).value_or("");
   int64_t mib = 0;
@@ -191,7 +191,7 @@ void TurnsDriver::Report(const TurnChange& change) {
   std::string message = "no longer takes turns: no other pod of its GPU trains";
   if (change.turn && change.with.empty()) {
     log_.Info("turns written", {{"pod", change.pod->Key()}, {"beside", change.beside}});
-    return;  // SynergyPacked says it
+    return;  // SynergyPacked reports it
   }
   if (change.turn) {
     const GpuTurn& turn = *change.turn;

@@ -374,8 +374,9 @@ class KueueTest(queues.QueueTest):
         wait_for("the first job to run", lambda: self.on_turn("strict") == {"first"})
         with self.watcher("strict") as watcher:
             self.create(job("large", 3))
-            self.workload("large")
-            time.sleep(1)  # Kueue orders Workloads by their creation, in seconds.
+            created = self.workload("large")["metadata"]["creationTimestamp"]
+            # Kueue orders Workloads by their creation, in seconds.
+            wait_for("the next second", lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) > created)
             # Both small ones fit beside the first job, but only one beside the large one.
             self.create(job("small-1", 1), job("small-2", 1))
             wait_for("one to pass the large job", lambda: self.on_turn("strict") == {"first", "small-1"})
