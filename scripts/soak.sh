@@ -63,5 +63,5 @@ trap finish EXIT INT TERM
 free_port >"$state/extender-port"
 free_port >"$state/second-controller-port"
 cluster up --instance 9 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$(<"$state/extender-port")" --controller "$programs"
-cluster kubectl apply --filename "$root/manifests/examples/profiles" >/dev/null
+cluster kubectl apply --filename "$root/examples/profiles" >/dev/null
 SYNERGY_TEST_STATE=$state SYNERGY_BIN=$programs "$root/tests/cluster/run.sh" benches/soak.py "${arguments[@]}"

@@ -207,9 +207,10 @@ run_stressed() {
 tell_failures() {
   local file
   [[ -d $FAILURES ]] || return 0
-  for file in "$FAILURES"/*/*; do
-    say "== the end of $file"
-    tail -n 25 "$file" >&2
+  for file in "$FAILURES"/*/summary.txt; do
+    [[ -e $file ]] || continue
+    say "== $file"
+    cat "$file" >&2
   done
 }
 

@@ -68,7 +68,7 @@ def kustomization(folder, resources):
 def render(helm, kubernetes):
     """Returns file name in manifests/ -> its text."""
     files = render_templates(helm, kubernetes, SETTINGS)
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    namespace = yaml.safe_load((ROOT / "examples/namespace.yaml").read_text(encoding="utf-8"))
     files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
     # Kinds come before objects of these kinds.
     resources = sorted(files, key=lambda name: (not name.startswith("crds/"), name))

@@ -188,6 +188,15 @@ run_kubectl() {
 apply_manifests() { run_kubectl apply --validate=ignore "$@"; }
 create_objects() { run_kubectl create --validate=ignore "$@"; }
 
+# create_objects_from COMMAND...: creates what the command prints. An API server without CPU gives
+# up requests after half a minute, so this applies everything once more after a failure.
+create_objects_from() {
+  local objects
+  objects=$("$@") || return
+  create_objects --filename - <<<"$objects" ||
+    run_kubectl apply --server-side --force-conflicts --validate=ignore --filename - <<<"$objects"
+}
+
 # await_kind CRD: waits until the API server serves the kind. kubectl's own wait fails while the API
 # server has not processed the kind yet.
 await_kind() { wait_until 240 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

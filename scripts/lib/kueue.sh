@@ -27,7 +27,7 @@ install_kueue() {
     "$REPOSITORY/tests/cluster/queueing/kueue/config.yaml" >"$home/config.yaml"
   {
     run_kubectl create namespace kueue-system &&
-      kueue_manifests "$home/config.yaml" | create_objects --filename - &&
+      create_objects_from kueue_manifests "$home/config.yaml" &&
       await_kind workloads.kueue.x-k8s.io
   } >>"$STATE/logs/kueue-manifests.log" 2>&1 || die "manifests of Kueue: $(<"$STATE/logs/kueue-manifests.log")"
 }

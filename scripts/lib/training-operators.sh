@@ -22,7 +22,7 @@ install_training_operators() {
   prepare_operator trainer kubeflow-system:trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
   {
     run_kubectl create namespace kubeflow-system &&
-      training_operators_manifests | create_objects --filename - &&
+      create_objects_from training_operators_manifests &&
       await_kind jobsets.jobset.x-k8s.io &&
       await_kind trainjobs.trainer.kubeflow.org
   } >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||

@@ -66,7 +66,7 @@ COMBINATIONS["progress"] = {
     "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
 COMBINATIONS["metrics for accounts"] = {**PLUGIN, "metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
-                 for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
+                 for file in (helm.ROOT / "examples/values").glob("*.yaml")}
 # Values that the schema refuses, and a word of the reason.
 REFUSED = [
     ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),
@@ -161,6 +161,26 @@ class SchemaTest(unittest.TestCase):
         # Without the webhook no certificate is needed.
         self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}),
                          "")
+
+    def test_settings_that_need_turns_or_do_not_suit_them_are_refused_with_a_remedy(self):
+        turns = {"nodeAgent": {"turns": {"enabled": True}}}
+
+        def asks_every(interval):
+            return {"controller": {"config": {"progress": {"interval": interval}}}}
+
+        for interval in ("500ms", "20000ms", "020s", "20s"):
+            self.assertEqual(helm.refusal(turns | asks_every(interval)), "", interval)
+        for interval in ("20001ms", "100000ms", "21s", "200s", "1m", "1h"):
+            self.assertIn(f"controller.config.progress.interval: is {interval}, but must be at most 20s with "
+                          "nodeAgent.turns.enabled", helm.refusal(turns | asks_every(interval)))
+        self.assertEqual(helm.refusal(asks_every("1m")), "", "no turns")
+        packing = {"controller": {"config": {"turns": {"packing": True}}}}
+        self.assertEqual(helm.refusal(turns | packing), "")
+        without_agents = {"nodeAgent": {"enabled": False, "turns": {"enabled": True}}}
+        for values in packing, without_agents | packing:
+            message = helm.refusal(values)
+            self.assertIn("controller.config.turns.packing: needs turns", message)
+            self.assertIn("set nodeAgent.turns.enabled=true", message)
 
     def test_an_older_kubernetes_is_refused_with_what_it_takes(self):
         done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.34.9", values={})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the prose of the manual (README.md and docs/*.md) and the runbooks: sentences are short,
-also on average over a page, and contain no phrases that a native writer would not use. The manual
-is also short enough to be read to the end.
+"""Checks the prose of the manual (README.md and docs/*.md), the runbooks and the pages that forges
+show: sentences are short, also on average over a page, and contain no phrases that a native writer
+would not use. The manual is also short enough to be read to the end.
 
 usage: prose.py [--table] [TREE]
 
@@ -25,6 +25,9 @@ PHRASES = {
     "nobody": "no one, or the program", "hereby": "so", "besides": "also", "of one's own": "of your own",
     "in vain": "without success", "has to be told": "needs", "is told": "receives", "the same goes for": "also",
 }
+# Checked like the manual, but not a part of it.
+SHOWN_BY_FORGES = ("CHANGELOG.md", "CONTRIBUTING.md", "GOVERNANCE.md", "RELEASING.md", "ROADMAP.md", "SECURITY.md",
+                   "examples/README.md")
 PHRASE = re.compile(r"\b(?:" + "|".join(each.replace(" ", r"\s+") for each in PHRASES) + r")\b", re.IGNORECASE)
 CODE = re.compile(r"`[^`]*`")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -38,7 +41,8 @@ def is_manual(name):
 
 
 def is_checked(name):
-    return is_manual(name) or (name.startswith("docs/runbooks/") and name.endswith(".md"))
+    return (is_manual(name) or name in SHOWN_BY_FORGES or
+            (name.startswith(("docs/runbooks/", ".github/")) and name.endswith(".md")))
 
 
 def blocks(text):

@@ -59,8 +59,13 @@ class ProseTest(SampleTreeTest):
         self.assertEqual(self.problems("Nobody knows.\n", name), [f'{name}:1: "Nobody": say "no one, or the program"'])
         self.assertEqual(self.problems(f"{SHORT}\n" * (prose.ALL_WORDS // 11 + 1), name), [])
 
+    def test_pages_that_forges_show_are_checked(self):
+        for name in ("ROADMAP.md", ".github/pull_request_template.md"):
+            self.assertNotEqual(self.problems(sentence(50), name), [])
+            self.write(name, SHORT)
+
     def test_other_pages_are_not_checked(self):
-        for name in ("docs/internals/page.md", "docs/evidence/page.md", "docs/adr/0001-page.md", "CONTRIBUTING.md"):
+        for name in ("docs/internals/page.md", "docs/evidence/page.md", "docs/adr/0001-page.md", "tests/page.md"):
             self.assertEqual(self.problems(sentence(50), name), [])
         self.assertNotEqual(self.problems(sentence(50), "README.md"), [])
 
