@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddTls(config.tls_certificate_file, config.tls_key_file);
-  line.Add("--gpu-resource", config.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
+  line.AddGpuResource(config.gpu_resource);
   line.Add("--enforcement", config.enforcement, synergy::ParseEnforcement,
            "shared or strict (default shared)");
 

@@ -92,7 +92,7 @@ class RunningDaemon final : public Daemon {
         client_(std::move(client)),
         server_(std::move(server)),
         pod_resources_(config.pod_resources_socket, clock),
-        cdi_(config.cdi_folder, config.access.cdi_kind, config.cdi_command, log),
+        cdi_(config.cdi_folder, config.access.cdi_kind, config.cdi_command, clock, log),
         access_(config.access),
         node_api_(client_ ? kube::MakeNodeApi(*client_) : nullptr),
         guard_(ToGuardOptions(config), MakeGuardSources(), clock, log),
@@ -108,7 +108,7 @@ class RunningDaemon final : public Daemon {
                   .on_news = [this](const GpuNews& news) { Report(news); },
                   .on_look =
                       [this] {
-                        KeepCdi();
+                        WriteCdi();
                         if (ReadHolders()) Publish();
                       },
                   .on_xid = [this](const XidEvent& event) { busy_writer_.SeeXid(event); }},
@@ -202,10 +202,10 @@ class RunningDaemon final : public Daemon {
 
   // Publishes the latest picture. Both the monitor's thread and the owner call it.
   void Publish() {
+    WriteCdi();
     const std::lock_guard lock(mutex_);
     std::shared_ptr<const Picture> picture = monitor_.picture();
     if (!picture) return;
-    WriteCdi(*picture);
     if (guard_.stopped().empty()) PublishOffers(picture);
     if (publisher_) publisher_->Publish(std::move(picture));
   }
@@ -304,16 +304,18 @@ class RunningDaemon final : public Daemon {
     return sources;
   }
 
-  // Restores the file if a user or another program has removed or changed it.
-  void KeepCdi() {
+  bool GivesByCdi() const {
     const std::lock_guard lock(mutex_);
-    if (const std::shared_ptr<const Picture> picture = monitor_.picture()) WriteCdi(*picture);
+    return access_.kind == ContainerAccessKind::kCdi;
   }
 
-  // REQUIRES: the mutex is held.
-  void WriteCdi(const Picture& picture) {
-    if (access_.kind != ContainerAccessKind::kCdi) return;
-    const Result<> written = cdi_.Write(picture.inventory);
+  // Writes the CDI file of the latest picture if that has changed, a user or another program has
+  // removed or changed the file, or its command is due again, which may take 20 s.
+  void WriteCdi() {
+    const std::lock_guard lock(cdi_mutex_);
+    const std::shared_ptr<const Picture> picture = monitor_.picture();
+    if (!picture || !GivesByCdi()) return;
+    const Result<> written = cdi_.Write(picture->inventory);
     const std::string problem = written ? "" : written.error().message;
     if (problem != cdi_problem_ && !problem.empty())
       log_.Error("no CDI specification", {{"error", problem}});
@@ -370,9 +372,10 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   kubelet::PodResources pod_resources_;
 
-  mutable std::mutex mutex_;
+  std::mutex cdi_mutex_;  // for the two after it; taken before the other mutex
   CdiFile cdi_;
   std::string cdi_problem_;
+  mutable std::mutex mutex_;
   ContainerAccessRules access_;
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
@@ -404,7 +407,8 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::DevicePluginConfig& 
   }
   if (config.metrics_authorization && client == nullptr) {
     return Fail(ErrorCode::kInvalid,
-                "metricsAuthorization: needs node.name, without which no API server is asked");
+                "metricsAuthorization: needs node.name, because only then the plugin connects to "
+                "the API server");
   }
   auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());

@@ -15,6 +15,7 @@
 #include "extender/binding/allocations.h"
 #include "extender/binding/binder.h"
 #include "extender/elsewhere.h"
+#include "extender/ended_pods.h"
 #include "extender/gangs/lost_members.h"
 #include "extender/gauges.h"
 #include "extender/scheduler_extender.h"
@@ -42,6 +43,7 @@ using metrics::Verb;
 
 // Much longer than the lag between two watches, and short for a pod that waits anyway.
 constexpr auto kWatchCatchUp = std::chrono::milliseconds(50);
+constexpr auto kLongestLate = std::chrono::seconds(15);
 
 // kube-scheduler drops the reason for any status except 200, so on the verbs' paths the server's
 // own refusals are also 200 answers.
@@ -113,9 +115,9 @@ class RunningDaemon final : public Daemon {
                    GangTimesOf(config), LocalityOf(config)},
                   clock, log, metrics_,
                   {[this] { return watches_.Current(); },
-                   [this] { clock_.SleepFor(kWatchCatchUp, {}); }}),
+                   [this] { clock_.SleepFor(kWatchCatchUp, {}); }, kLongestLate}),
         lost_members_(state_, *pod_api_, *events_, clock, log, metrics_),
-        pod_store_(state_),
+        pod_store_(state_, *pod_api_, clock),
         shadow_(state_, ReserveOf(config), SlackOf(config), log, metrics_,
                 [this] { return all_started_ && watches_.Current(); }),
         node_store_(state_),
@@ -183,6 +185,7 @@ class RunningDaemon final : public Daemon {
         ages_.Look(state_, clock_.Now());
         extender_.gangs().Look();
         lost_members_.Look();
+        pod_store_.Look();
       }
     });
     if (http_server_) {
@@ -270,7 +273,7 @@ class RunningDaemon final : public Daemon {
   AgesOfPlaces ages_;
   SchedulerExtender extender_;
   LostMembers lost_members_;
-  kube::PodStore pod_store_;
+  EndedPods pod_store_;
   Shadow shadow_;  // replaces pod_store_ in shadow mode
   kube::NodeStore node_store_;
   kube::DisruptionBudgetStore budget_store_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "allocation/preemption.h"
 #include "core/clock.h"
@@ -40,17 +41,19 @@ class RetryLimiter {
   Instant next_blind_{};  // earliest next check if no room is becoming free
 };
 
-// A PreemptionDelay for concurrent calls.
-class SharedPreemptionDelay {
+// A BoundedWait for concurrent calls.
+class SharedWait {
  public:
+  explicit SharedWait(BoundedWait wait) : wait_(std::move(wait)) {}
+
   bool Lasts(const std::string& uid, Instant now) {
     const std::lock_guard lock(mutex_);
-    return delay_.Lasts(uid, now);
+    return wait_.Lasts(uid, now);
   }
 
  private:
   std::mutex mutex_;
-  PreemptionDelay delay_;
+  BoundedWait wait_;
 };
 
 }  // namespace synergy::extender

@@ -18,12 +18,13 @@ int main(int argc, char** argv) {
   line.AddCluster();
   line.Add("--listen", config.listen,
            "host:port to serve on; port 0 takes a free one (default 127.0.0.1:8888)");
-  line.Add("--http-listen", config.http_listen,
-           "host:port of /healthz, /readyz and /metrics beside the verbs (default: none)");
+  line.Add(
+      "--http-listen", config.http_listen,
+      "also serve /healthz, /readyz and /metrics on this host:port (default: only on --listen)");
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddTls(config.tls_certificate_file, config.tls_key_file);
-  line.Add("--gpu-resource", config.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
+  line.AddGpuResource(config.gpu_resource);
 
   const auto health = [&config]() -> synergy::daemon::HealthAddress {
     if (!config.http_listen.empty()) return {config.http_listen, config.metrics_authorization};

@@ -18,16 +18,20 @@ void ReservedGpus::Replace(std::vector<wire::PodTimes> all) {
 }
 
 void ReservedGpus::Upsert(wire::PodTimes pod) {
-  Remove(pod);
   const std::lock_guard lock(mutex_);
+  Forget(pod.uid);
   if (const auto bound = pod.Bound()) longest_.emplace(pod.uid, *bound);
   if (pod.reservation) reservations_.emplace(pod.uid, *std::move(pod.reservation));
 }
 
 void ReservedGpus::Remove(const wire::PodTimes& pod) {
   const std::lock_guard lock(mutex_);
-  reservations_.erase(pod.uid);
-  longest_.erase(pod.uid);
+  Forget(pod.uid);
+}
+
+void ReservedGpus::Forget(const std::string& uid) {
+  reservations_.erase(uid);
+  longest_.erase(uid);
 }
 
 std::map<std::string_view, const PublishedReservation*> ReservedGpus::Holding(WallTime now) const {

@@ -41,7 +41,9 @@ class ReservedGpus final : public kube::ObjectStore<wire::PodTimes> {
   size_t count() const;
 
  private:
-  // Returns the reservations that have not expired. REQUIRES: the mutex is held.
+  // Call these under the mutex:
+  void Forget(const std::string& uid);
+  // Returns the reservations that have not expired.
   std::map<std::string_view, const PublishedReservation*> Holding(WallTime now) const;
 
   const ClusterState& state_;

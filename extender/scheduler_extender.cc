@@ -173,6 +173,7 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       log_(log),
       metrics_(metrics),
       watches_(std::move(watches)),
+      late_watch_(BoundedWait(watches_.longest_late, 2 * watches_.longest_late)),
       gangs_(state, rules.reserve, reader.gpu_resource(), rules.gangs, std::move(rules.locality),
              clock, log) {}
 
@@ -218,6 +219,29 @@ std::optional<PassingTerms> SchedulerExtender::TermsFor(const wire::ExtenderArgs
 
 NodeSet SchedulerExtender::AvoidedBy(const Pod& pod) const {
   return elsewhere_ == nullptr ? NodeSet() : elsewhere_->AvoidedBy(pod);
+}
+
+std::optional<size_t> SchedulerExtender::LateNode(const Pod& pod, const AskedNodes& asked,
+                                                  const std::vector<Reservation>& places) {
+  const auto snapshot = state_.Snapshot();
+  Candidates candidates(*snapshot, pod, CountedOn(*snapshot, pod.uid), asked);
+  const auto counts = [&](const Pod& there) {
+    const std::optional<Placement> placement = state_.FindPlacement(there.uid);
+    return (!placement || placement->assumed_until) &&
+           std::none_of(places.begin(), places.end(),
+                        [&there](const Reservation& place) { return place.pod->uid == there.uid; });
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!IsLate(pod, *candidates.Judge(i).state, counts)) continue;
+    return late_watch_.Lasts(pod.uid, clock_.Now()) ? std::optional(i) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string SchedulerExtender::AskAgain(std::string_view reason, std::string_view node) {
+  metrics_.CountSecondLook("asked_again");
+  return wire::WriteError(fmt::format(
+      "{}; but kube-scheduler counts room on node {}: the extender's watch is late", reason, node));
 }
 
 std::string SchedulerExtender::Filter(std::string_view body) {
@@ -306,6 +330,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     if (!in_the_way.back().settled) return wire::WriteError(text);
     failed[i].reason = held_for.emplace_back(std::move(text));
   }
+  if (const auto late = fitting.empty() ? LateNode(args->pod, asked, reserved) : std::nullopt)
+    return AskAgain(failed[*late].reason, asked.Name(*late));
   if (!refusals.empty()) metrics_.CountReservedRefusal(Verb::kFilter);
   // With one node left, kube-scheduler skips the scores and takes that node.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);
@@ -346,6 +372,8 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   }
   if (verdict.short_of_room) {
     const std::vector<Reservation> reserved = state_.Reservations(ReservationKind::kReplacement);
+    if (const auto late = LateNode(args.pod, requested, reserved))
+      return AskAgain(verdict.text, requested.Name(*late));
     // They may be released within a second, which kube-scheduler would not notice.
     if (std::any_of(reserved.begin(), reserved.end(),
                     [](const auto& place) { return !place.settled; }))
@@ -441,6 +469,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   if (!args) return Reject(Verb::kPreempt, args.error());
   if (const Result<> counted = CountDevices(args->pod); !counted)
     return Reject(Verb::kPreempt, counted.error());
+  if (!shadow_ && LeavesAlone(args->pod)) return wire::WritePreemptionResult(args->proposed);
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   // A member of a gang is useless on its own. If kube-scheduler's own filters rejected every node,
   // there was no filter request, so this refuses the preemption.
@@ -448,8 +477,10 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
   if (preemption_delay_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
+  std::vector<std::pair<std::string, std::vector<std::string>>> proposed;
+  for (const wire::NodeVictims& node : args->proposed) proposed.emplace_back(node.node, node.uids);
   std::vector<NodeVictims> chosen =
-      SelectVictimsByNode(*snapshot, args->pod, args->victims_by_node, reclaims_at);
+      SelectVictimsByNode(*snapshot, args->pod, proposed, reclaims_at);
   std::optional<PassingTerms> terms;
   if (reserved_ != nullptr)
     terms = reserved_->TermsFor(args->pod, [&] { return args->longest_run; });
@@ -467,13 +498,13 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   }
   log_.Info("preemption considered", {{"request", ids_.Current(args->pod.uid)},
                                       {"pod", args->pod.Key()},
-                                      {"proposed_nodes", args->victims_by_node.size()},
+                                      {"proposed_nodes", proposed.size()},
                                       {"kept_nodes", nodes.size()}});
   std::string answer = wire::WritePreemptionResult(nodes);
   if (journal_ != nullptr) {
     decision::Preempt record{snapshot->version(),        args->pod, {}, reclaims_at,
                              decision::Describe(chosen), terms};
-    for (const auto& [name, uids] : args->victims_by_node) record.proposed.push_back({name, uids});
+    for (const auto& [name, uids] : proposed) record.proposed.push_back({name, uids});
     journal_->Wrote(record);
   }
   return answer;

@@ -41,6 +41,9 @@ struct Watches {
   // Gives the watches a moment while room is becoming free, because kube-scheduler may have
   // received the change earlier.
   std::function<void()> catch_up = [] {};
+  // How long kube-scheduler has to retry a pod because the watches are late; zero: never. It pauses
+  // for 10 s at most between retries.
+  Duration longest_late = {};
 };
 
 struct PlacementRules {
@@ -102,6 +105,14 @@ class SchedulerExtender {
   // reserved.
   std::optional<PassingTerms> TermsFor(const wire::ExtenderArgs& args) const;
   NodeSet AvoidedBy(const Pod& pod) const;
+  // Returns a node (its position in `asked`) on which kube-scheduler counts room because of a
+  // change that the watches have not reported yet; nullopt if there is none, or if they are late
+  // for too long. `places`: those that are held for replacements.
+  std::optional<size_t> LateNode(const Pod& pod, const AskedNodes& asked,
+                                 const std::vector<Reservation>& places);
+  // Returns an error, after which kube-scheduler retries. A refused pod would wait for the next
+  // change of the cluster, or five minutes.
+  std::string AskAgain(std::string_view reason, std::string_view node);
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
@@ -116,9 +127,10 @@ class SchedulerExtender {
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   const Watches watches_;
+  SharedWait late_watch_;
   SharedGangs gangs_;
   RequestIds ids_;
-  SharedPreemptionDelay preemption_delay_;
+  SharedWait preemption_delay_{PreemptionDelay()};
   RetryLimiter retries_;
   CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;

@@ -65,12 +65,11 @@ bool ApiReadingWriter::Send(const Item& item, const std::stop_token& stop) {
     return true;
   }
   metrics_.CountReading("failed");
-  log_.Warn("a reading not written", {{"pod", item.pod.pod_namespace + "/" + item.pod.name},
-                                      {"annotation", item.annotation},
-                                      {"code", ToString(written.error().code)},
-                                      {"error", written.error().message}});
-  return written.error().code != ErrorCode::kUnavailable &&
-         written.error().code != ErrorCode::kTimeout;
+  log_.Warn("cannot write a reading", {{"pod", item.pod.pod_namespace + "/" + item.pod.name},
+                                       {"annotation", item.annotation},
+                                       {"code", ToString(written.error().code)},
+                                       {"error", written.error().message}});
+  return !IsOutage(written.error());
 }
 
 }  // namespace synergy::nodeagent

@@ -1,35 +1,19 @@
 #include "cli/cluster/cluster_facts.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "kube/apis/pod_api.h"
+#include "kube/apis/profile_api.h"
 #include "kube/listing.h"
 #include "wire/pods/gpu_reservation.h"
 
 namespace synergy::cli {
 namespace {
 
-// Returns the path of the pods in all namespaces if `pod_namespace` is empty.
-std::string PodsPath(const std::string& pod_namespace) {
-  return pod_namespace.empty() ? "/api/v1/pods"
-                               : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-}
-
-std::string DevicesPath(const std::string& pod_namespace, const char* resource) {
-  return pod_namespace.empty()
-             ? fmt::format("/apis/resource.k8s.io/v1/{}", resource)
-             : fmt::format("/apis/resource.k8s.io/v1/namespaces/{}/{}", pod_namespace, resource);
-}
-
-std::string ProfilesPath(const std::string& profile_namespace) {
-  return profile_namespace.empty()
-             ? "/apis/synergy.io/v1alpha1/trainingprofiles"
-             : fmt::format("/apis/synergy.io/v1alpha1/namespaces/{}/trainingprofiles",
-                           profile_namespace);
-}
+constexpr std::string_view kCore = "/api/v1/";
+constexpr std::string_view kDra = "/apis/resource.k8s.io/v1/";
 
 // Returns the pods of `state` that have GPUs, whole or in slices. `pods`: the pods as they were
 // read.
@@ -97,12 +81,7 @@ std::unique_ptr<FactsReader::Surroundings> FactsReader::ReadSurroundings(
   Devices devices = ReadDevices(pod_namespace, notes);
   auto around = std::make_unique<Surroundings>(PodReader(devices));
   around->notes = std::move(notes);
-  Result<Profiles> profiles = ReadProfiles(pod_namespace);
-  if (profiles) {
-    around->profiles = *std::move(profiles);
-  } else {
-    around->notes.push_back("no training profiles: " + profiles.error().message);
-  }
+  AddProfiles(pod_namespace, around->profiles, around->notes);
   Put(std::move(devices), around->state);
   Result<std::vector<Pod>> pods = Pods("", around->reader);
   auto nodes = pods ? List<Node>(around->reader, "/api/v1/nodes") : Fail(pods.error());
@@ -111,7 +90,7 @@ std::unique_ptr<FactsReader::Surroundings> FactsReader::ReadSurroundings(
     around->state.ReplacePods(*std::move(pods));
     around->cluster = around->state.Snapshot();
   } else {
-    around->notes.push_back("no data on nodes: " + nodes.error().message);
+    around->notes.push_back("nodes are not shown: " + nodes.error().message);
   }
   return around;
 }
@@ -130,7 +109,7 @@ Result<PodFacts> FactsReader::ToFacts(const std::string& text, const std::string
   if (events) {
     facts.events = *std::move(events);
   } else {
-    facts.notes.push_back("no events: " + events.error().message);
+    facts.notes.push_back("events are not shown: " + events.error().message);
   }
   facts.pod = around.state.WithDevices(*std::move(pod));
   return facts;
@@ -146,12 +125,7 @@ Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace,
   Put(std::move(devices), state);
   state.ReplacePods(*pods);
   facts.pods = WithGpus(*pods, state);
-  Result<Profiles> profiles = ReadProfiles(pod_namespace);
-  if (profiles) {
-    facts.profiles = *std::move(profiles);
-  } else {
-    facts.notes.push_back("no training profiles: " + profiles.error().message);
-  }
+  AddProfiles(pod_namespace, facts.profiles, facts.notes);
   return facts;
 }
 
@@ -169,12 +143,7 @@ Result<ClusterFacts> FactsReader::ReadCluster(const std::string& labels) {
   state.ReplacePods(*pods);
   facts.pods = WithGpus(*pods, state);
   facts.cluster = state.Snapshot();
-  Result<Profiles> profiles = ReadProfiles("");
-  if (profiles) {
-    facts.profiles = *std::move(profiles);
-  } else {
-    facts.notes.push_back("no training profiles: " + profiles.error().message);
-  }
+  AddProfiles("", facts.profiles, facts.notes);
   return facts;
 }
 
@@ -185,10 +154,10 @@ void FactsReader::AddReservations(const std::string& pod_namespace, WallTime now
         return pod.node.empty() && pod.waiting && pod.waiting->scheduler == scheduler;
       }))
     return;
-  auto waiting = List<wire::PodTimes>(reader_, PodsPath(pod_namespace),
+  auto waiting = List<wire::PodTimes>(reader_, kube::ListPath(kCore, "pods", pod_namespace),
                                       "spec.nodeName=,spec.schedulerName=" + scheduler);
   if (!waiting) {
-    facts.notes.push_back("no reservations of GPUs: " + waiting.error().message);
+    facts.notes.push_back("reservations of GPUs are not shown: " + waiting.error().message);
     return;
   }
   for (wire::PodTimes& pod : *waiting) {
@@ -199,16 +168,26 @@ void FactsReader::AddReservations(const std::string& pod_namespace, WallTime now
 
 Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace,
                                            const std::string& labels) {
-  auto profiles = List<ProfileObject>(reader_, ProfilesPath(profile_namespace), {}, labels);
+  auto profiles =
+      List<ProfileObject>(reader_, kube::TrainingProfilesPath(profile_namespace), {}, labels);
   if (!profiles) return Fail(profiles.error());
   return Profiles(*std::move(profiles));
+}
+
+void FactsReader::AddProfiles(const std::string& profile_namespace, Profiles& profiles,
+                              std::vector<std::string>& notes) {
+  Result<Profiles> read = ReadProfiles(profile_namespace);
+  if (read) {
+    profiles = *std::move(read);
+  } else {
+    notes.push_back("training profiles are not shown: " + read.error().message);
+  }
 }
 
 Result<std::vector<wire::EventAboutPod>> FactsReader::ReadEvents(
     const std::string& object_namespace, const std::string& uid) {
   auto events = List<wire::EventAboutPod>(
-      reader_, fmt::format("/api/v1/namespaces/{}/events", object_namespace),
-      "involvedObject.uid=" + uid);
+      reader_, kube::ListPath(kCore, "events", object_namespace), "involvedObject.uid=" + uid);
   if (!events) return Fail(events.error());
   std::stable_sort(events->begin(), events->end(),
                    [](const auto& a, const auto& b) { return a.last < b.last; });
@@ -219,15 +198,15 @@ FactsReader::Devices FactsReader::ReadDevices(const std::string& pod_namespace,
                                               std::vector<std::string>& notes) {
   Devices devices;
   if (device_classes_.empty()) return devices;
-  auto classes = List<DeviceClass>(reader_, DevicesPath("", "deviceclasses"));
+  auto classes = List<DeviceClass>(reader_, kube::ListPath(kDra, "deviceclasses"));
   // Rights in a namespace usually include its claims, but not the classes.
   const auto is_denied = [](const auto& list) {
     return !list && list.error().code == ErrorCode::kDenied;
   };
   if (!classes && !is_denied(classes)) {
-    // Kubernetes older than 1.34 does not serve them.
+    // An API server without Dynamic Resource Allocation has no such GPUs.
     if (classes.error().code != ErrorCode::kNotFound)
-      notes.push_back("no GPUs by ResourceClaims: " + classes.error().message);
+      notes.push_back("GPUs of ResourceClaims are not counted: " + classes.error().message);
     return devices;
   }
   const auto is_gpu_class = [&](const DeviceClass& each) {
@@ -235,15 +214,17 @@ FactsReader::Devices FactsReader::ReadDevices(const std::string& pod_namespace,
            device_classes_.end();
   };
   if (classes && std::none_of(classes->begin(), classes->end(), is_gpu_class)) return devices;
-  auto claims = List<ResourceClaim>(reader_, DevicesPath("", "resourceclaims"));
+  auto claims = List<ResourceClaim>(reader_, kube::ListPath(kDra, "resourceclaims"));
   if (is_denied(claims) && !pod_namespace.empty())
-    claims = List<ResourceClaim>(reader_, DevicesPath(pod_namespace, "resourceclaims"));
+    claims = List<ResourceClaim>(reader_, kube::ListPath(kDra, "resourceclaims", pod_namespace));
   if (!claims) {
-    if (classes) notes.push_back("no GPUs by ResourceClaims: " + claims.error().message);
+    if (classes)
+      notes.push_back("GPUs of ResourceClaims are not counted: " + claims.error().message);
     return devices;
   }
-  auto slices = List<ResourceSlice>(reader_, DevicesPath("", "resourceslices"));
-  if (!slices && classes) notes.push_back("no GPUs by ResourceSlices: " + slices.error().message);
+  auto slices = List<ResourceSlice>(reader_, kube::ListPath(kDra, "resourceslices"));
+  if (!slices && classes)
+    notes.push_back("GPUs of ResourceSlices are not counted: " + slices.error().message);
   devices.count = true;
   devices.claims = *std::move(claims);
   if (classes) devices.classes = *std::move(classes);
@@ -276,7 +257,7 @@ Result<std::vector<T>> FactsReader::List(const wire::ObjectReader& reader, const
 Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace,
                                            const wire::ObjectReader& reader,
                                            const std::string& labels) {
-  return List<Pod>(reader, PodsPath(pod_namespace), kube::kLivingPods, labels);
+  return List<Pod>(reader, kube::ListPath(kCore, "pods", pod_namespace), kube::kLivingPods, labels);
 }
 
 }  // namespace synergy::cli

@@ -77,10 +77,8 @@ class FactsReader {
   // Reads the living pods with these labels, by name.
   Result<std::vector<PodFacts>> ReadSelectedPods(const std::string& pod_namespace,
                                                  const std::string& labels);
-  // Read the objects with these labels, given as a Kubernetes selector; an empty selector means
-  // all.
-
-  // Reads the pods of one namespace, or of all if the name is empty.
+  // Reads the pods of one namespace, or of all if the name is empty. Here and below, `labels` is a
+  // Kubernetes selector for the objects to read; empty: all.
   Result<ClusterFacts> ReadPods(const std::string& pod_namespace, const std::string& labels = {});
   // Reads all nodes, and all pods.
   Result<ClusterFacts> ReadCluster(const std::string& labels = {});
@@ -117,6 +115,8 @@ class FactsReader {
   Devices ReadDevices(const std::string& pod_namespace, std::vector<std::string>& notes);
   wire::ObjectReader PodReader(const Devices& devices) const;
   void Put(Devices devices, ClusterState& state) const;
+  void AddProfiles(const std::string& profile_namespace, Profiles& profiles,
+                   std::vector<std::string>& notes);
   template <class T>
   Result<std::vector<T>> List(const wire::ObjectReader& reader, const std::string& path,
                               const std::string& fields = {}, const std::string& labels = {});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,16 +13,6 @@
 #include "wire/kueue/kueue.h"
 
 namespace synergy::cli {
-namespace {
-
-// Joins "/apis/x/v1/" and "workloads", for one namespace, or for all if it is empty.
-std::string PathOf(std::string_view group, std::string_view plural,
-                   const std::string& object_namespace = {}) {
-  if (object_namespace.empty()) return fmt::format("{}{}", group, plural);
-  return fmt::format("{}namespaces/{}/{}", group, object_namespace, plural);
-}
-
-}  // namespace
 
 Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& own_namespace) {
@@ -37,38 +26,35 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   };
   const auto list_or_note = [&](auto& out, const kube::ListRequest& request, const char* what) {
     if (const Result<> listed = list(out, request); !listed)
-      facts.notes.push_back(fmt::format("no data on {}: {}", what, listed.error().message));
+      facts.notes.push_back(fmt::format("{} are not shown: {}", what, listed.error().message));
   };
-  Result<> workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads"), ""});
+  Result<> workloads = list(facts.workloads, {kube::ListPath(kube::kKueuePath, "workloads"), ""});
   facts.all_namespaces = workloads || workloads.error().code != ErrorCode::kDenied;
   if (!facts.all_namespaces) {
-    facts.notes.push_back(fmt::format("no data on workloads outside namespace {}: {}",
+    facts.notes.push_back(fmt::format("workloads outside namespace {} are not shown: {}",
                                       own_namespace, workloads.error().message));
-    workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads", own_namespace), ""});
+    workloads =
+        list(facts.workloads, {kube::ListPath(kube::kKueuePath, "workloads", own_namespace), ""});
   }
   if (!workloads) {
     if (workloads.error().code != ErrorCode::kNotFound) return Fail(workloads.error());
     return Fail(ErrorCode::kNotFound, "Kueue (v1beta2) is not installed in this cluster");
   }
   const std::string seen = facts.all_namespaces ? "" : own_namespace;
-  list_or_note(facts.local_queues, {PathOf(kube::kKueuePath, "localqueues", seen), ""},
+  list_or_note(facts.local_queues, {kube::ListPath(kube::kKueuePath, "localqueues", seen), ""},
                "local queues");
-  list_or_note(facts.cluster_queues, {PathOf(kube::kKueuePath, "clusterqueues"), ""},
+  list_or_note(facts.cluster_queues, {kube::ListPath(kube::kKueuePath, "clusterqueues"), ""},
                "cluster queues");
   list_or_note(facts.policies, {std::string(kube::kRoundPoliciesPath), ""}, "round policies");
-  kube::ListRequest pods{PathOf("/api/v1/", "pods", seen), kube::kLivingPods};
+  kube::ListRequest pods{kube::ListPath("/api/v1/", "pods", seen), kube::kLivingPods};
   pods.label_selector = wire::kPodSetLabel;
   list_or_note(facts.pods, pods, "pods");
   const bool asks = std::any_of(facts.workloads.begin(), facts.workloads.end(),
                                 [](const Workload& each) { return !each.profiles_to_ask.empty(); });
   if (!asks) return facts;
   std::vector<ProfileObject> profiles;
-  list_or_note(
-      profiles,
-      {facts.all_namespaces ? std::string(kube::kTrainingProfilesPath)
-                            : PathOf("/apis/synergy.io/v1alpha1/", "trainingprofiles", seen),
-       ""},
-      "profiles of jobs with checkpoints");
+  list_or_note(profiles, {kube::TrainingProfilesPath(seen), ""},
+               "profiles of jobs with checkpoints");
   std::set<std::string> checkpointing;
   for (const ProfileObject& profile : profiles)
     if (profile.checkpoints) checkpointing.insert(profile.Key());
@@ -100,7 +86,7 @@ Result<std::set<std::string>> SelectWorkloads(kube::ApiClient& client,
                                               const std::string& own_namespace,
                                               const std::string& labels) {
   const std::string path =
-      PathOf(kube::kKueuePath, "workloads", facts.all_namespaces ? "" : own_namespace);
+      kube::ListPath(kube::kKueuePath, "workloads", facts.all_namespaces ? "" : own_namespace);
   const auto listing = kube::ListAll<Workload>(
       client, reader, {.path = path, .field_selector = {}, .label_selector = labels});
   if (!listing) return Fail(listing.error());
@@ -113,10 +99,10 @@ Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,
                                               const wire::ObjectReader& reader,
                                               const Workload& workload) {
   if (workload.owner.kind != "TrainJob") return std::nullopt;
-  auto listing = kube::ListAll<QueuedJob>(
-      client, reader,
-      {PathOf("/apis/trainer.kubeflow.org/v1alpha1/", "trainjobs", workload.workload_namespace),
-       "metadata.name=" + workload.owner.name});
+  auto listing = kube::ListAll<QueuedJob>(client, reader,
+                                          {kube::ListPath("/apis/trainer.kubeflow.org/v1alpha1/",
+                                                          "trainjobs", workload.workload_namespace),
+                                           "metadata.name=" + workload.owner.name});
   if (!listing) return Fail(listing.error());
   for (QueuedJob& job : listing->items)
     if (job.uid == workload.owner.uid) return std::move(job);

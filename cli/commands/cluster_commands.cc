@@ -236,14 +236,14 @@ Result<Shown> ClusterCommands::ShowJob(const Connection& connection,
     if (about) {
       events.insert(events.end(), about->begin(), about->end());
     } else {
-      facts->notes.push_back("no events: " + about.error().message);
+      facts->notes.push_back("events are not shown: " + about.error().message);
     }
   }
   const WallTime now = SystemClock().WallNow();
   JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
   const auto job = ReadTrainJob(*connection.client, connection.reader, **workload);
   if (!job) {
-    explanation.remarks.push_back("no data on its TrainJob: " + job.error().message);
+    explanation.remarks.push_back("its TrainJob is not shown: " + job.error().message);
   } else if (const std::optional<QueuedJob>& train_job = *job; train_job) {
     explanation.trainer_status = train_job->trainer_status;
   }

@@ -68,7 +68,7 @@ http::Response SharedUi::Answer(const http::Request& request, Question question)
   if (auto refusal = kube::RefusalOf(gate_.Check(token), kCure)) return *std::move(refusal);
   const auto ui = Begin(token);
   if (!ui) return {503, "text/plain; charset=utf-8", ui.error().message + "\n"};
-  http::Response response = (ui->get()->*question)(request.query);
+  http::Response response = (ui->get()->*question)(request);
   End(token, ui->get());
   return response;
 }

@@ -55,7 +55,7 @@ class SharedUi {
     Instant used;
     size_t requests = 0;  // in progress
   };
-  using Question = http::Response (UiServer::*)(std::string_view query);
+  using Question = http::Response (UiServer::*)(const http::Request& request);
 
   http::Response Answer(const http::Request& request, Question question);
   // Returns kOverloaded if too many requests are in progress. Otherwise the caller must call End().

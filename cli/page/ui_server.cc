@@ -15,18 +15,6 @@ namespace {
 
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
 
-// Returns the value of `name` in a query. Does not decode it, because these values need no escapes.
-std::string_view Parameter(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::string_view part = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(part.size() + 1, query.size()));
-    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) {
-      return part.substr(name.size() + 1);
-    }
-  }
-  return {};
-}
-
 std::optional<uint64_t> Version(std::string_view text) {
   uint64_t version = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
@@ -72,14 +60,14 @@ void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
     return http::Response{200, "text/html; charset=utf-8", ClusterPage()};
   });
   server.Handle("GET", prefix + "/state",
-                [this](const http::Request& request) { return State(request.query); });
+                [this](const http::Request& request) { return State(request); });
   server.Handle("GET", prefix + "/explain",
-                [this](const http::Request& request) { return Explain(request.query); });
+                [this](const http::Request& request) { return Explain(request); });
 }
 
-http::Response UiServer::State(std::string_view query) {
-  const std::optional<uint64_t> since = Version(Parameter(query, "since"));
-  const std::string_view pod_namespace = Parameter(query, "namespace");
+http::Response UiServer::State(const http::Request& request) {
+  const std::optional<uint64_t> since = Version(request.Parameter("since"));
+  const std::string_view pod_namespace = request.Parameter("namespace");
   if (!pod_namespace.empty() && !IsName(pod_namespace)) {
     return Problem(400, "namespace: not the name of a namespace");
   }
@@ -90,9 +78,9 @@ http::Response UiServer::State(std::string_view query) {
   return {200, "application/json", map_.Since(since)};
 }
 
-http::Response UiServer::Explain(std::string_view query) {
-  const std::string pod_namespace(Parameter(query, "namespace"));
-  const std::string name(Parameter(query, "name"));
+http::Response UiServer::Explain(const http::Request& request) {
+  const std::string pod_namespace(request.Parameter("namespace"));
+  const std::string name(request.Parameter("name"));
   if (!IsName(pod_namespace) || !IsName(name)) {
     return Problem(400, "the query must be ?namespace=NAMESPACE&name=POD");
   }

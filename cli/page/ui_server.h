@@ -37,9 +37,9 @@ class UiServer {
 
   // Answers ?namespace=NAME&since=VERSION, both optional, with the nodes and the pods of all
   // namespaces, or with the pods of that one.
-  http::Response State(std::string_view query);
+  http::Response State(const http::Request& request);
   // Answers ?namespace=NAMESPACE&name=POD.
-  http::Response Explain(std::string_view query);
+  http::Response Explain(const http::Request& request);
 
  private:
   // Begins a new map, unless the present one shows that namespace; empty: all.

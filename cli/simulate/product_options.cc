@@ -152,9 +152,15 @@ Result<> ReadGpuSpeeds(std::string_view file, SimulateOptions& options) {
   return {};
 }
 
-Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& sharing) {
-  SharingOptions& options = sharing.emplace();
-  auto read = ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs",
+Result<> ReadMoves(std::string_view text, std::optional<SimulatedMoves>& moves) {
+  if (!moves) moves.emplace();
+  return ReadSettings(text, ':', "after:10m", {{"after", ReadDuration(moves->after)}});
+}
+
+Result<> ReadSharing(std::string_view text, SimulateOptions& simulate) {
+  SharingOptions& options = simulate.sharing.emplace();
+  bool moves = false;
+  auto read = ReadSettings(text, ':', "height:2,slice:60s,pairs:FILE,pack,known-pairs,moves",
                            {{"height", ReadCount(options.height, 1, GpuTurns::kMostSlots)},
                             {"slice", ReadDuration(options.slice)},
                             {"pairs",
@@ -168,7 +174,8 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
                                return {};
                              }},
                             {"pack", SetFlag(options.packs), true},
-                            {"known-pairs", SetFlag(options.knows_pairs), true}});
+                            {"known-pairs", SetFlag(options.knows_pairs), true},
+                            {"moves", SetFlag(moves), true}});
   if (!read) return read;
   if (options.slice < GpuTurns::kLeastSlot || options.slice > kMostSuspended) {
     return Fail(ErrorCode::kInvalid,
@@ -179,6 +186,7 @@ Result<> ReadSharing(std::string_view text, std::optional<SharingOptions>& shari
     return Fail(ErrorCode::kInvalid, "pack: add the speeds of pairs, pairs:FILE");
   if (options.knows_pairs && !options.packs)
     return Fail(ErrorCode::kInvalid, "known-pairs: add pack, or leave it out");
+  if (moves && !simulate.moves) simulate.moves.emplace();
   return {};
 }
 
@@ -223,11 +231,11 @@ Result<> CheckSharing(const SimulateArguments& arguments, const SimulateOptions&
 // Something that --with adds to a simulation. A new feature takes a row here.
 struct Feature {
   std::string_view name;
-  std::string_view settings;
+  std::string_view settings;  // in brackets with the "=" if they may be left out
   std::string_view meaning;
   Result<> (*read)(std::string_view settings, SimulateOptions& options);
 };
-constexpr std::array<Feature, 10> kFeatures = {
+constexpr std::array<Feature, 11> kFeatures = {
     {{"gpu-types", "PRODUCT:SERVERS[:SPEED],...",
       "servers with GPUs of several products, in place of --servers, and the speed of models "
       "there as a factor on their profiles",
@@ -276,14 +284,19 @@ constexpr std::array<Feature, 10> kFeatures = {
       [](std::string_view settings, SimulateOptions& options) {
         return ReadWholeNodes(settings, options.whole_nodes);
       }},
-     {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs",
+     {"moves", "[=after:T]",
+      "running jobs move to other nodes, so that a job which has waited for T (10m) gets room; "
+      "each job once, if the gain in GPU time is above twice the cost of its restart "
+      "(--restart-cost). All jobs write checkpoints",
+      [](std::string_view settings, SimulateOptions& options) {
+        return ReadMoves(settings, options.moves);
+      }},
+     {"sharing", "height:N,slice:T,pairs:FILE,pack,known-pairs,moves",
       "jobs share GPUs (only mechanism synergy). height: the most jobs on a GPU; slice: the length "
       "of their turns; pairs: a CSV file (model,other,gpu_product,speed,other_speed) with the "
       "speeds of two jobs on one GPU; pack: two jobs run at once if measurements show that it "
-      "pays; known-pairs: if the file shows it",
-      [](std::string_view settings, SimulateOptions& options) {
-        return ReadSharing(settings, options.sharing);
-      }},
+      "pays; known-pairs: if the file shows it; moves: as --with moves",
+      ReadSharing},
      {"storage", "bandwidth:SIZE[,known]",
       "the pods of a node share its storage, which delivers SIZE per second; known: Synergy knows "
       "this and what jobs read, and uses it to place jobs and to divide memory",
@@ -291,10 +304,13 @@ constexpr std::array<Feature, 10> kFeatures = {
         return ReadStorage(settings, options.storage);
       }}}};
 
+bool NeedsSettings(const Feature& feature) { return !feature.settings.starts_with('['); }
+
 std::string FeaturesText() {
   std::string text;
   for (const Feature& feature : kFeatures)
-    text += fmt::format("\n    {}={}: {}", feature.name, feature.settings, feature.meaning);
+    text += fmt::format("\n    {}{}{}: {}", feature.name, NeedsSettings(feature) ? "=" : "",
+                        feature.settings, feature.meaning);
   return text;
 }
 
@@ -311,8 +327,8 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
   std::vector<std::string_view> names;
   for (const Feature& feature : kFeatures) {
     names.push_back(feature.name);
-    if (feature.name != name || name.size() == text.size()) continue;
-    const auto read = feature.read(text.substr(name.size() + 1), options);
+    if (feature.name != name || (name.size() == text.size() && NeedsSettings(feature))) continue;
+    const auto read = feature.read(text.substr(std::min(name.size() + 1, text.size())), options);
     if (read) return read;
     return WrongOption(name, read.error());
   }
@@ -437,6 +453,8 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     if (queues)
       return WrongOption("--with", "reservations: not with --kueue, or a policy other than fifo");
   }
+  if (options.moves && queues)
+    return WrongOption("--with", "moves: not with --kueue, or a policy other than fifo");
   if (options.storage && arguments.live_profiles)
     return WrongOption("--with", "storage: not with --live-profiles; leave one of them out");
   if (options.sharing) {

@@ -38,6 +38,7 @@ struct Features {
   bool reservations = false;
   bool failures = false;
   bool sharing = false;
+  bool moves = false;
 };
 
 Features FeaturesOf(std::span<const RunResult> runs) {
@@ -46,6 +47,7 @@ Features FeaturesOf(std::span<const RunResult> runs) {
     features.reservations |= run.has_reservations;
     features.failures |= run.failures.has_value();
     features.sharing |= run.sharing.has_value();
+    features.moves |= run.moves.has_value();
   }
   return features;
 }
@@ -114,6 +116,12 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
                                   {"packs_undone", fmt::format("{}", sharing.packs_undone)},
                                   {"packs_misjudged", fmt::format("{}", sharing.packs_misjudged)}});
   }
+  if (features.moves) {
+    const MoveFigures moves = run.moves.value_or(MoveFigures{});
+    add(run.moves.has_value(), {{"moves", fmt::format("{}", moves.moves)},
+                                {"moves_in_vain", fmt::format("{}", moves.in_vain)},
+                                {"moves_lost_gpu_hours", hours(moves.gpu_time_lost)}});
+  }
   return columns;
 }
 
@@ -175,6 +183,19 @@ std::string Distribution(const RunResult& run) {
   return lines;
 }
 
+// Returns the table of moves; empty if no run has them.
+std::string ToMoveTable(std::span<const RunResult> runs) {
+  std::vector<std::vector<std::string>> rows{
+      {"workload", "load", "mechanism", "moves", "in vain", "lost GPU h"}};
+  for (const RunResult& run : runs) {
+    if (!run.moves) continue;
+    rows.push_back({run.workload, fmt::format("{}", run.load), run.mechanism,
+                    fmt::format("{}", run.moves->moves), fmt::format("{}", run.moves->in_vain),
+                    fmt::format("{:.2f}", run.moves->gpu_time_lost.count() / kHour)});
+  }
+  return rows.size() == 1 ? "" : '\n' + FormatTable(rows);
+}
+
 }  // namespace
 
 std::string ToTable(std::span<const RunResult> runs) {
@@ -194,7 +215,8 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  return FormatTable(rows) + ToGangTable(runs) + ToStartTable(runs) + ToFailureTable(runs);
+  return FormatTable(rows) + ToGangTable(runs) + ToStartTable(runs) + ToFailureTable(runs) +
+         ToMoveTable(runs);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {
@@ -243,7 +265,7 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
     text += fmt::format("warning: {}, {}: {} of {} jobs are left out:", run.workload, Label(run),
                         LeftOut(run), run.statistics.measured + LeftOut(run));
     if (run.not_run > 0)
-      text += fmt::format(" {} ask for more GPUs than all servers have;", run.not_run);
+      text += fmt::format(" {} with more GPUs than all servers have;", run.not_run);
     if (!run.never_placed.empty()) {
       text += fmt::format(" job {} never got {} GPUs, because pods that run forever have them;",
                           fmt::join(run.never_placed, ", job "),

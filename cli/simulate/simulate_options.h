@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
+#include "sim/cluster/drivers/moves_driver.h"
 #include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/product_simulator.h"
 #include "sim/cluster/simulated_scheduler.h"
@@ -102,6 +103,7 @@ struct SimulateOptions {
   std::optional<SimulatedReservations> reservations;
   WholeNodes whole_nodes = WholeNodes::kByCost;
   std::optional<SharingOptions> sharing;
+  std::optional<SimulatedMoves> moves;
   std::optional<StorageOptions> storage;
   // Replaces the servers of --servers if the products of their GPUs are known.
   struct ServersOfProduct {

@@ -150,6 +150,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.whole_nodes = options.whole_nodes;
   product.gpu_speeds = options.gpu_speeds;
   product.sharing = options.sharing;
+  product.moves = options.moves;
   product.storage = options.storage;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
@@ -207,6 +208,7 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
   result.timeline = std::move(run.timeline);
   result.changes = std::move(run.changes);
   result.sharing = run.sharing;
+  result.moves = run.moves;
 }
 
 Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& arguments,

@@ -58,6 +58,7 @@ struct RunResult {
   std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; otherwise empty
   std::vector<UtilisationPoint> timeline;
   std::optional<SharingFigures> sharing;
+  std::optional<MoveFigures> moves;
   std::vector<PlaceChange> changes;  // if requested; empty for simulators of other authors
 };
 

@@ -7,6 +7,7 @@
 
 #include "allocation/fair_share.h"
 #include "cluster/state/cluster_state.h"
+#include "kube/apis/profile_api.h"
 #include "kube/listing.h"
 #include "wire/journal/cluster_list.h"
 
@@ -17,16 +18,8 @@ using wire::ClusterKind;
 
 Result<> AddAll(kube::ApiClient& client, ClusterKind kind, const kube::ListRequest& request,
                 wire::ClusterListWriter& list) {
-  std::string continue_token;
-  int page_size = request.page_size;
-  do {
-    const auto page = kube::GetPage(client, request, continue_token, page_size);
-    if (!page) return Fail(page.error());
-    auto next = list.AddPage(kind, *page);
-    if (!next) return Fail(next.error());
-    continue_token = *std::move(next);
-  } while (!continue_token.empty());
-  return {};
+  return kube::ForEachPage(client, request,
+                           [&](const std::string& page) { return list.AddPage(kind, page); });
 }
 
 bool TakesPart(const Pod& pod, const ClaimRules& rules) {
@@ -83,11 +76,10 @@ Result<std::string> ReadCluster(kube::ApiClient& client, std::vector<std::string
     added = AddAll(client, ClusterKind::kPod, {"/api/v1/pods", kube::kLivingPods}, list);
   }
   if (!added) return Fail(added.error());
-  added = AddAll(client, ClusterKind::kTrainingProfile,
-                 {"/apis/synergy.io/v1alpha1/trainingprofiles", ""}, list);
-  if (!added) notes.push_back("no training profiles: " + added.error().message);
+  added = AddAll(client, ClusterKind::kTrainingProfile, {kube::TrainingProfilesPath(), ""}, list);
+  if (!added) notes.push_back("training profiles are missing: " + added.error().message);
   added = AddAll(client, ClusterKind::kNamespace, {"/api/v1/namespaces", ""}, list);
-  if (!added) notes.push_back("no namespaces' labels: " + added.error().message);
+  if (!added) notes.push_back("labels of namespaces are missing: " + added.error().message);
   return list.Take();
 }
 

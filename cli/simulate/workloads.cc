@@ -84,7 +84,7 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
     workload.jobs.push_back(*std::move(made));
   }
   if (workload.left_out > 0) {
-    workload.reading += fmt::format("; {} ask for more GPUs than the {} of all servers",
+    workload.reading += fmt::format("; {} with more GPUs than the {} of all servers",
                                     workload.left_out, most.count());
   }
   if (workload.drawn_models > 0) {

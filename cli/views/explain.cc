@@ -142,6 +142,38 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& uids, const std
   return names;
 }
 
+// Adds what the profiles of the pod's workload say of packs, the newest first.
+void RemarkOnPacks(const Pod& pod, const Profiles& profiles, WallTime now,
+                   std::vector<std::string>& remarks) {
+  constexpr size_t kMost = 5;
+  if (pod.fungible->workload.empty()) return;
+  std::vector<std::pair<const ProfileObject*, const PackRecord*>> known;
+  for (const auto& [key, object] : profiles.all()) {
+    if (object.profile_namespace != pod.pod_namespace || !object.kept_by_us ||
+        object.workload != pod.fungible->workload) {
+      continue;
+    }
+    for (const PackRecord& record : object.packing) known.emplace_back(&object, &record);
+  }
+  std::stable_sort(known.begin(), known.end(),
+                   [](const auto& a, const auto& b) { return a.second->at > b.second->at; });
+  for (size_t index = 0; index < std::min(known.size(), kMost); ++index) {
+    const auto& [object, record] = known[index];
+    const Duration rest = record->at + record->rest - now;
+    remarks.push_back(fmt::format(
+        "at the same time as workload {} on {} it has {:.2f} of its speed alone, and the other "
+        "{:.2f}: {}",
+        record->with, object->training.gpu_product, record->speed, record->other_speed,
+        record->good              ? std::string("good")
+        : rest > Duration::zero() ? "refused, and not tried again for " + ToShortText(rest)
+                                  : std::string("refused, and may be tried again")));
+  }
+  if (known.size() > kMost) {
+    remarks.push_back(fmt::format("{} older results of packs: kubectl synergy profiles {}",
+                                  known.size() - kMost, known.back().first->name));
+  }
+}
+
 void RemarkOnTurns(const Pod& pod, const TurnReading& reading, const PodFacts& facts, WallTime now,
                    std::vector<std::string>& remarks) {
   const std::optional<GpuTurn>& turn = pod.fungible->turn;
@@ -451,6 +483,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     }
     if (explanation.pod.progress && explanation.pod.progress->pod.turn)
       RemarkOnTurns(pod, *explanation.pod.progress->pod.turn, facts, now, explanation.remarks);
+    if (pod.SharesGpus()) RemarkOnPacks(pod, facts.profiles, now, explanation.remarks);
     RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
     RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);

@@ -30,15 +30,36 @@ std::string PodText(const FailureRecord& record) {
   std::string text = "pod " + record.pod;
   if (!record.rank.empty()) text += fmt::format(" (rank {})", record.rank);
   if (!record.node.empty()) text += " on " + record.node;
+  if (!record.HasRun()) text += ", which does not start";
   if (record.exit_code) text += fmt::format(", exit code {}", *record.exit_code);
   return text;
+}
+
+Tree SecondsTree(const std::optional<Duration>& duration) {
+  return duration ? Tree(Seconds(*duration).count()) : Tree();
+}
+
+// Returns what the attempt has cost, and which part of that is lost or repeated by the next one.
+std::string CostText(const FailedAttempt& attempt) {
+  const FailureRecord& first = attempt.pods.front();
+  if (!first.HasRun() || first.started == WallTime{}) return {};
+  double gpu_seconds = 0;
+  for (const FailureRecord& record : attempt.pods) gpu_seconds += record.gpu_seconds;
+  std::string text =
+      fmt::format("    ran for {}, {:.2f} GPU hours", ToShortText(first.at - first.started),
+                  gpu_seconds / kSecondsPerHour);
+  if (first.startup)
+    text += fmt::format("; {} until its first iteration", ToShortText(*first.startup));
+  if (first.unsaved)
+    text += fmt::format("; {} since its last checkpoint", ToShortText(*first.unsaved));
+  return text + "\n";
 }
 
 Tree RecordTree(const FailureRecord& record) {
   return Tree::Members{
       {"pod", record.pod},
       {"container", record.container},
-      {"run", static_cast<int64_t>(record.run)},
+      {"run", record.HasRun() ? Tree(static_cast<int64_t>(record.run)) : Tree()},
       {"rank", record.rank},
       {"node", record.node},
       {"at", ToTimeText(record.at)},
@@ -52,6 +73,8 @@ Tree RecordTree(const FailureRecord& record) {
       {"exitCode", record.exit_code ? Tree(int64_t{*record.exit_code}) : Tree()},
       {"reason", record.reason},
       {"gpuHours", record.gpu_seconds / kSecondsPerHour},
+      {"startupSeconds", SecondsTree(record.startup)},
+      {"unsavedSeconds", SecondsTree(record.unsaved)},
       {"suspended", record.suspended == WallTime{} ? Tree() : Tree(ToTimeText(record.suspended))},
       {"chosenMemory", record.chosen_memory ? Tree(ToQuantityText(*record.chosen_memory)) : Tree()},
       {"nextMemory", record.larger > Bytes(0) ? Tree(ToQuantityText(record.larger)) : Tree()}};
@@ -167,6 +190,7 @@ std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime no
                         first.category, first.cause, act, first.behaviour, first.advice,
                         PodText(first));
     if (!first.evidence.empty()) text += fmt::format("    {}\n", first.evidence);
+    text += CostText(attempt);
     for (size_t i = 1; i < attempt.pods.size() && i <= kMostOthers; ++i) {
       text += fmt::format("    then {}: {}\n", PodText(attempt.pods[i]), attempt.pods[i].category);
     }

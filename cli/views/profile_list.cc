@@ -149,6 +149,38 @@ Tree ToTree(const MeasuredProfile& measured) {
       {"note", measured.note}};
 }
 
+std::string PackingText(const std::vector<PackRecord>& records, WallTime now) {
+  if (records.empty()) return "";
+  std::vector<std::vector<std::string>> rows{
+      {"WORKLOAD", "VERDICT", "SPEED", "ITS SPEED", "REFUSALS", "NEXT TRIAL", "AGE"}};
+  for (const PackRecord& record : records) {
+    const Duration rest = record.at + record.rest - now;
+    rows.push_back({record.with, record.good ? "good" : "refused",
+                    fmt::format("{:.2f}", record.speed), fmt::format("{:.2f}", record.other_speed),
+                    record.good ? "-" : fmt::format("{}", record.refusals),
+                    record.good               ? "-"
+                    : rest > Duration::zero() ? "in " + ToShortText(rest)
+                                              : "possible",
+                    ToShortText(now - record.at)});
+  }
+  return "At the same time on one GPU, relative to speeds alone\n" + FormatTable(rows, 2);
+}
+
+Tree PackingTree(const std::vector<PackRecord>& records) {
+  Tree::List list;
+  for (const PackRecord& record : records) {
+    list.push_back(Tree::Members{
+        {"with", record.with},
+        {"verdict", record.good ? "Good" : "Refused"},
+        {"speed", record.speed},
+        {"otherSpeed", record.other_speed},
+        {"refusals", static_cast<int64_t>(record.refusals)},
+        {"refusedUntil", record.good ? std::string() : ToTimeText(record.at + record.rest)},
+        {"at", ToTimeText(record.at)}});
+  }
+  return list;
+}
+
 std::string Curves(const JobProfile& profile) {
   const auto point = [&](const std::string& amount, double throughput) {
     return std::vector<std::string>{amount, fmt::format("{:.4g}", throughput),
@@ -228,6 +260,7 @@ Tree ToTree(const ProfileObject& object) {
       {"source", SourceOf(object)},
       {"workload", object.workload},
       {"measured", object.measured ? ToTree(*object.measured) : Tree()},
+      {"packing", PackingTree(object.packing)},
       {"gpuProduct", object.training.gpu_product},
       {"gpus", object.training.gpus.count()},
       {"gangSize", static_cast<int64_t>(object.gang_size)},
@@ -259,9 +292,13 @@ std::string ProfileText(const ProfileObject& object, WallTime now) {
   }
   if (object.measured) {
     return text + MeasuredText(*object.measured, now) +
-           MeasuredCurve(*object.measured, object.profile->Best());
+           MeasuredCurve(*object.measured, object.profile->Best()) +
+           PackingText(object.packing, now);
   }
-  if (object.profile == nullptr && object.problems.empty()) return text + "No measurements yet\n";
+  if (object.profile == nullptr && object.problems.empty()) {
+    return text + "No measurements of its speed by CPU and memory yet\n" +
+           PackingText(object.packing, now);
+  }
   text += object.training.process_memory
               ? fmt::format("Process memory {}: memory above it is cache, which may be reclaimed\n",
                             ToReadableText(*object.training.process_memory))

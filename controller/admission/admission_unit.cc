@@ -69,13 +69,14 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
       webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics,
                cluster.gpus_of_template()),
       warnings_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),
-      deferred_(settings_, config.unplaced.patience, cluster.view(), cluster.state(), pod_api,
-                events, clock, log),
+      deferred_(
+          settings_, config.unplaced.patience, cluster.view(), cluster.state(), pod_api, events,
+          [&leadership] { return leadership.IsLeader(); }, clock, log),
       sizing_({.may_act = [&cluster,
                            &leadership] { return cluster.Complete() && leadership.IsLeader(); },
                .step =
-                   [this, &cluster](const std::stop_token&) {
-                     deferred_.SizeAll(cluster.profiles().version());
+                   [this, &cluster](const std::stop_token& stop) {
+                     deferred_.SizeAll(cluster.profiles().version(), stop);
                    }},
               kSizing, clock) {
   server.Handle("POST", "/mutate-pod",

@@ -21,9 +21,9 @@ namespace synergy::controller {
 
 class CertificateUnit {
  public:
-  // Writes the files of `config.tls_*`, which servers read, if they do not exist. Does nothing, now
-  // or later, without `config.own_certificate`. All references must outlive the result. Returns
-  // kInvalid if a file cannot be written.
+  // If they do not exist, writes the certificate files that the servers read (`config.tls_*`).
+  // Without `config.own_certificate`, this object never does anything. All references must outlive
+  // the result. Returns kInvalid if a file cannot be written.
   static Result<std::unique_ptr<CertificateUnit>> Open(const config::ControllerConfig& config,
                                                        kube::ApiClient& client, const Clock& clock,
                                                        Logger& log);

@@ -1,6 +1,7 @@
 #include "controller/admission/deferred_sizing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,12 @@
 
 namespace synergy::controller {
 namespace {
+
+// After a failure, a namespace pauses for as long as the calls took, times kPause, so that it takes
+// a small part of the time; within these bounds.
+constexpr int kPause = 10;
+constexpr Duration kShortestPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::minutes(1);
 
 // A pod that was in scope at its creation stays in scope.
 AdmissionSettings WithAnyScope(AdmissionSettings settings) {
@@ -34,30 +41,36 @@ bool MayBeSized(const Pod& pod, const std::string& scheduler) {
 
 DeferredSizing::DeferredSizing(AdmissionSettings settings, Duration patience,
                                const AdmissionSurroundings& surroundings, ClusterState& state,
-                               kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock,
-                               Logger& log)
+                               kube::PodApi& pods, kube::EventRecorder& events,
+                               std::function<bool()> may_act, const Clock& clock, Logger& log)
     : settings_(WithAnyScope(std::move(settings))),
       patience_(patience),
       surroundings_(surroundings),
       state_(state),
       pods_(pods),
       events_(events),
+      may_act_(std::move(may_act)),
       clock_(clock),
       log_(log) {}
 
-void DeferredSizing::SizeAll(uint64_t profiles_version) {
+void DeferredSizing::SizeAll(uint64_t profiles_version, const std::stop_token& stop) {
   const uint64_t version = state_.version();
   if (seen_ == version && profiles_seen_ == profiles_version && clock_.WallNow() < due_) return;
   due_ = WallTime::max();
+  std::erase_if(paused_until_,
+                [now = clock_.Now()](const auto& each) { return each.second <= now; });
   bool all_done = true;
   std::map<std::string, ResourceVector> replaced;
   replaced.swap(replaced_);
   std::vector<std::shared_ptr<const Pod>> waiting = state_.WaitingPods();
   const auto sharers = state_.WaitingSharers();
   waiting.insert(waiting.end(), sharers.begin(), sharers.end());
+  SortByFailures(waiting);
   for (const auto& pod : waiting) {
     if (auto known = replaced.extract(pod->uid)) replaced_.insert(std::move(known));
-    if (MayBeSized(*pod, settings_.scheduler_name)) all_done &= SizeOne(*pod);
+    if (!MayBeSized(*pod, settings_.scheduler_name)) continue;
+    const bool is_paused = paused_until_.contains(pod->pod_namespace);
+    all_done &= !is_paused && MayGoOn(stop) && SizeOne(*pod, stop);
   }
   if (all_done) {
     seen_ = version;
@@ -67,19 +80,32 @@ void DeferredSizing::SizeAll(uint64_t profiles_version) {
   }
 }
 
-bool DeferredSizing::SizeOne(const Pod& pod) {
+void DeferredSizing::SortByFailures(std::vector<std::shared_ptr<const Pod>>& pods) {
+  std::map<std::string, Instant> failed;
+  for (const auto& pod : pods) {
+    if (auto known = failed_.extract(pod->uid)) failed.insert(std::move(known));
+  }
+  failed_ = std::move(failed);
+  if (failed_.empty()) return;
+  std::ranges::stable_sort(pods, {}, [this](const auto& pod) {
+    const auto last = failed_.find(pod->uid);
+    return last == failed_.end() ? Instant::min() : last->second;
+  });
+}
+
+bool DeferredSizing::SizeOne(const Pod& pod, const std::stop_token& stop) {
   PodToAdmit created = AsCreated(pod, settings_.scheduler_name);
   created.long_unplaced = IsLongUnplaced(pod);
   const AdmissionDecision decision = Admit(created, surroundings_, settings_);
   if (!decision.figures) return true;
   const AdmissionFigures& figures = *decision.figures;
-  if (!figures.placeholder.empty()) return Replace(pod, figures);
+  if (!figures.placeholder.empty()) return Replace(pod, figures, stop);
   // A pod without placeholders may already be on its way to a node where more might not fit.
   if (!pod.fungible->placeholder &&
       (figures.profile.empty() || !figures.floor.FitsWithin(pod.fungible->requested))) {
     return true;
   }
-  return Write(pod, figures);
+  return Write(pod, figures, stop);
 }
 
 bool DeferredSizing::IsLongUnplaced(const Pod& pod) {
@@ -90,55 +116,68 @@ bool DeferredSizing::IsLongUnplaced(const Pod& pod) {
   return false;
 }
 
-bool DeferredSizing::Replace(const Pod& pod, const AdmissionFigures& figures) {
+bool DeferredSizing::Replace(const Pod& pod, const AdmissionFigures& figures,
+                             const std::stop_token& stop) {
   if (!pod.fungible->placeholder || figures.floor == pod.fungible->requested) return true;
   const auto last = replaced_.find(pod.uid);
   if (last != replaced_.end() && last->second == figures.floor) return true;
-  if (!Write(pod, figures)) return false;
+  if (!Write(pod, figures, stop)) return false;
   replaced_[pod.uid] = figures.floor;
   return true;
 }
 
-Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor) {
+Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor,
+                                   const std::stop_token& stop) {
   using kube::Resized;
   for (const Resized dimensions : {Resized::kBoth, Resized::kCpu, Resized::kMemory}) {
-    Result<Pod> resized = pods_.Resize(pod, floor, kube::Precondition::kUnchanged, dimensions);
+    if (!MayGoOn(stop)) return Fail(ErrorCode::kCancelled, "this replica leads no longer");
+    Result<Pod> resized =
+        pods_.Resize(pod, floor, kube::Precondition::kUnchanged, dimensions, stop);
     if (resized || !IsRefusal(resized.error())) return resized;
     if (dimensions != Resized::kBoth) continue;
     const std::string& why = resized.error().message;
     log_.Warn("cannot give a pod its floor", {{"pod", pod.Key()}, {"error", why}});
-    events_.Record({pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyNotSized",
-                    fmt::format("cannot be given {}: {}", DescribeCpuAndMemory(floor), why)});
+    events_.Record(
+        kube::AboutPod(pod, "Warning", "SynergyNotSized",
+                       fmt::format("cannot be given {}: {}", DescribeCpuAndMemory(floor), why)));
   }
   return pod;
 }
 
-bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures) {
-  const auto failed = [&](const Error& error) {
+bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures, const std::stop_token& stop) {
+  const auto failed = [&, begin = clock_.Now()](const Error& error) {
     // The pod has changed meanwhile; the next call examines it again.
-    if (error.code == ErrorCode::kConflict) return false;
+    if (error.code == ErrorCode::kConflict || error.code == ErrorCode::kCancelled) return false;
     log_.Warn("cannot set a pod's size", {{"pod", pod.Key()}, {"error", error.message}});
-    return error.code == ErrorCode::kNotFound;
+    if (error.code == ErrorCode::kNotFound) return true;
+    const Instant now = clock_.Now();
+    failed_[pod.uid] = now;
+    paused_until_[pod.pod_namespace] =
+        now + std::clamp<Duration>((now - begin) * kPause, kShortestPause, kLongestPause);
+    return false;
   };
-  const Result<Pod> resized = Resize(pod, figures.floor);
+  const Result<Pod> resized = Resize(pod, figures.floor, stop);
   if (!resized) return failed(resized.error());
   if (!resized->fungible) return false;
   figures.floor = resized->fungible->requested;
   figures.demand = LargerOf(figures.demand, figures.floor);
+  if (!MayGoOn(stop)) return false;
   // Write the mark last, because the extender does not bind the pod without it.
   const Result<Pod> sized =
-      pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
+      pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged, stop);
   if (!sized) return failed(sized.error());
+  failed_.erase(pod.uid);
   state_.RefreshPod(*sized);
   const std::string floor = DescribeCpuAndMemory(figures.floor);
   log_.Info("pod sized",
             {{"pod", pod.Key()}, {"floor", floor}, {"placeholder", figures.placeholder}});
   const std::string by =
       figures.profile.empty() ? "its fair share" : "by profile " + figures.profile;
-  events_.Record({pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergySized",
-                  figures.placeholder.empty()
-                      ? fmt::format("{} from now on: {}", floor, by)
-                      : fmt::format("{} until it can be sized: {}", floor, figures.placeholder)});
+  events_.Record(kube::AboutPod(
+      pod, "Normal", "SynergySized",
+      figures.placeholder.empty()
+          ? fmt::format("{} from now on: {}", floor, by)
+          : fmt::format("{} until it can be sized: {}", floor, figures.placeholder)));
   return true;
 }
 

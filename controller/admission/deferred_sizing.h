@@ -10,12 +10,17 @@
 // has.
 //
 // Threading: one owner. Failures: if a quota or limit range refuses an amount, the pod does not get
-// it, but counts as sized. A failed write is logged and retried at the next call.
+// it, but counts as sized. A failed write is logged and retried later; until then no pod of the
+// same namespace is sized, so that slow answers of one namespace delay the others little.
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
@@ -29,28 +34,34 @@ namespace synergy::controller {
 class DeferredSizing {
  public:
   // All references must outlive this object. The API server's answers are stored in `state`.
-  // `patience`: how long a pod may be unschedulable before its placeholders shrink.
+  // `patience`: how long a pod may be unschedulable before its placeholders shrink. `may_act`:
+  // returns whether this process leads; checked before each call.
   DeferredSizing(AdmissionSettings settings, Duration patience,
                  const AdmissionSurroundings& surroundings, ClusterState& state, kube::PodApi& pods,
-                 kube::EventRecorder& events, const Clock& clock, Logger& log);
+                 kube::EventRecorder& events, std::function<bool()> may_act, const Clock& clock,
+                 Logger& log);
 
   // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
   // (`profiles_version`) change.
-  void SizeAll(uint64_t profiles_version);
+  void SizeAll(uint64_t profiles_version, const std::stop_token& stop);
 
  private:
   // Returns whether the pod has been unschedulable for `patience_`; if it may become so, sets
   // `due_`.
   bool IsLongUnplaced(const Pod& pod);
+  // Puts pods whose last write failed after all others, the latest failure last: a failure pauses
+  // its namespace.
+  void SortByFailures(std::vector<std::shared_ptr<const Pod>>& pods);
   // Returns false if the pod must be tried again.
-  bool SizeOne(const Pod& pod);
+  bool SizeOne(const Pod& pod, const std::stop_token& stop);
   // Changes the placeholders of a pod that still has no node to go to. Otherwise behaves like
   // SizeOne().
-  bool Replace(const Pod& pod, const AdmissionFigures& figures);
-  bool Write(const Pod& pod, AdmissionFigures figures);
+  bool Replace(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
+  bool Write(const Pod& pod, AdmissionFigures figures, const std::stop_token& stop);
   // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
   // memory, one of them, or neither. Records an event about what was refused.
-  Result<Pod> Resize(const Pod& pod, const ResourceVector& floor);
+  Result<Pod> Resize(const Pod& pod, const ResourceVector& floor, const std::stop_token& stop);
+  bool MayGoOn(const std::stop_token& stop) const { return !stop.stop_requested() && may_act_(); }
 
   const AdmissionSettings settings_;
   const Duration patience_;
@@ -58,11 +69,14 @@ class DeferredSizing {
   ClusterState& state_;
   kube::PodApi& pods_;
   kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;
-  std::optional<uint64_t> seen_;           // the cluster's version when all was done
-  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
-  WallTime due_ = WallTime::max();         // when the next pod will have been unplaced for long
+  std::map<std::string, Instant> paused_until_;  // by namespace
+  std::map<std::string, Instant> failed_;        // when a pod's last write failed, by its uid
+  std::optional<uint64_t> seen_;                 // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;        // the profiles' version then
+  WallTime due_ = WallTime::max();  // when the next pod will have been unplaced for long
   // The placeholders last written, by the pod's uid, because a quota may have refused some.
   std::map<std::string, ResourceVector> replaced_;
 };

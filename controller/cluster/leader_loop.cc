@@ -37,15 +37,20 @@ void LeaderLoop::Stop() {
 }
 
 void LeaderLoop::Run(const std::stop_token& stop) {
-  bool acted = false;
+  bool started = false;
   while (true) {
     const bool waited = wait_(stop);
     if (stop.stop_requested()) return;
-    const bool acts = task_.may_act();
-    const bool changed = acts != acted;
-    if (changed) acts ? task_.start_over() : task_.rest();
-    acted = acts;
-    if (acts && (changed || waited || task_.due())) task_.step(stop);
+    const bool may_act = task_.may_act();
+    if (started && !may_act) {
+      task_.rest();
+      started = false;
+    }
+    const bool acts = may_act && task_.sees();
+    const bool starts = acts && !started;
+    if (starts) task_.start_over();
+    started |= starts;
+    if (acts && (starts || waited || task_.due())) task_.step(stop);
     task_.every_look(acts, stop);
   }
 }

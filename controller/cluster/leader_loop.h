@@ -1,12 +1,12 @@
 #pragma once
 
-// Runs a task on only one of several replicas. While this replica is the leader and sees everything
-// that the task needs, it starts the task over once, then steps repeatedly. A replica that becomes
-// the leader again starts over, because another one has acted meanwhile.
+// Runs a task on only one of several replicas. While this replica may act and sees what the task
+// needs, it starts the task over once, then steps repeatedly. A replica that may act again starts
+// over, because another one has acted meanwhile. While it only does not see, it makes no steps.
 //
-//   Start -> wait -> may_act? -> start_over or rest, if that has changed -> step -> every_look
-//             ^                                                                         |
-//             +-------------------------------------------------------------------------+
+//   Start -> wait -> may_act? sees? -> start_over or rest, if changed -> step -> every_look
+//             ^                                                                  |
+//             +------------------------------------------------------------------+
 //
 // Threading: one thread makes all calls; one owner calls Start(), Stop() and the destructor; any
 // thread may call Waker::Wake(). Failures: a step handles its own; the loop continues.
@@ -36,8 +36,10 @@ class Waker {
 };
 
 struct LeaderTask {
-  // Returns whether this replica is the leader and sees everything that the task needs.
+  // Returns whether this replica is the leader, and all else whose loss makes the task start over.
   std::function<bool()> may_act;
+  // Returns whether this replica sees everything that a step needs.
+  std::function<bool()> sees = [] { return true; };
   // Runs before the first step, and before the first step after a period in which this replica was
   // not allowed to act.
   std::function<void()> start_over = [] {};
@@ -46,7 +48,7 @@ struct LeaderTask {
   // Returns whether a step is due although nothing woke the loop; used only with a Waker.
   std::function<bool()> due = [] { return false; };
   std::function<void(const std::stop_token&)> step;
-  // Runs after each look, both on the leader (`acts`) and on other replicas.
+  // Runs after each look, both on a replica that may act and sees (`acts`) and on others.
   std::function<void(bool acts, const std::stop_token&)> every_look = [](bool,
                                                                          const std::stop_token&) {};
 };

@@ -60,7 +60,7 @@ void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod
   watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
   watches_.Start("limitranges", "/api/v1/limitranges", range_store_);
   watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
-  watches_.Start("trainingprofiles", std::string(kube::kTrainingProfilesPath), profiles_);
+  watches_.Start("trainingprofiles", kube::TrainingProfilesPath(), profiles_);
   if (config_.progress.enabled) {
     watches_.Start("agents", fmt::format("/api/v1/namespaces/{}/pods", config_.own_namespace),
                    agents, kube::kLivingPods, config_.progress.agents);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "controller/preemption/lost_answer.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::controller {
@@ -60,6 +61,10 @@ PreemptionResult GangPreemptionDriver::Do(const Gang&, const preemption_action::
     if (!kept) {
       log_.Warn("cannot reserve a place for a gang's member",
                 {{"pod", pod->Key()}, {"error", kept.error().message}});
+      if (!MayHaveBeenDone(kept.error())) return {.done = false};
+      // If the place was written after all, it must be known, so that it ends with the attempt.
+      const Result<Pod> now = pods_.Get(pod->pod_namespace, pod->name, stop);
+      if (now && now->uid == pod->uid) state_.RefreshPod(*now);
       return {.done = false};
     }
     state_.RefreshPod(*kept);
@@ -99,8 +104,9 @@ PreemptionResult GangPreemptionDriver::Do(const Gang& gang, const preemption_act
     }
     const WallTime asked = clock_.WallNow();
     const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
+    // Without an answer the pod may be gone before it is asked again.
+    if (evicted || MayHaveBeenDone(evicted.error())) acts_.Note(pod->uid, "preemption", asked);
     if (evicted) {
-      acts_.Note(pod->uid, "preemption", asked);
       metrics_.CountEvictedForGang();
       Record(*pod, "Warning", "SynergyPreempted",
              fmt::format("evicted for gang {} with priority {}; this pod has priority {}",
@@ -144,12 +150,7 @@ PreemptionResult GangPreemptionDriver::Do(const Gang& gang, const preemption_act
 
 void GangPreemptionDriver::Record(const Pod& pod, std::string type, std::string reason,
                                   std::string message) {
-  events_.Record({.pod_namespace = pod.pod_namespace,
-                  .pod_name = pod.name,
-                  .pod_uid = pod.uid,
-                  .type = std::move(type),
-                  .reason = std::move(reason),
-                  .message = std::move(message)});
+  events_.Record(kube::AboutPod(pod, std::move(type), std::move(reason), std::move(message)));
 }
 
 }  // namespace synergy::controller

@@ -7,18 +7,19 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "controller/preemption/lost_answer.h"
 #include "engine/reservations/passing_check.h"
 #include "wire/pods/pod_writes.h"
 
 namespace synergy::controller {
 namespace {
 
+// The pause before a failed renewal of places is tried again.
+constexpr Duration kRenewAgain = std::chrono::seconds(5);
 constexpr Duration kPauseToLoad = std::chrono::seconds(5);
 // How long the job's new pods are led to the planned nodes, after the old ones have had all their
 // time to leave.
 constexpr Duration kGuides = std::chrono::minutes(10);
-// A training's start-up is measured before it has trained for longer than this.
-constexpr Duration kLongestTrained = std::chrono::minutes(10);
 
 bool IsPodGone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;
@@ -80,14 +81,15 @@ MoveDriver::MoveDriver(MoveDriverSettings settings, MoveSources sources, kube::P
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      ends_(sources_.progress, sources_.times) {}
+      ends_(sources_.progress, sources_.times),
+      restarts_(sources_.progress, sources_.times, sources_.pods) {}
 
 void MoveDriver::StartOver() {
   records_.reset();
   attempt_.reset();
   rests_.clear();
   guided_.clear();
-  startups_.clear();
+  restarts_.StartOver();
   looked_.reset();
   load_from_ = Instant::min();
 }
@@ -99,7 +101,7 @@ void MoveDriver::Step(const std::stop_token& stop) {
   if (records_) Guide(stop);
   if (looked_ && at.now - *looked_ < settings_.look) return;
   looked_ = at.now;
-  ObserveStartups(at.now);
+  restarts_.Observe(at.now);
   if (records_) Compare(stop);
   const MovesView view = View(at);
   if (!records_ || attempt_ || records_->IsFull()) return;
@@ -168,9 +170,17 @@ Result<bool> MoveDriver::TakeOver(MoveRecord& record, const std::stop_token& sto
   if (attempt.places.empty()) return true;
   log_.Info("a move goes on", {{"job", record.job}, {"waiter", record.waiter}});
   attempt.began = attempt.renewed = attempt.tried = at.now;
-  attempt.leave = settings_.leave;
+  Pods leaving = attempt.asked;
+  leaving.insert(leaving.end(), attempt.refused.begin(), attempt.refused.end());
+  attempt.leave = LeaveOf(leaving);
   attempt_ = std::move(attempt);
   return true;
+}
+
+Duration MoveDriver::LeaveOf(const Pods& pods) const {
+  Duration leave = settings_.leave;
+  for (const auto& pod : pods) leave = std::max(leave, pod->grace);
+  return std::min(leave + settings_.keep, settings_.most_leave);
 }
 
 std::vector<JobInLine> MoveDriver::Waiters(const ClusterSnapshot& snapshot, Moment at) const {
@@ -217,64 +227,12 @@ std::vector<MovingJob> MoveDriver::MovingJobs(Moment at) const {
     const Pod& first = *job.pods.front();
     if (first.fungible && !first.fungible->workload.empty())
       job.workload = fmt::format("{}/{}", first.pod_namespace, first.fungible->workload);
-    job.restart = RestartOf(job.pods, at);
+    job.restart = restarts_.CostOf(job.pods, at);
+    if (!job.restart && settings_.restart_cost > Duration::zero())
+      job.restart = settings_.restart_cost;
     moving.push_back(std::move(job));
   }
   return moving;
-}
-
-std::optional<Duration> MoveDriver::StartupOf(const std::string& uid, Instant now) const {
-  const auto known = sources_.progress(uid, now);
-  const auto times = sources_.times.Find(uid);
-  // An agent that started later counts iterations from then on.
-  if (!known || !times || !times->started || known->since > *times->started) return std::nullopt;
-  const PodProgress& report = known->pod;
-  if (!report.rate || *report.rate <= 0 || report.iterations <= 0 || !report.last)
-    return std::nullopt;
-  const Seconds trained(report.iterations / *report.rate);
-  if (trained > kLongestTrained) return std::nullopt;
-  return std::max<Duration>(
-      *report.last - *times->started - std::chrono::duration_cast<Duration>(trained),
-      Duration::zero());
-}
-
-void MoveDriver::ObserveStartups(Instant now) {
-  std::map<std::string, Duration> startups;
-  for (const auto& [uid, facts] : sources_.pods.Snapshot()) {
-    if (!facts->moves) continue;
-    std::optional<Duration> startup = StartupOf(uid, now);
-    if (const auto before = startups_.find(uid); before != startups_.end())
-      startup = std::min(startup.value_or(before->second), before->second);
-    if (startup) startups.emplace(uid, *startup);
-  }
-  startups_ = std::move(startups);
-}
-
-std::optional<Duration> MoveDriver::RestartOf(const Pods& pods, Moment at) const {
-  std::optional<Duration> cost;
-  for (const auto& pod : pods) {
-    const auto startup = startups_.find(pod->uid);
-    const auto known = sources_.progress(pod->uid, at.now);
-    const auto times = sources_.times.Find(pod->uid);
-    if (startup == startups_.end() || !known || !known->pod.checkpoint || !times || !times->started)
-      continue;
-    const Duration lost = std::max<Duration>(
-        at.wall - std::max(*known->pod.checkpoint, *times->started), Duration::zero());
-    cost = std::max(cost.value_or(Duration::zero()), startup->second + lost);
-  }
-  if (cost) return cost;
-  if (settings_.restart_cost > Duration::zero()) return settings_.restart_cost;
-  return std::nullopt;
-}
-
-std::optional<double> MoveDriver::RateOf(const Pods& pods, double least, Instant now) const {
-  std::optional<double> rate;
-  for (const auto& pod : pods) {
-    const auto known = sources_.progress(pod->uid, now);
-    if (!known || !known->pod.rate || known->pod.iterations < least) continue;
-    rate = std::max(rate.value_or(0), *known->pod.rate);
-  }
-  return rate;
 }
 
 MovesView MoveDriver::View(Moment at) {
@@ -328,6 +286,13 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
   }
   if (!KeepPlaces(plan.places, stop)) {
     EndPlaces(plan.places, stop);
+    const bool is_bound =
+        std::any_of(plan.places.begin(), plan.places.end(), [&](const PlannedPlace& place) {
+          const auto pod = sources_.state.FindPod(place.pod->uid);
+          return pod && !pod->waiting;
+        });
+    // A waiter whose other pods still wait is considered at the next look.
+    if (is_bound) return moves_.OnResult(plan.job.name, false);
     return drop(plan.waiter.name, "a place could not be kept");
   }
   for (const auto& pod : plan.job.pods) {
@@ -345,7 +310,7 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
                     .pods = {},
                     .nodes = {},
                     .at = at.wall,
-                    .rate = RateOf(plan.job.pods, GpuMoves::kCompared, at.now)};
+                    .rate = restarts_.RateOf(plan.job.pods, GpuMoves::kCompared, at.now)};
   for (const PlannedPlace& place : plan.to) {
     record.pods.push_back(place.pod->uid);
     record.nodes.push_back(place.node);
@@ -362,11 +327,9 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
                   .asked = {},
                   .refused = {},
                   .began = at.now,
-                  .leave = settings_.leave,
+                  .leave = LeaveOf(plan.job.pods),
                   .renewed = at.now,
                   .tried = at.now};
-  for (const auto& pod : plan.job.pods) attempt.leave = std::max(attempt.leave, pod->grace);
-  attempt.leave = std::min(attempt.leave + settings_.keep, settings_.most_leave);
   attempt.refused = Evict(plan.job.pods, stop);
   for (const auto& pod : plan.job.pods) {
     if (std::find(attempt.refused.begin(), attempt.refused.end(), pod) == attempt.refused.end())
@@ -438,8 +401,9 @@ void MoveDriver::Advance(const std::stop_token& stop) {
   if (is_news) attempt.room_since = at.now;
   // The write also makes kube-scheduler try the pods again.
   if (is_news || at.now - attempt.renewed >= settings_.keep / 2) {
+    const bool kept = KeepPlaces(attempt.places, stop);
     attempt.renewed = at.now;
-    KeepPlaces(attempt.places, stop);
+    if (!kept) attempt.renewed -= std::max(settings_.keep / 2 - kRenewAgain, Duration::zero());
   }
 }
 
@@ -469,7 +433,7 @@ void MoveDriver::Guide(const std::stop_token& stop) {
     if (record.at + settings_.most_leave + kGuides < wall) continue;
     std::vector<std::string> nodes = record.nodes;
     Pods next;
-    for (const auto& pod : PodsOf(record.owner)) {
+    for (const auto& pod : PodsOf(record)) {
       if (std::find(record.pods.begin(), record.pods.end(), pod->uid) != record.pods.end())
         continue;
       const std::string& node = pod->waiting ? pod->waiting->kept_node : pod->node;
@@ -496,18 +460,22 @@ void MoveDriver::Guide(const std::stop_token& stop) {
 void MoveDriver::Compare(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   std::set<std::string> owners;
-  for (const auto& [uid, facts] : sources_.pods.Snapshot()) owners.insert(facts->owner.uid);
+  for (const auto& [uid, facts] : sources_.pods.Snapshot()) {
+    const MoveRecord* const record = records_->Find(facts->owner.uid);
+    const auto pod = sources_.state.FindPod(uid);
+    if (record != nullptr && pod && record->IsIn(pod->pod_namespace)) owners.insert(record->owner);
+  }
   const PublishedMoves before = *records_;
   records_->DropGone(owners, at.wall);
   for (MoveRecord& record : records_->moves) {
     if (record.phase != MovePhase::kEnded || record.compared || !record.rate || *record.rate <= 0)
       continue;
-    Pods now = PodsOf(record.owner);
+    Pods now = PodsOf(record);
     std::erase_if(now, [&](const auto& pod) {
       return pod->waiting ||
              std::find(record.pods.begin(), record.pods.end(), pod->uid) != record.pods.end();
     });
-    const auto rate = RateOf(now, GpuMoves::kCompared, at.now);
+    const auto rate = restarts_.RateOf(now, GpuMoves::kCompared, at.now);
     if (!rate) continue;
     record.compared = true;
     const double relative = *rate / *record.rate;
@@ -534,9 +502,14 @@ bool MoveDriver::KeepPlaces(const std::vector<PlannedPlace>& places, const std::
     if (!kept) {
       log_.Warn("cannot keep a place for a move",
                 {{"pod", pod->Key()}, {"error", kept.error().message}});
+      if (!MayHaveBeenDone(kept.error())) return false;
+      // If the place was written after all, EndPlaces() must see it.
+      const Result<Pod> now = pod_api_.Get(pod->pod_namespace, pod->name, stop);
+      if (now && now->uid == pod->uid) sources_.state.RefreshPod(*now);
       return false;
     }
     sources_.state.RefreshPod(*kept);
+    if (!kept->waiting) return false;  // it was bound meanwhile
   }
   return true;
 }
@@ -567,9 +540,9 @@ MoveDriver::Pods MoveDriver::Evict(const Pods& pods, const std::stop_token& stop
     }
     const WallTime asked = clock_.WallNow();
     const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
-    if (evicted) {
-      acts_.Note(pod->uid, "move", asked);
-    } else if (!IsPodGone(evicted.error())) {
+    // Without an answer the pod may be gone before it is asked again.
+    if (evicted || MayHaveBeenDone(evicted.error())) acts_.Note(pod->uid, "move", asked);
+    if (!evicted && !IsPodGone(evicted.error())) {
       log_.Warn("cannot evict", {{"pod", pod->Key()}, {"error", evicted.error().message}});
       refused.push_back(pod);
     }
@@ -594,35 +567,25 @@ bool MoveDriver::Store(const std::stop_token& stop) {
   return false;
 }
 
-MoveDriver::Pods MoveDriver::PodsOf(const std::string& owner) const {
+MoveDriver::Pods MoveDriver::PodsOf(const MoveRecord& record) const {
   Pods pods;
   for (const auto& [uid, facts] : sources_.pods.Snapshot()) {
-    if (facts->owner.uid != owner) continue;
+    if (facts->owner.uid != record.owner) continue;
     const auto pod = sources_.state.FindPod(uid);
-    if (pod && !pod->terminal && !pod->deleting) pods.push_back(pod);
+    if (pod && !pod->terminal && !pod->deleting && record.IsIn(pod->pod_namespace))
+      pods.push_back(pod);
   }
   return pods;
 }
 
 void MoveDriver::Record(const Pod& pod, std::string message) {
-  events_.Record({.pod_namespace = pod.pod_namespace,
-                  .pod_name = pod.name,
-                  .pod_uid = pod.uid,
-                  .type = "Normal",
-                  .reason = "SynergyMoved",
-                  .message = std::move(message)});
+  events_.Record(kube::AboutPod(pod, "Normal", "SynergyMoved", std::move(message)));
 }
 
 void MoveDriver::Record(const ObjectOwner& owner, const std::string& its_namespace,
                         std::string message) {
-  events_.Record({.pod_namespace = its_namespace,
-                  .pod_name = owner.name,
-                  .pod_uid = owner.uid,
-                  .type = "Normal",
-                  .reason = "SynergyMoved",
-                  .message = std::move(message),
-                  .kind = owner.kind,
-                  .api_version = owner.api_version});
+  events_.Record(
+      kube::AboutOwner(its_namespace, owner, "Normal", "SynergyMoved", std::move(message)));
 }
 
 }  // namespace synergy::controller

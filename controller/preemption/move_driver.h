@@ -33,6 +33,7 @@
 #include "cluster/state/cluster_state.h"
 #include "cluster/state/pod_acts.h"
 #include "controller/cluster/keyed_store.h"
+#include "controller/preemption/restart_costs.h"
 #include "controller/preemption/training_ends.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -112,19 +113,13 @@ class MoveDriver {
   bool Load(const std::stop_token& stop);
   // Returns whether the move had begun to evict.
   Result<bool> TakeOver(MoveRecord& record, const std::stop_token& stop);
+  // Returns how long evicted pods may take to leave.
+  Duration LeaveOf(const Pods& pods) const;
   void Advance(const std::stop_token& stop);
   void Finish(End end, std::string_view why, const std::stop_token& stop);
   MovesView View(Moment at);
   std::vector<JobInLine> Waiters(const ClusterSnapshot& snapshot, Moment at) const;
   std::vector<MovingJob> MovingJobs(Moment at) const;
-  // Returns how long the pod took from its start to its first iteration; nullopt if that is
-  // unknown, or it has trained for too long: its evaluations would count, too.
-  std::optional<Duration> StartupOf(const std::string& uid, Instant now) const;
-  void ObserveStartups(Instant now);
-  std::optional<Duration> RestartOf(const Pods& pods, Moment at) const;
-  // Returns the iterations per second of a job; nullopt if unknown. `least`: of each pod that
-  // counts.
-  std::optional<double> RateOf(const Pods& pods, double least, Instant now) const;
   void Begin(const PlannedMove& plan, const std::stop_token& stop);
   // Gives the job's new pods places where they were planned.
   void Guide(const std::stop_token& stop);
@@ -137,7 +132,8 @@ class MoveDriver {
   // Returns the pods that could not be evicted.
   Pods Evict(const Pods& pods, const std::stop_token& stop);
   bool Store(const std::stop_token& stop);
-  Pods PodsOf(const std::string& owner) const;
+  // Pods name their owners themselves, so an owner counts only within its namespace.
+  Pods PodsOf(const MoveRecord& record) const;
   void Record(const Pod& pod, std::string message);
   void Record(const ObjectOwner& owner, const std::string& its_namespace, std::string message);
   bool MayGoOn(const std::stop_token& stop) const { return !stop.stop_requested() && may_act_(); }
@@ -154,12 +150,12 @@ class MoveDriver {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   TrainingEnds ends_;
+  RestartCosts restarts_;
   GpuMoves moves_;
   std::optional<PublishedMoves> records_;  // as stored; absent: to be read
   std::optional<Attempt> attempt_;
-  std::map<std::string, Instant> rests_;      // until when, by owner, and by waiter
-  std::set<std::string> guided_;              // pods
-  std::map<std::string, Duration> startups_;  // of pods that may move, by uid
+  std::map<std::string, Instant> rests_;  // until when, by owner, and by waiter
+  std::set<std::string> guided_;          // pods
   std::optional<Instant> looked_;
   Instant load_from_ = Instant::min();
 };

@@ -48,10 +48,10 @@ MovesUnit::MovesUnit(const config::ControllerConfig& config, const ApiClients& c
           preemption.eviction_api(), *move_api_, events, acts,
           [&leadership] { return leadership.MayAct(); }, clock, log, metrics),
       watches_(*clients.any, reader, config.staleness_limit, clock, log),
-      loop_({.may_act =
-                 [this, &cluster, &leadership, &preemption] {
-                   return leadership.MayAct() && cluster.Complete() && watches_.Current() &&
-                          preemption.SeesBudgets();
+      loop_({.may_act = [&leadership] { return leadership.MayAct(); },
+             .sees =
+                 [this, &cluster, &preemption] {
+                   return cluster.Complete() && watches_.Current() && preemption.SeesBudgets();
                  },
              .start_over = [this] { driver_.StartOver(); },
              .step = [this](const std::stop_token& stop) { driver_.Step(stop); }},

@@ -16,7 +16,8 @@ void NodeGuardKeeper::Step(std::span<const GpuReservation> reservations,
     if (stop.stop_requested() || !may_act_()) return;
     const Result<> written = api_.Write(change, stop);
     if (written || written.error().code == ErrorCode::kConflict) continue;
-    log_.Warn("cannot protect a reserved node from scale-down, or end that",
+    log_.Warn(!change.added.empty() ? "cannot protect a reserved node from scale-down"
+                                    : "cannot end a node's protection from scale-down",
               {{"node", change.node}, {"error", written.error().message}});
   }
 }

@@ -32,10 +32,8 @@ PreemptionUnit::PreemptionUnit(const config::ControllerConfig& config, const Api
           [&leadership] { return leadership.MayAct(); }, clock, log, metrics),
       budget_store_(cluster.state()),
       budget_watches_(*clients.any, reader, config.staleness_limit, clock, log),
-      loop_({.may_act =
-                 [this, &cluster, &leadership] {
-                   return leadership.MayAct() && cluster.Complete() && budget_watches_.Current();
-                 },
+      loop_({.may_act = [&leadership] { return leadership.MayAct(); },
+             .sees = [this, &cluster] { return cluster.Complete() && budget_watches_.Current(); },
              .start_over = [this] { preemption_.StartOver(); },
              .step = [this](const std::stop_token& stop) { preemption_.Step(stop); }},
             kPreempting, clock) {}

@@ -119,6 +119,7 @@ void ReservationDriver::StartOver() {
   for (const auto& [uid, times] : times_.Snapshot()) {
     if (times->reservation) written.emplace(times->reservation->job, *times->reservation);
   }
+  free_since_.clear();
   reservations_.clear();
   for (const auto& [job, reservation] : written)
     reservations_.push_back(ToReservation(reservation, at));
@@ -165,7 +166,7 @@ void ReservationDriver::Step(const std::stop_token& stop) {
                                     [&](const auto& pod) { return expects_node_(*pod, at.wall); });
   }
   const GpuCluster cluster =
-      ToGpuCluster(*snapshot, in_line, running, settings_.reservations,
+      ToGpuCluster(*snapshot, in_line, running, settings_.reservations, at.wall,
                    [&](const RunningJob& job) { return ends_.EndOf(job, at); });
   std::vector<GpuReservation> last = LastReservationsOf(in_line, at.now);
   // Added or removed nodes may have changed the numbers that identify products.
@@ -220,6 +221,9 @@ std::string ReservationDriver::OwnerOf(const Pod& pod) const {
 }
 
 void ReservationDriver::SetAside(std::vector<JobInLine>& in_line, Instant now) {
+  // Without steps, reservations may have expired, and others may have used the GPUs.
+  if (stepped_ && now - *stepped_ > TrainingEnds::kLongestGap) free_since_.clear();
+  stepped_ = now;
   for (const auto& [name, since] : free_since_) {
     const JobInLine* const job = Find(in_line, name);
     if (job == nullptr || now - since < kInVain) continue;
@@ -363,12 +367,7 @@ bool ReservationDriver::Annotate(const Pod& pod, std::string_view key,
 }
 
 void ReservationDriver::Record(const Pod& pod, std::string reason, std::string message) {
-  events_.Record({.pod_namespace = pod.pod_namespace,
-                  .pod_name = pod.name,
-                  .pod_uid = pod.uid,
-                  .type = "Normal",
-                  .reason = std::move(reason),
-                  .message = std::move(message)});
+  events_.Record(kube::AboutPod(pod, "Normal", std::move(reason), std::move(message)));
 }
 
 }  // namespace synergy::controller

@@ -115,6 +115,7 @@ class ReservationDriver {
   std::map<std::string, GpuReservation> announced_starts_;        // by job
   std::map<std::string, ReservationOutcome> announced_outcomes_;  // by job
   std::deque<std::string> to_remind_;                             // uids
+  std::optional<Instant> stepped_;
 };
 
 }  // namespace synergy::controller

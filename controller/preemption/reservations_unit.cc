@@ -45,10 +45,8 @@ ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
       guards_(
           *guard_api_, [&leadership] { return leadership.MayAct(); }, log),
       watches_(*clients.any, reader, config.staleness_limit, clock, log),
-      loop_({.may_act =
-                 [this, &cluster, &leadership] {
-                   return leadership.MayAct() && cluster.Complete() && watches_.Current();
-                 },
+      loop_({.may_act = [&leadership] { return leadership.MayAct(); },
+             .sees = [this, &cluster] { return cluster.Complete() && watches_.Current(); },
              .start_over = [this] { driver_.StartOver(); },
              .step =
                  [this, report = std::move(report)](const std::stop_token& stop) {

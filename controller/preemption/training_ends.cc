@@ -17,28 +17,39 @@ std::string WorkloadOf(const Pods& pods) {
   return fmt::format("{}/{}", pod.pod_namespace, pod.fungible->workload);
 }
 
+Gpus SumOfGpus(const Pods& pods) {
+  Gpus gpus;
+  for (const auto& pod : pods) gpus += pod->requests.main.gpus;
+  return gpus;
+}
+
 // Returns the same, also qualified by the number of GPUs; empty if unknown.
 std::string SizedWorkloadOf(const Pods& pods) {
   const std::string workload = WorkloadOf(pods);
-  if (workload.empty()) return {};
-  Gpus gpus;
-  for (const auto& pod : pods) gpus += pod->requests.main.gpus;
-  return fmt::format("{} {}", workload, gpus.count());
+  return workload.empty() ? std::string() : fmt::format("{} {}", workload, SumOfGpus(pods).count());
 }
 
 }  // namespace
 
 void TrainingEnds::Observe(const std::vector<RunningJob>& running, Moment at) {
   NoteEstimates();
+  const bool saw = looked_ && at.now - *looked_ <= kLongestGap;
+  looked_ = at.now;
   std::map<std::string, Run> now;
   for (const RunningJob& job : running) now.emplace(job.name, RunOf(job));
   for (const auto& [job, run] : running_) {
     const auto still = now.find(job);
-    if (still != now.end() && still->second.uid == run.uid) continue;
-    const auto times = times_.Find(run.uid);
-    const bool completed = times && times->succeeded;
-    completed ? remaining_.Ended(job, at.now) : remaining_.Forget(job);
-    NoteEnd(run, completed, at.wall);
+    const auto runs = [&](const std::string& uid) { return still->second.uids.contains(uid); };
+    if (still != now.end() && std::any_of(run.uids.begin(), run.uids.end(), runs)) {
+      Continue(run, still->second);
+      continue;
+    }
+    const bool completed = std::all_of(run.uids.begin(), run.uids.end(), [&](const auto& uid) {
+      const auto times = times_.Find(uid);
+      return times && times->succeeded;
+    });
+    (completed && saw) ? remaining_.Ended(job, at.now) : remaining_.Forget(job);
+    if (saw) NoteEnd(run, completed, at.wall);
   }
   running_ = std::move(now);
   for (const RunningJob& job : running) {
@@ -59,18 +70,28 @@ std::optional<TimeRange> TrainingEnds::EndOf(const RunningJob& job, Moment at) c
 }
 
 TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job) const {
-  Run run{.uid = job.pods.front()->uid,
+  Run run{.uids = {},
           .its_namespace = job.pods.front()->pod_namespace,
+          .gpus = SumOfGpus(job.pods),
           .workload = SizedWorkloadOf(job.pods),
           .started = {},
           .expected = EstimateOf(job.pods)};
   for (const auto& pod : job.pods) {
-    run.uid = std::min(run.uid, pod->uid);
+    run.uids.insert(pod->uid);
     const auto times = times_.Find(pod->uid);
     if (!times || !times->started) continue;
     if (run.started == WallTime{} || *times->started < run.started) run.started = *times->started;
   }
   return run;
+}
+
+void TrainingEnds::Continue(const Run& before, Run& run) {
+  if (before.started != WallTime{} && (run.started == WallTime{} || before.started < run.started))
+    run.started = before.started;
+  if (before.gpus < run.gpus) return;
+  run.gpus = before.gpus;
+  run.workload = before.workload;
+  run.expected = before.expected;
 }
 
 void TrainingEnds::NoteEnd(const Run& run, bool completed, WallTime now) {
@@ -81,14 +102,10 @@ void TrainingEnds::NoteEnd(const Run& run, bool completed, WallTime now) {
 }
 
 void TrainingEnds::NoteEstimates() {
-  std::map<std::string, Duration> estimates;
+  std::map<std::string, std::optional<Duration>> estimates;
   for (const auto& [uid, times] : times_.Snapshot()) {
     const auto before = estimates_.find(uid);
-    if (before != estimates_.end()) {
-      estimates.insert(*before);
-    } else if (times->expected) {
-      estimates.emplace(uid, *times->expected);
-    }
+    estimates.emplace(uid, before == estimates_.end() ? times->expected : before->second);
   }
   estimates_ = std::move(estimates);
 }
@@ -97,8 +114,8 @@ std::optional<Duration> TrainingEnds::EstimateOf(const Pods& pods) const {
   std::optional<Duration> longest;
   for (const auto& pod : pods) {
     const auto estimate = estimates_.find(pod->uid);
-    if (estimate == estimates_.end()) return std::nullopt;
-    longest = std::max(longest.value_or(estimate->second), estimate->second);
+    if (estimate == estimates_.end() || !estimate->second) return std::nullopt;
+    longest = std::max(longest.value_or(Duration::zero()), *estimate->second);
   }
   return longest;
 }

@@ -9,12 +9,16 @@
 // A user's estimate counts as it was when its pod was first seen, because an estimate written later
 // could hide an overrun.
 //
+// Nothing is learnt from jobs that ended while it did not look: it is unknown when they ended.
+//
 // Threading: one owner.
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +45,11 @@ class TrainingEnds {
   TrainingEnds(ProgressOf progress, const KeyedStore<wire::PodTimes>& times)
       : progress_(std::move(progress)), times_(times) {}
 
-  // Records which jobs run now, and how far they have come. Call it before EndOf().
+  // A job that ends longer than this after the last look counts as unseen.
+  static constexpr Duration kLongestGap = std::chrono::seconds(30);
+
+  // Records which jobs run now, and how far they have come. Call it every few seconds, and before
+  // EndOf().
   void Observe(const std::vector<RunningJob>& running, Moment at);
   // Returns when the job ends; nullopt if neither progress nor deadlines show it.
   std::optional<TimeRange> EndOf(const RunningJob& job, Moment at) const;
@@ -50,15 +58,19 @@ class TrainingEnds {
                                        WallTime now) const;
 
  private:
+  // A job's pods from the start of the first to the end of the last.
   struct Run {
-    std::string uid;  // the least of its pods' UIDs
+    std::set<std::string> uids;  // of the pods that ran at the last look
     std::string its_namespace;
+    Gpus gpus;
     std::string workload;  // with its namespace and number of GPUs; empty: unknown
     WallTime started{};    // start of its first pod; unset: unknown
     std::optional<Duration> expected;
   };
 
   Run RunOf(const RunningJob& job) const;
+  // Adds what an earlier look has shown of the same run, when more of its pods may have run.
+  static void Continue(const Run& before, Run& run);
   // Learns from a job that no longer runs.
   void NoteEnd(const Run& run, bool completed, WallTime now);
   void NoteEstimates();
@@ -73,8 +85,9 @@ class TrainingEnds {
   RemainingTimes remaining_{RemainingTimes::kConfidence};
   LearntDurations durations_{RemainingTimes::kConfidence};
   ExpectedDurations expected_{RemainingTimes::kConfidence};
-  std::map<std::string, Duration> estimates_;  // by pod, as first seen
-  std::map<std::string, Run> running_;         // by job
+  std::map<std::string, std::optional<Duration>> estimates_;  // by pod, as first seen
+  std::map<std::string, Run> running_;                        // by job
+  std::optional<Instant> looked_;
 };
 
 }  // namespace synergy::controller

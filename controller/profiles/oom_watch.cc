@@ -85,8 +85,8 @@ void OomWatch::Report(const Pod& pod, MemoryHarm harm) {
   const std::string what = Describe(pod, harm);
   log_.Error("memory kill after a change",
              {{"pod", pod.Key()}, {"reason", ToString(harm)}, {"message", what}});
-  events_.Record({pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyMemoryKill",
-                  what + "; its memory is not changed any more"});
+  events_.Record(kube::AboutPod(pod, "Warning", "SynergyMemoryKill",
+                                what + "; its memory is not changed any more"));
 }
 
 }  // namespace synergy::controller

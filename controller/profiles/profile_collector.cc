@@ -14,27 +14,44 @@ constexpr Duration kCheckInterval = std::chrono::minutes(1);
 // An adopted curve can be found again through the looser identity, so it is kept for less long.
 constexpr Duration kKeepTaken = std::chrono::hours(1);
 
+// Returns when something was last measured; 1970 if nothing was, as if a write has failed.
+WallTime ChangedAt(const ProfileObject& object) {
+  WallTime at = object.measured ? object.measured->at : WallTime();
+  for (const PackRecord& record : object.packing) at = std::max(at, record.at);
+  return at;
+}
+
 }  // namespace
 
 void ProfileCollector::DeleteOneIfDue(const std::stop_token& stop) {
   if (clock_.Now() < next_) return;
   next_ = clock_.Now() + kCheckInterval;
-  const WallTime now = clock_.WallNow();
+  const std::shared_ptr<const KnownProfile> next = Next(clock_.WallNow());
+  if (next == nullptr || stop.stop_requested() || !may_act_()) return;
+  const ProfileObject& object = next->object;
+  if (!tried_.insert(object.uid).second) tried_ = {object.uid};
+  const Result<> deleted = api_.Delete(object, stop);
+  if (deleted) {
+    log_.Info("measured profile deleted: no pod of its workload has run recently",
+              {{"profile", object.Key()}, {"measured", ToTimeText(ChangedAt(object))}});
+  } else {
+    log_.Warn("cannot delete a measured profile",
+              {{"profile", object.Key()}, {"error", deleted.error().message}});
+  }
+}
+
+std::shared_ptr<const KnownProfile> ProfileCollector::Next(WallTime now) const {
+  std::shared_ptr<const KnownProfile> tried;
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
-    if (!object.kept_by_us || !object.measured) continue;
-    const Duration keep = object.measured->taken ? std::min(keep_, kKeepTaken) : keep_;
-    if (now - object.measured->at <= keep || InUse(object)) continue;
-    const Result<> deleted = api_.Delete(object, stop);
-    if (deleted) {
-      log_.Info("measured profile deleted: no pod of its workload has run recently",
-                {{"profile", object.Key()}, {"measured", ToTimeText(object.measured->at)}});
-    } else {
-      log_.Warn("cannot delete a measured profile",
-                {{"profile", object.Key()}, {"error", deleted.error().message}});
-    }
-    return;
+    if (!object.kept_by_us) continue;
+    const bool is_taken = object.measured && object.measured->taken;
+    const Duration keep = is_taken ? std::min(keep_, kKeepTaken) : keep_;
+    if (now - ChangedAt(object) <= keep || InUse(object)) continue;
+    if (!tried_.contains(object.uid)) return known;
+    if (tried == nullptr) tried = known;
   }
+  return tried;
 }
 
 bool ProfileCollector::InUse(const ProfileObject& object) const {

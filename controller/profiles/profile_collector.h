@@ -5,9 +5,15 @@
 // time.
 //
 // Threading: one owner.
-// Failures: a failed deletion is logged and retried later.
+// Failures: a failed deletion is logged, and retried after the others. So is one that a finalizer
+// delays.
 
+#include <functional>
+#include <memory>
+#include <set>
 #include <stop_token>
+#include <string>
+#include <utility>
 
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/profile_store.h"
@@ -19,26 +25,38 @@ namespace synergy::controller {
 
 class ProfileCollector {
  public:
-  // All references must outlive this object. `keep`: the minimum time since the last change of the
+  // All references must outlive this object. `may_act` is checked before each deletion. `keep`: the
+  // minimum time since the last change of the
   // measured profile.
   ProfileCollector(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
-                   const Clock& clock, Logger& log, Duration keep)
-      : api_(api), profiles_(profiles), state_(state), clock_(clock), log_(log), keep_(keep) {}
+                   std::function<bool()> may_act, const Clock& clock, Logger& log, Duration keep)
+      : api_(api),
+        profiles_(profiles),
+        state_(state),
+        may_act_(std::move(may_act)),
+        clock_(clock),
+        log_(log),
+        keep_(keep) {}
 
   // Call it often: it looks once a minute, and deletes at most one profile.
   void DeleteOneIfDue(const std::stop_token& stop);
 
  private:
+  // Returns the profile to delete now, if possible one that is not in `tried_`; null if none is
+  // due.
+  std::shared_ptr<const KnownProfile> Next(WallTime now) const;
   // Returns whether a running or waiting pod belongs to the workload.
   bool InUse(const ProfileObject& object) const;
 
   kube::ProfileApi& api_;
   const ProfileStore& profiles_;
   const ClusterState& state_;
+  const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;
   const Duration keep_;
   Instant next_{};
+  std::set<std::string> tried_;  // by uid, since every profile that is due had its turn
 };
 
 }  // namespace synergy::controller

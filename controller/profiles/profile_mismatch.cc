@@ -19,13 +19,15 @@ void ProfileMismatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeS
   const auto known = profiles_.Find(pod->pod_namespace, name);
   if (!known || known->object.measured || known->object.profile == nullptr) return;
   const ProfileObject& object = known->object;
-  const std::vector<std::string>& products = node.detail->gpu_kinds.products;
   const auto verdict = finder_.Observe(
-      memory_, pod, node.allocatable.cpu, products.size() == 1 ? products.front() : std::string(),
-      {object.generation, object.profile}, progress.pod, progress.since, at);
+      memory_, pod, node.allocatable.cpu, node.detail->gpu_kinds.OnlyProduct(),
+      {{object.uid, object.generation}, object.profile}, progress.pod, progress.since, at);
   if (!verdict) return;
   {
     const std::lock_guard lock(mutex_);
+    std::erase_if(verdicts_, [this](const auto& entry) {
+      return !profiles_.Find(entry.first.first, entry.first.second);
+    });
     verdicts_.insert_or_assign({pod->pod_namespace, name}, *verdict);
     ++version_;
   }
@@ -34,15 +36,18 @@ void ProfileMismatch::Observe(const std::shared_ptr<const Pod>& pod, const NodeS
                                      {"generation", object.generation},
                                      {"pod", pod->Key()},
                                      {"seen", verdict->message}});
-  events_.Record({pod->pod_namespace, pod->name, pod->uid, "Warning", "SynergyProfileContradicted",
-                  fmt::format("its speed contradicts profile {}: {}", name, verdict->message)});
+  events_.Record(
+      kube::AboutPod(*pod, "Warning", "SynergyProfileContradicted",
+                     fmt::format("its speed contradicts profile {}: {}", name, verdict->message)));
 }
 
-ProfileVerdict ProfileMismatch::Of(const std::string& profile_namespace, const std::string& name,
-                                   int64_t generation) const {
+ProfileVerdict ProfileMismatch::Of(const ProfileObject& object) const {
   const std::lock_guard lock(mutex_);
-  const auto found = verdicts_.find({profile_namespace, name});
-  if (found == verdicts_.end() || found->second.generation != generation) return {};
+  const auto found = verdicts_.find({object.profile_namespace, object.name});
+  if (found == verdicts_.end() ||
+      found->second.version != ProfileVersion{object.uid, object.generation}) {
+    return {};
+  }
   return found->second;
 }
 

@@ -37,9 +37,8 @@ class ProfileMismatch {
   void Observe(const std::shared_ptr<const Pod>& pod, const NodeState& node,
                const KnownProgress& progress, Moment at);
 
-  // Also returns kUnknown if the verdict concerns another generation.
-  ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
-                    int64_t generation) const;
+  // Also returns kUnknown if the verdict concerns another version of the profile.
+  ProfileVerdict Of(const ProfileObject& object) const;
   // Increases with every change.
   uint64_t version() const;
 

@@ -53,6 +53,11 @@ AdmissionSettings OfAnyScope(AdmissionSettings settings) {
   return settings;
 }
 
+// Returns whether the pod has changed meanwhile or is gone, which the watch will report.
+bool HasChanged(const Error& error) {
+  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
+}
+
 bool MayGetProfile(const Pod& pod) {
   return pod.fungible && !pod.fungible->workload.empty() && !pod.fungible->placeholder &&
          !pod.waiting && !pod.deleting && !pod.terminal;
@@ -72,7 +77,7 @@ ProfileRollout::ProfileRollout(AdmissionSettings settings,
                                const AdmissionSurroundings& surroundings,
                                const ProfileStore& profiles, ClusterState& state,
                                kube::PodApi& pods, kube::EventRecorder& events,
-                               std::function<bool()> may_act, Logger& log)
+                               std::function<bool()> may_act, const Clock& clock, Logger& log)
     : settings_(OfAnyScope(std::move(settings))),
       surroundings_(surroundings),
       profiles_(profiles),
@@ -80,6 +85,7 @@ ProfileRollout::ProfileRollout(AdmissionSettings settings,
       pods_(pods),
       events_(events),
       may_act_(std::move(may_act)),
+      clock_(clock),
       log_(log) {}
 
 void ProfileRollout::RollOut(const std::stop_token& stop) {
@@ -88,7 +94,9 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
   if (seen_ == version && profiles_seen_ == profiles_version) return;
   seen_.reset();
   if (!surroundings_.Complete()) return;
-  size_t written = 0;
+  const Instant now = clock_.Now();
+  std::erase_if(refused_, [now](const auto& each) { return each.second <= now; });
+  size_t tried = 0;
   if (profiles_.AnyMeasured()) {
     const auto cluster = state_.Snapshot();
     for (NodeIndex index = 0; index < cluster->size(); ++index) {
@@ -97,17 +105,19 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
       // If the node has several products, it is impossible to find out which one the pod got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
-        if (!MayGetProfile(*pod)) continue;
+        if (!MayGetProfile(*pod) || refused_.contains(pod->uid)) continue;
         const auto figures = FiguresFor(*pod, products.empty() ? std::string() : products.front());
         if (!figures) continue;
-        if (written == kMostAtOnce || stop.stop_requested() || !may_act_()) return;
-        if (!Write(*pod, *figures, stop)) return;
-        ++written;
+        if (tried == kMostAtOnce || stop.stop_requested() || !may_act_()) return;
+        ++tried;
+        const Result<> done = Write(*pod, *figures, stop);
+        if (!done && IsOutage(done.error())) return;
+        if (!done && !HasChanged(done.error())) refused_.emplace(pod->uid, now + kRefusalLasts);
       }
     }
   }
   // The writes have created a new version of the cluster.
-  if (written > 0) return;
+  if (tried > 0 || !refused_.empty()) return;
   seen_ = version;
   profiles_seen_ = profiles_version;
 }
@@ -154,27 +164,25 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
     return std::nullopt;
   }
   // Memory is not measured, and a floor must not exceed what the pod has.
-  figures.floor = {fungible.floor.gpus, std::min(figures.floor.cpu, fungible.requested.cpu),
+  figures.floor = {fungible.floor.gpus,
+                   std::min(figures.floor.cpu, fungible.requested.cpu + fungible.Lends()),
                    fungible.floor.memory};
   figures.demand = {fungible.demand.gpus, std::max(figures.demand.cpu, figures.floor.cpu),
                     fungible.demand.memory};
   return figures;
 }
 
-bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
-                           const std::stop_token& stop) {
+Result<> ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
+                               const std::stop_token& stop) {
   const bool loses = figures.profile.empty();
   const Result<Pod> answer =
       pods_.Annotate(pod, wire::ProfileOf(figures), kube::Precondition::kUnchanged, stop);
   if (!answer) {
-    // The pod has changed meanwhile or is gone, which the watch will report.
-    const bool passing =
-        answer.error().code == ErrorCode::kConflict || answer.error().code == ErrorCode::kNotFound;
-    if (!passing) {
+    if (!HasChanged(answer.error())) {
       log_.Warn("cannot write a measured profile to a pod",
                 {{"pod", pod.Key()}, {"error", answer.error().message}});
     }
-    return passing;
+    return Fail(answer.error());
   }
   state_.RefreshPod(*answer);
   log_.Info("measured profile used", {{"pod", pod.Key()},
@@ -186,9 +194,9 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
   const bool taken = used != nullptr && used->object.measured && used->object.measured->taken;
   const bool drops = pod.fungible->hint && !figures.hint && !taken;
   if (drops) {
-    events_.Record({pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyHintDropped",
-                    fmt::format("profile {}, found by {}, does not hold for this pod",
-                                pod.fungible->profile, ToText(*pod.fungible->hint))});
+    events_.Record(kube::AboutPod(pod, "Normal", "SynergyHintDropped",
+                                  fmt::format("profile {}, found by {}, does not hold for this pod",
+                                              pod.fungible->profile, ToText(*pod.fungible->hint))));
   }
   events_.Record(
       {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyProfiled",
@@ -199,7 +207,7 @@ bool ProfileRollout::Write(const Pod& pod, const AdmissionFigures& figures,
                            "(profile {}, revision {})",
                            ToQuantityText(figures.demand.cpu), ToQuantityText(figures.floor.cpu),
                            figures.profile, figures.profile_generation)});
-  return true;
+  return {};
 }
 
 }  // namespace synergy::controller

@@ -8,11 +8,14 @@
 // A profile that a user wrote takes precedence: its pods are left alone.
 //
 // Threading: one owner.
-// Failures: a failed write is logged and retried at the next call.
+// Failures: a failed write is logged, and retried once all other pods had their turn. An outage
+// ends the call.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,7 +23,9 @@
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/profile_store.h"
+#include "core/clock.h"
 #include "core/log.h"
+#include "core/result.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 
@@ -30,12 +35,15 @@ class ProfileRollout {
  public:
   // Limit per call; the next call does the rest.
   static constexpr size_t kMostAtOnce = 20;
+  // How long a pod is left alone after the API server has refused its profile.
+  static constexpr Duration kRefusalLasts = std::chrono::minutes(5);
 
   // All references must outlive this object. The API server's answers are stored in `state`.
   // `may_act` is checked before each call.
   ProfileRollout(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
                  const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
-                 kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
+                 kube::EventRecorder& events, std::function<bool()> may_act, const Clock& clock,
+                 Logger& log);
 
   // Gives pods their profiles. Cheap while neither the cluster nor the profiles change, and if
   // there are no measured profiles.
@@ -44,8 +52,7 @@ class ProfileRollout {
  private:
   // Returns the figures to write on the pod; nullopt if there are none.
   std::optional<AdmissionFigures> FiguresFor(const Pod& pod, const std::string& product) const;
-  // Returns false if the pod must be tried again.
-  bool Write(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
+  Result<> Write(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
 
   const AdmissionSettings settings_;
   const AdmissionSurroundings& surroundings_;
@@ -54,9 +61,11 @@ class ProfileRollout {
   kube::PodApi& pods_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;
+  const Clock& clock_;
   Logger& log_;
-  std::optional<uint64_t> seen_;           // the cluster's version when all was done
-  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
+  std::map<std::string, Instant> refused_;  // until when to leave a pod alone, by its uid
+  std::optional<uint64_t> seen_;            // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;   // the profiles' version then
 };
 
 }  // namespace synergy::controller

@@ -17,8 +17,10 @@ ProfilesUnit::ProfilesUnit(const config::ControllerConfig& config, WatchedCluste
                            const Leadership& leadership, const Clock& clock, Logger& log,
                            metrics::ControllerMetrics& metrics)
     : mismatch_(ToProfilerSettings(config), cluster.profiles(), events, log),
-      writer_(profile_api, cluster.profiles(), cluster.state(), clock, log, metrics,
-              config.node_headroom, config.max_speed_up, &mismatch_),
+      writer_(
+          profile_api, cluster.profiles(), cluster.state(), clock, log, metrics,
+          [&leadership] { return leadership.IsLeader(); }, config.node_headroom,
+          config.max_speed_up, &mismatch_),
       writing_({.may_act = [&cluster,
                             &leadership] { return cluster.Complete() && leadership.IsLeader(); },
                 .step = [this](const std::stop_token& stop) { writer_.WriteIfDue(stop); }},

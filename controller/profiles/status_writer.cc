@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,8 +30,9 @@ std::string RatioText(double ratio) {
 
 StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
                            const ClusterState& cluster, const Clock& clock, Logger& log,
-                           metrics::ControllerMetrics& metrics, ResourceVector headroom,
-                           double max_speed_up, const ProfileMismatch* mismatch)
+                           metrics::ControllerMetrics& metrics, std::function<bool()> may_act,
+                           ResourceVector headroom, double max_speed_up,
+                           const ProfileMismatch* mismatch)
     : api_(api),
       profiles_(profiles),
       cluster_(cluster),
@@ -39,6 +41,7 @@ StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
       metrics_(metrics),
       headroom_(headroom),
       max_speed_up_(max_speed_up),
+      may_act_(std::move(may_act)),
       mismatch_(mismatch) {}
 
 void StatusWriter::WriteIfDue(const std::stop_token& stop) {
@@ -54,7 +57,7 @@ void StatusWriter::WriteIfDue(const std::stop_token& stop) {
 bool StatusWriter::WriteAll(const std::stop_token& stop) {
   bool all_written = true;
   for (const std::shared_ptr<const KnownProfile>& profile : profiles_.All()) {
-    if (stop.stop_requested()) return false;
+    if (stop.stop_requested() || !may_act_()) return false;
     const ProfileObject& object = profile->object;
     ProfileStatus status = Describe(*profile);
     if (status == object.status) continue;
@@ -78,9 +81,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
 
 void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const {
   if (object.measured || object.profile == nullptr) return;
-  const ProfileVerdict seen =
-      mismatch_ != nullptr ? mismatch_->Of(object.profile_namespace, object.name, object.generation)
-                           : ProfileVerdict();
+  const ProfileVerdict seen = mismatch_ != nullptr ? mismatch_->Of(object) : ProfileVerdict();
   // A replica without observations keeps those of another replica.
   const bool still = object.status.observed_generation == object.generation;
   if (still) status.contradicted_since = object.status.contradicted_since;

@@ -6,6 +6,7 @@
 // Threading: one owner at a time. Failures: a failed write is counted and logged, and retried at
 // the next call.
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -22,12 +23,12 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // `mismatch`: what pods show about their profiles; null: unknown. All arguments must outlive this
-  // object.
+  // `may_act` is checked before each write. `mismatch`: what pods show about their profiles; null:
+  // unknown. All arguments must outlive this object.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
-               ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp,
-               const ProfileMismatch* mismatch = nullptr);
+               std::function<bool()> may_act, ResourceVector headroom = {},
+               double max_speed_up = kDefaultMaxSpeedUp, const ProfileMismatch* mismatch = nullptr);
 
   // Call it often. It checks the profiles when one or its verdict has changed, when a status is
   // still unwritten, and once a minute, because speed-ups are relative to the fair share, which
@@ -50,6 +51,7 @@ class StatusWriter {
   metrics::ControllerMetrics& metrics_;
   const ResourceVector headroom_;
   const double max_speed_up_;
+  const std::function<bool()> may_act_;
   const ProfileMismatch* const mismatch_;
   std::optional<uint64_t> version_;  // of the profiles when all were written
   uint64_t verdicts_ = 0;            // version of the verdicts then

@@ -25,8 +25,9 @@ ProfilingActions::ProfilingActions(ClusterState& state, const ProfileStore& prof
       metrics_(metrics),
       may_act_(std::move(may_act)) {}
 
-bool ProfilingActions::Do(const ProfilerAction& action, const std::stop_token& stop) {
-  if (stop.stop_requested() || !may_act_()) return false;
+Result<> ProfilingActions::Do(const ProfilerAction& action, const std::stop_token& stop) {
+  if (stop.stop_requested() || !may_act_())
+    return Fail(ErrorCode::kCancelled, "another replica acts now");
   switch (action.kind) {
     case ProfilerActionKind::kProbe:
       return Probe(action, stop);
@@ -35,10 +36,10 @@ bool ProfilingActions::Do(const ProfilerAction& action, const std::stop_token& s
     case ProfilerActionKind::kPublish:
       return Publish(action, stop);
   }
-  return false;
+  return {};
 }
 
-bool ProfilingActions::Probe(const ProfilerAction& action, const std::stop_token& stop) {
+Result<> ProfilingActions::Probe(const ProfilerAction& action, const std::stop_token& stop) {
   const Pod& pod = *action.pod;
   const Result<Pod> answer =
       pods_.Annotate(pod, {{annotations::kProbe, wire::WriteProbe(action.probe)}},
@@ -46,34 +47,35 @@ bool ProfilingActions::Probe(const ProfilerAction& action, const std::stop_token
   metrics_.CountProbe(answer ? "begun" : "failed");
   if (!answer) {
     log_.Warn("cannot begin a probe", {{"pod", pod.Key()}, {"error", answer.error().message}});
-    return false;
+    return Fail(answer.error());
   }
   state_.RefreshPod(*answer);
   log_.Info("probe begun", {{"pod", pod.Key()},
                             {"cpu", ToQuantityText(action.probe.cpu)},
                             {"until", ToTimeText(action.probe.until)},
                             {"why", action.why}});
-  return true;
+  return {};
 }
 
-bool ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
-  if (stop.stop_requested() || !may_act_()) return false;
+Result<> ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
+  if (stop.stop_requested() || !may_act_())
+    return Fail(ErrorCode::kCancelled, "another replica acts now");
   const Result<Pod> answer = pods_.Annotate(pod, {{annotations::kProbe, std::nullopt}},
                                             kube::Precondition::kSamePod, stop);
   if (answer) {
     state_.RefreshPod(*answer);
     metrics_.CountProbe("ended");
     log_.Info("probe ended", {{"pod", pod.Key()}});
-    return true;
+    return {};
   }
   // A probe ends with its pod.
   if (answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict)
-    return true;
+    return {};
   log_.Warn("cannot end a probe", {{"pod", pod.Key()}, {"error", answer.error().message}});
-  return false;
+  return Fail(answer.error());
 }
 
-bool ProfilingActions::Publish(const ProfilerAction& action, const std::stop_token& stop) {
+Result<> ProfilingActions::Publish(const ProfilerAction& action, const std::stop_token& stop) {
   const MeasuredProfile& measured = action.measured;
   const std::string name = MeasuredName(measured);
   const std::string key = action.profile_namespace + "/" + name;
@@ -82,7 +84,7 @@ bool ProfilingActions::Publish(const ProfilerAction& action, const std::stop_tok
   if (!written) {
     log_.Warn("cannot publish a measured profile",
               {{"profile", key}, {"error", written.error().message}});
-    return false;
+    return written;
   }
   log_.Info("measured profile published", {{"profile", key},
                                            {"revision", measured.revision},
@@ -90,7 +92,7 @@ bool ProfilingActions::Publish(const ProfilerAction& action, const std::stop_tok
                                            {"confirmed", measured.confirmed},
                                            {"drifted", measured.drifted},
                                            {"why", action.why}});
-  return true;
+  return {};
 }
 
 Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string& name,

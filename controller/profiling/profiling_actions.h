@@ -12,6 +12,7 @@
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/profile_store.h"
 #include "core/log.h"
+#include "core/result.h"
 #include "engine/profiler/profiler.h"
 #include "kube/apis/pod_api.h"
 #include "kube/apis/profile_api.h"
@@ -27,15 +28,16 @@ class ProfilingActions {
                    kube::ProfileApi& profile_api, Logger& log, metrics::ProfilingMetrics& metrics,
                    std::function<bool()> may_act);
 
-  // Returns whether the API server has accepted the action.
-  bool Do(const ProfilerAction& action, const std::stop_token& stop);
+  // Returns an error unless the API server has accepted the action; kCancelled if this replica may
+  // not act.
+  Result<> Do(const ProfilerAction& action, const std::stop_token& stop);
   // Removes a probe's annotation from the pod. Once a probe has ended on its own, its annotation
   // only distracts readers of the pod.
-  bool EndProbe(const Pod& pod, const std::stop_token& stop);
+  Result<> EndProbe(const Pod& pod, const std::stop_token& stop);
 
  private:
-  bool Probe(const ProfilerAction& action, const std::stop_token& stop);
-  bool Publish(const ProfilerAction& action, const std::stop_token& stop);
+  Result<> Probe(const ProfilerAction& action, const std::stop_token& stop);
+  Result<> Publish(const ProfilerAction& action, const std::stop_token& stop);
   Result<> Write(const ProfilerAction& action, const std::string& name,
                  const std::stop_token& stop);
 

@@ -13,8 +13,7 @@ namespace {
 // How long a node stays watched after the last reason for it; longer than the interval between two
 // queries of an unwatched node.
 constexpr Duration kWatch = std::chrono::seconds(15);
-// Stop a step after this many failed actions, because with the API server down each takes seconds
-// to fail.
+// Stop a step after this many actions that an outage failed, because each takes seconds to fail.
 constexpr size_t kMostFailures = 5;
 constexpr Duration kCleanUp = std::chrono::seconds(10);
 // Grace time, because the profiler normally ends its probes itself.
@@ -84,10 +83,13 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
   size_t failed = 0;
   for (const ProfilerAction& action : plan.actions) {
     const bool urgent = action.kind == ProfilerActionKind::kEndProbe;
-    const bool in_turn = failed < kMostFailures && (urgent || asked++ < kMostActions);
-    const bool done = in_turn && actions_.Do(action, stop);
-    if (in_turn && !done) ++failed;
-    profiler_.OnResult(memory_, action, done, clock_.Present());
+    if (failed == kMostFailures || (!urgent && asked++ >= kMostActions)) {
+      profiler_.OnUntried(memory_, action, clock_.Present());
+      continue;
+    }
+    const Result<> done = actions_.Do(action, stop);
+    if (!done && IsOutage(done.error())) ++failed;
+    profiler_.OnResult(memory_, action, done.has_value(), clock_.Present());
     if (done && action.kind == ProfilerActionKind::kProbe) Watch(action.pod->node, at.now);
   }
   PublishWatched(at.now);
@@ -116,7 +118,9 @@ void ProfilingDriver::CleanUp(const ClusterSnapshot& cluster, const std::stop_to
       const bool over = pod->fungible && pod->fungible->probe &&
                         pod->fungible->probe->until + kLeftOver < now && !pod->deleting;
       if (!over) continue;
-      if (done++ == kMostActions || !actions_.EndProbe(*pod, stop)) return;
+      if (done++ == kMostActions) return;
+      const Result<> ended = actions_.EndProbe(*pod, stop);
+      if (!ended && IsOutage(ended.error())) return;
     }
   }
 }

@@ -32,9 +32,10 @@ ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
               }),
       rollout_(
           admission, cluster.view(), cluster.profiles(), cluster.state(), pod_api, events,
-          [&leadership] { return leadership.MayAct(); }, log),
-      collector_(profile_api, cluster.profiles(), cluster.state(), clock, log,
-                 config.profiling.keep),
+          [&leadership] { return leadership.MayAct(); }, clock, log),
+      collector_(
+          profile_api, cluster.profiles(), cluster.state(),
+          [&leadership] { return leadership.MayAct(); }, clock, log, config.profiling.keep),
       loop_({.may_act = [&leadership] { return leadership.MayAct(); },
              .start_over = [this] { driver_.StartOver(); },
              .rest = [this] { driver_.Rest(); },

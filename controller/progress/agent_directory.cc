@@ -63,18 +63,25 @@ std::optional<Agent> AgentDirectory::TakeDue() {
   return agents_.at(uid).agent;
 }
 
-void AgentDirectory::Done(Agent agent) {
+void AgentDirectory::GiveBack(Agent agent) {
   const std::lock_guard lock(mutex_);
   const auto known = agents_.find(agent.uid);
-  // The agent is gone, or has a new address and waits for its turn there.
+  // The agent is gone, or has a new address.
   if (known == agents_.end() || known->second.agent.address != agent.address) return;
-  Duration pause = agent.failures == 0 ? IntervalOf(agent.node) : interval_;
-  for (int i = 0; i < agent.failures && pause < kLongestPause; ++i) pause *= 2;
-  if (agent.failures > 0) pause = std::min(pause, std::max(kLongestPause, interval_));
+  // It was gone for a time, and already waits again.
+  if (waiting_.contains({known->second.due, agent.uid})) return;
+  const Duration pause = agent.failures == 0 ? IntervalOf(agent.node) : PauseAfter(agent.failures);
   Entry& entry = known->second;
   entry.due = std::max(entry.due + pause, clock_.Now());
   waiting_.insert({entry.due, agent.uid});
   entry.agent = std::move(agent);
+}
+
+Duration AgentDirectory::PauseAfter(int failures) const {
+  const Duration longest = std::max(kLongestPause, interval_);
+  Duration pause = interval_;
+  for (int i = 0; i < failures && pause < longest; ++i) pause *= 2;
+  return std::min(pause, longest);
 }
 
 Duration AgentDirectory::IntervalOf(const std::string& node) const {

@@ -41,7 +41,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
 
   // Why to query the agents of some nodes more often.
   enum class Purpose : uint8_t { kProbes, kLoans };
-  // Returns how often to query the agents on the `nodes` of WatchClosely().
+  // Returns the interval at which to query the agents on the `nodes` of WatchClosely().
   static constexpr Duration IntervalFor(Purpose purpose) {
     return std::chrono::seconds(purpose == Purpose::kLoans ? 1 : 2);
   }
@@ -53,10 +53,10 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   void Remove(const wire::AgentPod& pod) override;
 
   // Returns the agent that has been due longest; nullopt if none is due. No other caller gets that
-  // agent until Done().
+  // agent until GiveBack().
   std::optional<Agent> TakeDue();
-  // Returns the queried agent, with its new `client` and `failures`.
-  void Done(Agent agent);
+  // Hands back the agent that TakeDue() gave out, with its new `client` and `failures`.
+  void GiveBack(Agent agent);
 
   size_t size() const;
 
@@ -68,6 +68,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
 
   void Keep(wire::AgentPod pod);
   void Forget(const std::string& uid);
+  Duration PauseAfter(int failures) const;
   Duration IntervalOf(const std::string& node) const;
 
   const Clock& clock_;

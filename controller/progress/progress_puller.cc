@@ -107,7 +107,7 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
               {{"node", agent.node}, {"error", asked.error().message}});
   }
   agent.failures = asked ? 0 : agent.failures + 1;
-  agents_.Done(std::move(agent));
+  agents_.GiveBack(std::move(agent));
 }
 
 Result<> ProgressPuller::Ask(Agent& agent, const std::stop_token& stop) {

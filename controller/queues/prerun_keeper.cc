@@ -36,12 +36,6 @@ std::string Describe(const PrerunFailure& failure) {
                      failure.evidence);
 }
 
-// Returns whether the API server could not be asked, so that other calls fail, too.
-bool IsOutage(const Error& error) {
-  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
-         error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kCancelled;
-}
-
 // Returns whether the object has changed or is gone, which the watch will report.
 bool WasOutdated(const Result<>& done) {
   return !done &&
@@ -147,7 +141,8 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
     if (!done) {
       due_ = clock_.Now() + kPause;
       if (std::exchange(error_, done.error().code) != done.error().code)
-        log_.Warn("cannot go on with pre-runs", {{"error", done.error().message}});
+        log_.Warn("a call for a pre-run failed; it is tried again",
+                  {{"error", done.error().message}});
       if (IsOutage(done.error())) return;
     }
   }
@@ -329,8 +324,8 @@ void PrerunKeeper::Refuse(const PrerunWorkload& workload, std::string why) {
 
 void PrerunKeeper::RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
                                std::string message) {
-  events_.Record({workload.its_namespace, workload.job.name, workload.job.uid, type, reason,
-                  std::move(message), workload.job.kind, workload.job.api_version});
+  events_.Record(
+      kube::AboutOwner(workload.its_namespace, workload.job, type, reason, std::move(message)));
 }
 
 }  // namespace synergy::controller

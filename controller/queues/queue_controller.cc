@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/wall_time.h"
@@ -15,22 +16,15 @@ namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
 
-// Returns an event about a workload, on the job that owns it, where its user looks.
+// Returns an event about a workload, on the job that owns it, if any: there its user looks.
 kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
-  kube::EventRecord event{.pod_namespace = workload.workload_namespace,
-                          .pod_name = workload.owner.name,
-                          .pod_uid = workload.owner.uid,
-                          .type = "Normal",
-                          .reason = std::move(reason),
-                          .message = std::move(message),
-                          .kind = workload.owner.kind,
-                          .api_version = workload.owner.api_version};
-  if (!event.pod_uid.empty()) return event;
-  event.pod_name = workload.name;
-  event.pod_uid = workload.uid;
-  event.kind = "Workload";
-  event.api_version = wire::kWorkloadVersion;
-  return event;
+  const WorkloadOwner itself{.api_version = std::string(wire::kWorkloadVersion),
+                             .kind = "Workload",
+                             .name = workload.name,
+                             .uid = workload.uid};
+  return kube::AboutOwner(workload.workload_namespace,
+                          workload.owner.uid.empty() ? itself : workload.owner, "Normal",
+                          std::move(reason), std::move(message));
 }
 
 // Returns whether the object has changed since it was read, or is gone. The watch will report that.
@@ -55,12 +49,13 @@ std::string OutcomeName(WriteOutcome outcome) {
 
 QueueController::QueueController(const QueueStores& stores, QueuePlanner& planner,
                                  kube::RoundApi& api, kube::EventRecorder& events,
-                                 Duration patience, const Clock& clock, Logger& log,
-                                 metrics::RoundMetrics& metrics)
+                                 std::function<bool()> may_act, Duration patience,
+                                 const Clock& clock, Logger& log, metrics::RoundMetrics& metrics)
     : stores_(stores),
       planner_(planner),
       api_(api),
       events_(events),
+      may_act_(std::move(may_act)),
       patience_(patience),
       clock_(clock),
       log_(log),
@@ -91,24 +86,23 @@ void QueueController::Step(const std::stop_token& stop) {
     metrics_.CountDelay(queue, "fragmentation", charged.fragmentation.count());
   }
   QueueOutcome outcome;
-  outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, stop);
+  outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, {}, stop);
   outcome.writes = WriteWorkloads(plan, stop);
-  outcome.running_jobs.resize(plan.running_jobs.size());
-  if (AllBandsWritten(plan, outcome.writes))
-    outcome.running_jobs = WriteJobs(plan.running_jobs, stop);
+  outcome.running_jobs = WriteJobs(plan.running_jobs, PendingQueues(plan, outcome.writes), stop);
   planner_.OnResult(plan, outcome);
   WriteStatuses(plan.statuses, stop);
 }
 
 std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWrite>& writes,
+                                                     const std::set<std::string>& pending,
                                                      const std::stop_token& stop) {
   std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
-  std::set<std::string_view> failing;  // queues
+  std::set<std::string_view> left_out(pending.begin(), pending.end());
   for (size_t index = 0; index < writes.size(); ++index) {
     const WorkersWrite& write = writes[index];
     const Instant now = clock_.Now();
-    if (stop.stop_requested() || write_rate_.Next() > now) break;
-    if (failing.contains(write.queue)) continue;
+    if (write_rate_.Next() > now || !MayGoOn(stop)) break;
+    if (left_out.contains(write.queue)) continue;
     write_rate_.Spend(1, now);
     const Result<> written = api_.WriteWorkers(*write.job, write.change.to, stop);
     const WriteOutcome outcome = outcomes[index] = OutcomeOf(written);
@@ -124,7 +118,7 @@ std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWr
       log_.Warn("cannot change a job's workers",
                 {{"job", write.job->Key()}, {"error", written.error().message}});
     }
-    if (outcome == WriteOutcome::kFailed) failing.insert(write.queue);
+    if (outcome == WriteOutcome::kFailed) left_out.insert(write.queue);
   }
   return outcomes;
 }
@@ -171,7 +165,8 @@ std::vector<WriteOutcome> QueueController::WriteWorkloads(const QueuePlan& plan,
       return unseen;
     }
     bool MayWrite() override {
-      return !stop_.stop_requested() && controller_.write_rate_.Next() <= controller_.clock_.Now();
+      return controller_.write_rate_.Next() <= controller_.clock_.Now() &&
+             controller_.MayGoOn(stop_);
     }
     WriteOutcome Write(const WorkloadWrite& write) override {
       controller_.write_rate_.Spend(1, controller_.clock_.Now());
@@ -206,6 +201,7 @@ void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes
                       status.observed_generation != policy.status.observed_generation;
     const Duration interval = soon ? kSoonestStatus : kStatusInterval;
     if (!is_first && now - last->second < interval) continue;
+    if (!MayGoOn(stop)) return;
     last->second = now;
     if (status.ready != policy.status.ready || status.since.empty())
       status.since = ToTimeText(clock_.WallNow());
@@ -236,12 +232,17 @@ void QueueController::AnswerChecks(bool decided_here, Instant decided,
       written.insert(*last);
   }
   answers_written_ = std::move(written);
-  for (const TypeAnswer& answer : answers) Answer(answer, stop);
+  for (const TypeAnswer& answer : answers) {
+    // Another replica decides from now on.
+    if (decided_here && !may_act_()) return;
+    Answer(answer, stop);
+  }
 }
 
 void QueueController::Activate(const QueueObjects& objects, const std::stop_token& stop) {
   for (const auto& [name, check] : objects.checks) {
     if (check->controller != kTypeCheckController || check->active) continue;
+    if (stop.stop_requested()) return;
     const Result<> written = api_.ActivateCheck(*check, clock_.WallNow(), stop);
     metrics_.CountWrite("check", written ? "written" : "failed");
     if (written) {

@@ -10,8 +10,10 @@
 // was read. So no write is based on an old snapshot, and a Retry never coincides with an eviction
 // by Kueue.
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -37,10 +39,11 @@ class QueueController {
   // The longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);
 
-  // All references must outlive this object.
+  // All references must outlive this object. `may_act`: returns whether this process leads; checked
+  // before each of the leader's writes.
   QueueController(const QueueStores& stores, QueuePlanner& planner, kube::RoundApi& api,
-                  kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
-                  metrics::RoundMetrics& metrics);
+                  kube::EventRecorder& events, std::function<bool()> may_act, Duration patience,
+                  const Clock& clock, Logger& log, metrics::RoundMetrics& metrics);
 
   // Starts again from the notes. Call it on becoming the leader.
   void StartOver();
@@ -55,7 +58,10 @@ class QueueController {
   // the same version again until the watch has reported the write.
   using Written = std::unordered_map<std::string, std::string>;
 
+  bool MayGoOn(const std::stop_token& stop) const { return !stop.stop_requested() && may_act_(); }
+  // `pending`: the queues to leave out.
   std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes,
+                                      const std::set<std::string>& pending,
                                       const std::stop_token& stop);
   std::vector<WriteOutcome> WriteWorkloads(const QueuePlan& plan, const std::stop_token& stop);
   WriteOutcome WriteWorkload(const WorkloadWrite& write, const std::stop_token& stop);
@@ -68,6 +74,7 @@ class QueueController {
   QueuePlanner& planner_;
   kube::RoundApi& api_;
   kube::EventRecorder& events_;
+  const std::function<bool()> may_act_;
   const Duration patience_;
   const Clock& clock_;
   Logger& log_;

@@ -50,13 +50,16 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
       metrics_(metrics),
       api_(kube::MakeRoundApi(*clients.acting)),
       type_speeds_(cluster.state(), cluster.profiles(),
-                   [&shares = cluster.fair_shares()](Gpus gpus, const std::string& product) {
-                     return shares.Find({}, gpus, product);
+                   [&shares = cluster.fair_shares()](const NodeSelection& selection, Gpus gpus,
+                                                     const std::string& product) {
+                     return shares.Find(selection, gpus, product);
                    }),
       types_(type_speeds_, MakeGavelPolicy),
       planner_(AskProgress(progress, clock), AskCheckpoints(cluster.profiles()),
                AskRoom(cluster.state()), types_),
-      controller_(stores_, planner_, *api_, events, config.type_patience, clock, log, metrics),
+      controller_(
+          stores_, planner_, *api_, events, [&leadership] { return leadership.MayAct(); },
+          config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       trainer_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       loop_({.may_act = [this] { return LookAtQueues(); },

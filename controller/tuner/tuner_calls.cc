@@ -49,12 +49,35 @@ kube::Resized ResizedBy(const ChangeRecord& change) {
 // How many times to send a resize while other writers keep changing the pod.
 constexpr int kMostResizes = 3;
 
+// Returns whether the amounts are the same in the dimensions that the change affects.
+bool SameIn(const ChangeRecord& change, const ResourceVector& one, const ResourceVector& other) {
+  const kube::Resized resized = ResizedBy(change);
+  return (resized == kube::Resized::kMemory || one.cpu == other.cpu) &&
+         (resized == kube::Resized::kCpu || one.memory == other.memory);
+}
+
 // Returns whether the pod requests these amounts, in the dimensions that the change affects.
 bool AsksFor(const Pod& pod, const ResourceVector& amounts, const ChangeRecord& change) {
-  const ResourceVector& requested = pod.fungible->requested;
-  const kube::Resized resized = ResizedBy(change);
-  return (resized == kube::Resized::kMemory || requested.cpu == amounts.cpu) &&
-         (resized == kube::Resized::kCpu || requested.memory == amounts.memory);
+  return SameIn(change, pod.fungible->requested, amounts);
+}
+
+// Returns whether the kubelet has made the change that `revert` would revert. Others may use the
+// room of a cut from then on.
+bool WasMade(const Pod& pod, const ChangeRecord& revert) {
+  return SameIn(revert, pod.fungible->in_force, revert.from);
+}
+
+// Returns the record of a change that the kubelet has made before `revert` was. It announces
+// nothing.
+ChangeRecord NotReverted(const ChangeRecord& revert) {
+  ChangeRecord record = revert;
+  record.to = record.from;
+  if (!IsOfLoan(revert.kind)) return record;
+  // The record of a loan shows which pod has which CPU.
+  record.kind = InverseOf(revert.kind);
+  record.from = revert.to;
+  record.borrowed = revert.BorrowedBefore();
+  return record;
 }
 
 }  // namespace
@@ -85,12 +108,14 @@ Result<Pod> TunerCalls::ResizeUnchanged(const Pod& pod, const ChangeRecord& chan
   return pods_.Resize(pod, change.to, kube::Precondition::kUnchanged, ResizedBy(change));
 }
 
-Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
+Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change, bool unless_made) {
   const std::shared_ptr<const Pod> known = state_.FindPod(pod.uid);
   Pod seen = known && known->fungible ? *known : pod;
   for (int resizes = 1;; ++resizes) {
     if (!AsksFor(seen, change.from, change))
       return Fail(ErrorCode::kConflict, "another client has changed its amounts meanwhile");
+    if (unless_made && WasMade(seen, change))
+      return Fail(ErrorCode::kConflict, "the kubelet has made the change meanwhile");
     Result<Pod> answer = ResizeUnchanged(seen, change);
     if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
       return answer;
@@ -100,6 +125,7 @@ Result<Pod> TunerCalls::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
     if (found->uid != pod.uid || !found->fungible) return answer;
     // A call that was sent twice may have succeeded the first time.
     if (AsksFor(*found, change.to, change)) return found;
+    state_.RefreshPod(*found);
     seen = *std::move(found);
   }
 }
@@ -190,23 +216,35 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Withdraw& step) {
 }
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::PutBack& step) {
+  // The kubelet may have made the change since the watch last reported the pod.
+  const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
+  if (!Took(found, pod, "cannot revert a change")) return false;
+  if (found->uid != pod.uid || !found->fungible || WasMade(*found, step.change)) return true;
   metrics_.CountFailure(ToString(step.failure));
   kube::AnnotationChanges changes = {{annotations::kChange, wire::WriteChange(step.change)}};
   if (step.unshrinkable_until) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*step.unshrinkable_until));
   }
   if (!Took(Annotate(pod, changes), pod, "cannot revert a change")) return false;
-  if (!Took(ResizeFrom(pod, step.change), pod, "cannot revert a change")) return false;
-  ReportChange(pod, step.change);
-  return true;
+  const Result<Pod> resized = ResizeFrom(pod, step.change, true);
+  if (Took(resized, pod, "cannot revert a change")) {
+    ReportChange(pod, step.change);
+    return true;
+  }
+  const auto seen = state_.FindPod(pod.uid);
+  if (resized.error().code == ErrorCode::kConflict && seen && seen->fungible &&
+      WasMade(*seen, step.change)) {
+    Took(Annotate(pod, {{annotations::kChange, wire::WriteChange(NotReverted(step.change))}}), pod,
+         "cannot record a change");
+  }
+  return false;
 }
 
 bool TunerCalls::Do(const Pod& pod, const tuner_action::Notify& notice) {
   metrics_.CountRespected(ToString(notice.reason));
   log_.Info("pod respected",
             {{"pod", pod.Key()}, {"reason", ToString(notice.reason)}, {"message", notice.message}});
-  events_.Record(
-      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyRespected", notice.message});
+  events_.Record(kube::AboutPod(pod, "Normal", "SynergyRespected", notice.message));
   return true;
 }
 
@@ -217,11 +255,10 @@ void TunerCalls::ReportChange(const Pod& pod, const ChangeRecord& change) {
                                    {"from", DescribeCpuAndMemory(change.from)},
                                    {"to", DescribeCpuAndMemory(change.to)},
                                    {"why", change.why}});
-  events_.Record({pod.pod_namespace, pod.name, pod.uid,
-                  change.kind == ChangeKind::kUndone ? "Warning" : "Normal",
-                  std::string(EventReason(change.kind)),
-                  fmt::format("from {} to {}: {}", DescribeCpuAndMemory(change.from),
-                              DescribeCpuAndMemory(change.to), change.why)});
+  events_.Record(kube::AboutPod(pod, change.kind == ChangeKind::kUndone ? "Warning" : "Normal",
+                                std::string(EventReason(change.kind)),
+                                fmt::format("from {} to {}: {}", DescribeCpuAndMemory(change.from),
+                                            DescribeCpuAndMemory(change.to), change.why)));
 }
 
 }  // namespace synergy::controller

@@ -14,6 +14,9 @@ namespace synergy::deviceplugin {
 namespace {
 
 constexpr std::chrono::seconds kLongestCommand{20};
+// Between a failure of the command and the next try.
+constexpr Duration kFirstCommandPause = std::chrono::minutes(1);
+constexpr Duration kLongestCommandPause = std::chrono::hours(1);
 
 std::string FileName(std::string kind) {
   std::replace(kind.begin(), kind.end(), '/', '-');
@@ -44,18 +47,31 @@ std::string WritePlain(const std::string& kind, const GpuInventory& inventory) {
 }  // namespace
 
 CdiFile::CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
-                 Logger& log)
+                 const Clock& clock, Logger& log)
     : folder_(folder),
       kind_(std::move(kind)),
       file_(folder_ + "/" + FileName(kind_)),
       command_(std::move(command)),
-      log_(log) {}
+      clock_(clock),
+      log_(log),
+      pauses_(kFirstCommandPause, kLongestCommandPause, 0) {}
 
 Result<> CdiFile::Write(const GpuInventory& inventory) {
   std::string plain = WritePlain(kind_, inventory);
-  if (plain != plain_) {
-    text_ = Complete(plain);
+  const bool changed = plain != plain_;
+  if (changed || (again_ && clock_.Now() >= *again_)) {
+    if (changed) pauses_.Reset();
+    const Result<std::string> complete = Complete(plain);
+    text_ = complete.value_or(plain);
     plain_ = std::move(plain);
+    again_.reset();
+    if (!complete && !command_.empty()) again_ = clock_.Now() + pauses_.Next();
+    const std::string problem = complete ? "" : complete.error().message;
+    if (problem != problem_ && !complete) {
+      log_.Warn("the CDI specification has only device nodes: images need the driver's libraries",
+                {{"reason", problem}});
+    }
+    problem_ = problem;
   }
   if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
     return {};
@@ -63,23 +79,19 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
   return config::WriteWholeFile(file_, text_);
 }
 
-std::string CdiFile::Complete(const std::string& plain) const {
-  const auto use_plain = [&](const std::string& why) {
-    log_.Warn("the CDI specification has only device nodes: images need the driver's libraries",
-              {{"reason", why}});
-    return plain;
-  };
-  if (command_.empty()) return use_plain("cdi.command is empty");
+Result<std::string> CdiFile::Complete(const std::string& plain) const {
+  if (command_.empty()) return Fail(ErrorCode::kNotFound, "cdi.command is empty");
   std::vector<std::string> command = command_;
   const size_t slash = kind_.find('/');
   Append(command, {"cdi", "generate", "--format", "json", "--device-name-strategy", "uuid",
                    "--vendor", kind_.substr(0, slash), "--class", kind_.substr(slash + 1)});
   Result<std::string> complete = RunCommand(command, kLongestCommand);
-  if (!complete) return use_plain(complete.error().message);
+  if (!complete) return complete;
   const Result<> covers = wire::CheckCdiSpec(*complete, plain);
-  if (!covers) return use_plain(fmt::format("{}: {}", command[0], covers.error().message));
+  if (!covers)
+    return Fail(ErrorCode::kInvalid, fmt::format("{}: {}", command[0], covers.error().message));
   log_.Info("the CDI specification is complete", {{"by", command[0]}});
-  return *std::move(complete);
+  return complete;
 }
 
 }  // namespace synergy::deviceplugin

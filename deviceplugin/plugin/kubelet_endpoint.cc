@@ -191,9 +191,8 @@ Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   const grpc::Status status = stub->Register(&context, request, &answer);
   known_ = status.error_code() != grpc::StatusCode::UNAVAILABLE;
   if (!status.ok()) {
-    return Fail(
-        ErrorCode::kUnavailable,
-        fmt::format("the kubelet does not take the registration: {}", status.error_message()));
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("the kubelet refused the registration: {}", status.error_message()));
   }
   return {};
 }

@@ -177,7 +177,7 @@ class NvmlSource::Session {
       if (code != nvml::kSuccess) return false;
       any = true;
       if (data.type == nvml::kEventXid)
-        events.push_back({UuidOf(data.device), data.data, MigUuidsOf(data)});
+        events.push_back({UuidOfGpu(data.device), data.data, MigUuidsOf(data)});
       wait = milliseconds(0);
     }
     return true;
@@ -221,6 +221,13 @@ class NvmlSource::Session {
       ++summed;
     }
     return summed == 0 ? std::nullopt : std::optional(sum / summed);
+  }
+
+  // Returns the UUID of a GPU even if the driver no longer reports it, because the GPU is lost.
+  std::string UuidOfGpu(nvml::Device gpu) const {
+    const auto known = std::find(handles_.begin(), handles_.end(), gpu);
+    if (known == handles_.end()) return UuidOf(gpu);
+    return inventory_.gpus()[static_cast<size_t>(known - handles_.begin())].uuid;
   }
 
   std::string UuidOf(nvml::Device device) const {

@@ -133,8 +133,7 @@ void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why
 }
 
 void Allocations::RecordEvent(const Pod& pod, std::string_view type, std::string message) {
-  events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyAllocated",
-                  std::move(message)});
+  events_.Record(kube::AboutPod(pod, std::string(type), "SynergyAllocated", std::move(message)));
 }
 
 }  // namespace synergy::extender

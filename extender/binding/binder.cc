@@ -15,6 +15,9 @@ namespace {
 constexpr Duration kMostCatchUp = std::chrono::seconds(1);
 constexpr Duration kCatchUp = std::chrono::milliseconds(2);
 
+// How long one call may check binds in doubt.
+constexpr Duration kLongestSettling = std::chrono::seconds(2);
+
 // Returns whether the API server has certainly not made the binding and never will.
 bool IsDefinite(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
@@ -226,16 +229,22 @@ Result<> Binder::Refuse(const wire::BindingArgs& args, std::string_view outcome,
 void Binder::SettleExpired() {
   const Instant now = clock_.Now();
   state_.DropStaleExpectations(now, clock_.WallNow());
-  for (const AssumedPod& assumed : state_.Expired(now)) SettleExpired(assumed, now);
+  const std::vector<AssumedPod> expired = state_.Expired(now);
+  if (expired.empty()) return;
+  const Deadline deadline(clock_, kLongestSettling);
+  for (const AssumedPod& assumed : expired) {
+    if (deadline.token().stop_requested()) return;
+    SettleExpired(assumed, now, deadline.token());
+  }
 }
 
-void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
+void Binder::SettleExpired(const AssumedPod& assumed, Instant now, const std::stop_token& stop) {
   const Pod& pod = *assumed.pod;
   const auto turn = turns_.Take(pod.uid);
   if (!turn) return;  // a bind of the pod is in progress and settles it
   const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
   if (!placement || !placement->assumed_until || *placement->assumed_until > now) return;
-  const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
+  const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
   if (!found && found.error().code != ErrorCode::kNotFound) {
     // The outcome is unknown; keeping a place too long is better than giving it to two pods.
     state_.Extend(pod.uid, now + times_.assume);

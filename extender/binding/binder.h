@@ -61,8 +61,8 @@ class Binder {
   Result<> Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited = {},
                 const std::optional<ResourceVector>& common = {});
 
-  // Checks with the API server every assumed pod past its deadline, and drops stale expectations.
-  // Call it about every second.
+  // Checks with the API server the assumed pods past their deadline, for two seconds at most, and
+  // drops stale expectations. Call it about every second.
   void SettleExpired();
 
  private:
@@ -91,7 +91,7 @@ class Binder {
   std::optional<Result<>> Settle(const Attempt& attempt, const Error& error);
   void Forget(const Attempt& attempt, std::string_view why);
   Result<> Refuse(const wire::BindingArgs& args, std::string_view outcome, Error error);
-  void SettleExpired(const AssumedPod& assumed, Instant now);
+  void SettleExpired(const AssumedPod& assumed, Instant now, const std::stop_token& stop);
 
   ClusterState& state_;
   kube::PodApi& pods_;

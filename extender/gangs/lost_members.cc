@@ -80,9 +80,8 @@ void LostMembers::ReportEnd(const Reservation& place) {
 
 void LostMembers::RecordEvent(const Reservation& place, std::string_view type,
                               std::string message) {
-  const Pod& pod = *place.pod;
-  events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyPlaceHeld",
-                  std::move(message)});
+  events_.Record(
+      kube::AboutPod(*place.pod, std::string(type), "SynergyPlaceHeld", std::move(message)));
 }
 
 }  // namespace synergy::extender

@@ -152,8 +152,8 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
                         "Has at most {}m of CPU until {}, to measure how fast it trains "
                         "with that",
                         probe.cpu.count(), until);
-  events_.Record({pod->pod_namespace, pod->name, pod->uid, "Normal",
-                  probe.burst ? "SynergyBurst" : "SynergyProbed", message});
+  events_.Record(
+      kube::AboutPod(*pod, "Normal", probe.burst ? "SynergyBurst" : "SynergyProbed", message));
   running_.insert_or_assign(pod->uid, Running{.pod = pod,
                                               .container_id = container.id,
                                               .probe = probe,

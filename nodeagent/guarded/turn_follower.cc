@@ -197,16 +197,17 @@ void TurnFollower::Publish(const Sharers& sharers) {
   }
   const std::lock_guard lock(mutex_);
   for (auto& [uid, reading] : readings) {
-    const std::string key = sharers.at(uid).pod->Key();
-    if (const auto gpus = gpus_.find(key); gpus != gpus_.end()) reading.gpus = gpus->second;
+    if (const auto gpus = gpus_.find(uid); gpus != gpus_.end()) reading.gpus = gpus->second;
   }
   readings_ = std::move(readings);
 }
 
 void TurnFollower::LookAtGpus() {
-  bool any = false;
-  for (const PodPointer& pod : pods_.All()) any |= pod->gpus_in_turns > 0;
-  if (!any) return;
+  std::map<std::string, std::string> uids;  // by namespace and name
+  for (const PodPointer& pod : pods_.All()) {
+    if (pod->gpus_in_turns > 0) uids[pod->Key()] = pod->uid;
+  }
+  if (uids.empty()) return;
   const Result<std::vector<DeviceOwner>> given = sources_.given();
   if (!given) {
     metrics_.CountError("pod_resources_unreadable");
@@ -214,10 +215,11 @@ void TurnFollower::LookAtGpus() {
   }
   std::map<std::string, std::vector<std::string>> gpus;
   for (const DeviceOwner& owner : *given) {
-    if (owner.resource == resource_)
-      gpus[owner.pod_namespace + "/" + owner.pod].emplace_back(WithoutSlice(owner.device));
+    const auto pod = uids.find(owner.pod_namespace + "/" + owner.pod);
+    if (owner.resource == resource_ && pod != uids.end())
+      gpus[pod->second].emplace_back(WithoutSlice(owner.device));
   }
-  for (auto& [key, uuids] : gpus) {
+  for (auto& [uid, uuids] : gpus) {
     std::sort(uuids.begin(), uuids.end());
     uuids.erase(std::unique(uuids.begin(), uuids.end()), uuids.end());
   }

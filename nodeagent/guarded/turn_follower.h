@@ -117,7 +117,7 @@ class TurnFollower {
 
   mutable std::mutex mutex_;
   std::optional<Instant> renewed_at_;
-  std::map<std::string, std::vector<std::string>> gpus_;  // by namespace/name
+  std::map<std::string, std::vector<std::string>> gpus_;  // by uid
   std::map<std::string, TurnReading> readings_;           // by uid, without GPUs
 };
 

@@ -19,7 +19,7 @@ std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool p
       *container->probe_patience <= kLeastProbePatience) {
     return TurnRefusal{"probes",
                        "a probe of its container would fail; use a TCP probe, or one whose "
-                       "periodSeconds x failureThreshold + timeoutSeconds is above 140"};
+                       "periodSeconds x (failureThreshold - 1) + timeoutSeconds is above 140"};
   }
   if (probed) return TurnRefusal{"cpu_probe", "its CPU is being probed"};
   return std::nullopt;
@@ -36,11 +36,11 @@ std::map<std::string, WallTime> PodsToSuspend(const std::map<std::string, TurnPo
     if (pod.turn == nullptr || !pod.runs || pod.refused || pod.turn->RunsAt(now)) continue;
     if (pod.resumed_at && now - *pod.resumed_at < kLeastTimeBetween) continue;
     const std::vector<std::string>& with = pod.turn->with;
-    const bool waits = std::any_of(with.begin(), with.end(), [&, me = uid](const auto& other) {
-      return other != me && runs(other);
-    });
+    const bool is_needed_by_another =
+        std::any_of(with.begin(), with.end(),
+                    [&, me = uid](const auto& other) { return other != me && runs(other); });
     const std::optional<WallTime> end = pod.turn->NextSwitch(now);
-    if (waits && end) suspended.emplace(uid, *end);
+    if (is_needed_by_another && end) suspended.emplace(uid, *end);
   }
   return suspended;
 }

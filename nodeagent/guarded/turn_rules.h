@@ -3,9 +3,9 @@
 // Decides which pods of a node are suspended now, from the turns that the controller planned
 // (cluster/gpu_turn.h) and the state of the pods on the node.
 //
-// A pod is suspended only if all of these are true: its turn says so, the plan is renewed, another
-// pod of the plan runs on this node, and the node has no reason to refuse. So an outdated turn
-// costs nothing.
+// A pod is suspended only if all of these are true: its turn says so, the controller still renews
+// the plan, another pod of the plan runs on this node, and the node has no reason to refuse. So an
+// outdated turn costs nothing.
 //
 // Threading: pure.
 

@@ -278,8 +278,7 @@ void Shrinker::Report(Work& work, std::string_view reason, const Error& error) {
 void Shrinker::RecordEvent(const Work& work, const char* type, const char* reason,
                            std::string message) {
   log_.Info(message, {{"pod", work.pod.Key()}, {"reason", reason}});
-  events_.Record(
-      {work.pod.pod_namespace, work.pod.name, work.pod.uid, type, reason, std::move(message)});
+  events_.Record(kube::AboutPod(work.pod, type, reason, std::move(message)));
 }
 
 }  // namespace synergy::nodeagent

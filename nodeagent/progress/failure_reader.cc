@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -22,6 +23,16 @@ namespace {
 constexpr Duration kIdleLook = std::chrono::milliseconds(500);
 // Reading may use at most 1/kPartOfCore of a core.
 constexpr int kPartOfCore = 10;
+// Returns whether the kubelet has moved the log's beginning to another file, whose name begins with
+// this one's.
+bool WasRotated(const std::filesystem::path& file) {
+  std::error_code error;
+  for (const auto& other : std::filesystem::directory_iterator(file.parent_path(), error)) {
+    if (other.path().filename().string().starts_with(file.filename().string() + ".")) return true;
+  }
+  return static_cast<bool>(error);
+}
+
 constexpr auto kMostRead = static_cast<off_t>(synergy::LogTail::kMostBytes);
 
 }  // namespace
@@ -36,6 +47,7 @@ Result<LogEvidence> ReadLogEnd(const std::string& file) {
     return Fail(ErrorCode::kInvalid, fmt::format("{} is not a file", file));
   off_t at = std::max<off_t>(now.st_size - kMostRead, 0);
   bool mid_line = at > 0;
+  const bool whole = at == 0 && !WasRotated(file);
   synergy::LogTail tail(ContainerLog::Form::kCri);
   std::array<char, size_t{32} << 10> piece;
   while (at < now.st_size) {
@@ -57,7 +69,9 @@ Result<LogEvidence> ReadLogEnd(const std::string& file) {
   const LogReading reading = ReadLog(tail);
   LogEvidence evidence{.finished = reading.finished,
                        .iterations = reading.iterations,
-                       .since_iteration = reading.since_iteration};
+                       .since_iteration = reading.since_iteration,
+                       .checkpoint = reading.checkpoint};
+  if (whole) evidence.first_iteration = reading.first_iteration;
   if (reading.finding) {
     evidence.rule = reading.finding->rule->name;
     evidence.evidence = reading.finding->evidence;
@@ -96,9 +110,10 @@ void FailureReader::Remove(const wire::ResizeStatus& pod) {
 }
 
 void FailureReader::Keep(const wire::ResizeStatus& pod) {
-  if (!pod.fungible) return;
+  if (!pod.fungible && !(pod.is_launcher && !pod.containers.empty())) return;
+  const std::string& name = pod.fungible ? pod.fungible->container : pod.containers.front().name;
   for (const wire::ResizeStatus::Container& container : pod.containers) {
-    if (container.name != pod.fungible->container) continue;
+    if (container.name != name) continue;
     const Watched watched{pod.pod_namespace, pod.name, container.name, container.restarts};
     if (container.ended_run && container.exit_code != 0)
       Enqueue(pod.uid, watched, *container.ended_run);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads from the logs of the node's managed pods why their containers ended
-// (failure/log_findings.h). For the controller, it keeps only the line that shows the reason
-// (docs/failures.md).
+// Reads from the logs of the node's managed pods, and of launchers without GPUs, why their
+// containers ended (failure/log_findings.h). For the controller, it keeps only the line that shows
+// the reason (docs/failures.md).
 //
 //   watch -> queue, by namespace in turns -> the end of FOLDER/RUN.log -> EndedRun, for 15 minutes
 //

@@ -15,9 +15,10 @@ namespace synergy::nodeagent {
 Result<std::string> ReadPage(const std::string& ip, uint16_t port, const std::string& path,
                              const std::stop_token& stop) {
   const bool v6 = ip.find(':') != std::string::npos;
-  http::ClientOptions options;
-  options.base_url =
+  const std::string base_url =
       v6 ? fmt::format("http://[{}]:{}", ip, port) : fmt::format("http://{}:{}", ip, port);
+  http::ClientOptions options;
+  options.base_url = base_url;
   options.connect_timeout = std::chrono::seconds(1);
   options.read_timeout = std::chrono::seconds(2);
   options.transfer_timeout = std::chrono::seconds(4);
@@ -31,7 +32,7 @@ Result<std::string> ReadPage(const std::string& ip, uint16_t port, const std::st
   if (!response) return Fail(response.error());
   if (response->status != 200) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("http://{}:{}{} answers {}", ip, port, path, response->status));
+                fmt::format("{}{} returned status {}", base_url, path, response->status));
   }
   return std::move(response->body);
 }

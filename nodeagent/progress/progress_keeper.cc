@@ -166,7 +166,7 @@ std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
     metrics_.CountError("gpu_busy_unreadable");
     problem = busy.error().message;
     if (problem != busy_problem_)
-      log_.Warn("no source says how busy the node's GPUs are", {{"error", problem}});
+      log_.Warn("cannot read how busy the node's GPUs are", {{"error", problem}});
   }
   busy_problem_ = std::move(problem);
   if (!busy) return std::nullopt;
@@ -466,8 +466,7 @@ void ProgressKeeper::Report(const wire::ResizeStatus& pod, Reported& reported,
   log_.Warn("the progress of a pod cannot be seen",
             {{"pod", pod.Key()}, {"reason", reason}, {"error", message}});
   if (!pods_fault) return;
-  events_.Record(
-      {pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyProgressUnseen", message});
+  events_.Record(kube::AboutPod(pod, "Warning", "SynergyProgressUnseen", message));
 }
 
 template <class Kept>

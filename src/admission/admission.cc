@@ -168,11 +168,9 @@ class Admission {
     figures.profile = use.name;
     figures.profile_generation = use.generation;
     figures.hint = use.hint;
-    // The profiler does not measure slices.
-    if (!pod_.SharesGpus()) {
-      figures.workload = WorkloadOf(pod_);
-      figures.alike = LooserIdentitiesOf(pod_);
-    }
+    // The profiler does not measure slices, but packs of workloads are measured.
+    if (!pod_.SharesGpus() || pod_.may_pack) figures.workload = WorkloadOf(pod_);
+    if (!pod_.SharesGpus()) figures.alike = LooserIdentitiesOf(pod_);
     if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     figures.progress_file = pod_.progress_file == "true";
     if (!pod_.progress_file.empty() && !figures.progress_file)

@@ -47,6 +47,7 @@ PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler) {
   created.exists = true;
   created.workload = fungible.workload;
   created.alike = fungible.alike;
+  created.may_pack = fungible.may_pack;
   const ResourceVector& has = fungible.requested;
   created.gpu_containers.push_back(
       {0,

@@ -82,6 +82,7 @@ struct PodToAdmit {
   // Values of annotations; empty: none.
   std::string progress_file = {};
   std::string expected_duration = {};
+  bool may_pack = false;  // on a GPU that it shares, it may run at the same time as others
 
   // Returns whether it has slices of GPUs, and no whole ones.
   bool SharesGpus() const;

@@ -24,9 +24,6 @@ bool HasManaged(const NodeState& node) {
                      [](const auto& pod) { return pod->fungible != nullptr; });
 }
 
-// After this long without a request for preemption, a pod's next request starts a new wait.
-constexpr Duration kForgetAfter = std::chrono::minutes(10);
-
 }  // namespace
 
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
@@ -126,9 +123,9 @@ std::vector<NodeVictims> SelectVictimsByNode(
   return nodes;
 }
 
-bool PreemptionDelay::Lasts(const std::string& uid, Instant now) {
+bool BoundedWait::Lasts(const std::string& uid, Instant now) {
   std::erase_if(asked_,
-                [now](const auto& entry) { return now - entry.second.last > kForgetAfter; });
+                [this, now](const auto& entry) { return now - entry.second.last > forget_after_; });
   Asked& asked = asked_.try_emplace(uid, Asked{now, now}).first->second;
   asked.last = now;
   return now - asked.first < limit_;
@@ -136,6 +133,7 @@ bool PreemptionDelay::Lasts(const std::string& uid, Instant now) {
 
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
                                               std::vector<Reservation> places) {
+  if (!node.exists) return {};
   std::erase_if(places,
                 [&](const Reservation& place) { return place.pod->node != node.detail->name; });
   std::stable_sort(places.begin(), places.end(), [](const Reservation& a, const Reservation& b) {

@@ -7,7 +7,7 @@
 // (pkg/scheduler/framework/plugins/defaultpreemption): first pods whose eviction would violate a
 // PodDisruptionBudget, then those of high priority.
 //
-// Threading: the functions are pure; a PreemptionDelay has one owner.
+// Threading: the functions are pure; a BoundedWait has one owner.
 
 #include <cstdint>
 #include <map>
@@ -56,13 +56,13 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,
                               std::vector<bool>& violating);
 
-// Limits how long a pod waits for the tuner instead of evicting others. The limit is needed because
-// the tuner may be down.
-class PreemptionDelay {
+// Limits how long each pod waits for what may never come.
+class BoundedWait {
  public:
-  explicit PreemptionDelay(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}
+  // After `forget_after` without a call, a pod's next call begins a new wait.
+  BoundedWait(Duration limit, Duration forget_after) : limit_(limit), forget_after_(forget_after) {}
 
-  // Returns whether the pod can wait longer. Call it whenever preemption is considered for the pod.
+  // Returns whether the pod may wait longer. Call it whenever it would wait.
   bool Lasts(const std::string& uid, Instant now);
 
  private:
@@ -72,8 +72,14 @@ class PreemptionDelay {
   };
 
   const Duration limit_;
+  const Duration forget_after_;
   std::map<std::string, Asked> asked_;
 };
+
+// How long a pod waits for the tuner instead of evicting others. The tuner may be down.
+inline BoundedWait PreemptionDelay() {
+  return {std::chrono::seconds(30), std::chrono::minutes(10)};
+}
 
 // Returns the places of lost gang members (cluster/state/replacements.h) whose release would make
 // `pod` fit on the node, where it does not fit now. Takes places of the lowest priorities first,

@@ -30,4 +30,18 @@ bool MayFitSoon(const Pod& pod, const NodeState& node) {
   return CheckFit(pod, soon).none();
 }
 
+bool IsLate(const Pod& pod, const NodeState& node, const std::function<bool(const Pod&)>& counts) {
+  if (!node.exists) return true;
+  NodeState counted = node;
+  counted.loans = {};
+  for (const auto& share : node.detail->pods) {
+    if (!counts(*share)) counted = WithoutPod(counted, *share);
+  }
+  const FitFailures failures = CheckFit(pod, counted);
+  return (failures.Has(FitFailures::kTooManyPods) || failures.Has(FitFailures::kGpus) ||
+          failures.Has(FitFailures::kCpu) || failures.Has(FitFailures::kMemory) ||
+          failures.Has(FitFailures::kOther)) &&
+         !Unresolvable(failures, pod.requests, counted);
+}
+
 }  // namespace synergy

@@ -85,6 +85,19 @@ ChangeKind InverseOf(ChangeKind kind) {
   }
 }
 
+namespace {
+
+// Returns the CPU of a loan that the pod requests but its node does not count, because the kubelet
+// has refused the resize for good.
+MilliCpu Uncounted(const ManagedContainer& pod) {
+  const bool by_loan = IsOfLoan(pod.change->kind) && !pod.ChangedByHand() && !pod.Unrecorded();
+  if (!by_loan || pod.resize != ResizeState::kInfeasible) return MilliCpu(0);
+  const MilliCpu held = pod.Counted(LargerOf(pod.in_force, pod.set_aside)).cpu;
+  return std::max(pod.Counted(pod.requested).cpu - held, MilliCpu(0));
+}
+
+}  // namespace
+
 MilliCpu ManagedContainer::LoanBalance() const {
   if (!change) return MilliCpu(0);
   // The counted requests include the announced growth.
@@ -95,7 +108,7 @@ MilliCpu ManagedContainer::LoanBalance() const {
     return counted ? MilliCpu(0) : Counted(whole).cpu - Counted(requested).cpu;
   }
   const bool grows = counted && change->kind == ChangeKind::kBorrowed;
-  return MilliCpu(0) - (grows ? change->borrowed : Borrows());
+  return Uncounted(*this) - (grows ? change->borrowed : Borrows());
 }
 
 ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {

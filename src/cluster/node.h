@@ -40,6 +40,10 @@ struct GpuKinds {
     return products.empty() ||
            std::find(products.begin(), products.end(), product) != products.end();
   }
+  // Returns the product of all GPUs; empty if they have several products or theirs is unknown.
+  std::string OnlyProduct() const {
+    return products.size() == 1 ? products.front() : std::string();
+  }
   bool operator==(const GpuKinds&) const = default;
 };
 

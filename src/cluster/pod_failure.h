@@ -50,6 +50,16 @@ struct ContainerEnd {
   std::string image_id;  // the digest of the image that it ran; empty: unknown
 };
 
+// A container that has never run, and is not about to be created.
+struct ContainerWait {
+  std::string container;
+  std::string reason;
+  std::string message;
+};
+
+// The `run` of the record of a container that has never run.
+inline constexpr int32_t kNeverRan = -1;
+
 // The parts of a pod that matter to a failure.
 struct EndedPod {
   std::string uid;
@@ -67,14 +77,16 @@ struct EndedPod {
   Slices slices;                   // of GPUs that it shares with other pods
   int64_t slices_per_gpu = 0;      // of its node; 0: unknown
   std::optional<bool> shared_gpu;  // other pods may use the same GPU; absent: unknown
-  bool managed = false;            // Synergy's scheduler placed it, and it has GPUs or slices
-  bool failed = false;             // the whole pod failed; otherwise only containers were restarted
+  // Synergy's scheduler placed it. Without GPUs and slices it is a job's launcher or submitter.
+  bool managed = false;
+  bool failed = false;  // the whole pod failed; otherwise only containers were restarted
   bool deleting = false;
   std::string reason;  // of the pod: "Evicted"
   std::string message;
   std::vector<std::string> conditions;  // "TYPE/REASON" of those that are True
   std::string condition_message;        // of DisruptionTarget
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
+  std::vector<ContainerWait> waits;     // containers that have never run, and why
   WallTime created{};
   WallTime asked_to_end{};    // when it was deleted; unset: it was not
   WallTime last_condition{};  // the last transition of a condition
@@ -96,7 +108,7 @@ struct FailureRecord {
   std::string pod;
   std::string uid;
   std::string container;
-  int32_t run = 0;
+  int32_t run = 0;  // kNeverRan: the pod has not failed, it waits for what the record reports
   std::string node;
   ObjectOwner owner;  // the outermost owner: a JobSet, not its Job
   std::string queue;
@@ -134,7 +146,13 @@ struct FailureRecord {
   // attempt gets.
   WallTime enlarged{};
   Bytes larger;
+  // From the last line that reports a checkpoint to the end; absent: there is none, or it is
+  // unknown.
+  std::optional<Duration> unsaved;
+  // From the start of the run to its first iteration; absent: unknown.
+  std::optional<Duration> startup;
 
+  bool HasRun() const { return run != kNeverRan; }
   bool operator==(const FailureRecord&) const = default;
 };
 

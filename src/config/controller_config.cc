@@ -191,6 +191,12 @@ ControllerConfig ReadController(const YAML::Node& root) {
   if (config.turns.enabled && !config.progress.enabled) {
     Reject(root, "turns.enabled: needs progress.enabled, because node agents report shared GPUs");
   }
+  if (config.turns.enabled && config.progress.interval > std::chrono::seconds(20)) {
+    Reject(
+        root,
+        "turns.enabled: needs a progress.interval of 20s or less, because node agents let all pods "
+        "run after a minute without a query");
+  }
   if (config.turns.packing && !config.turns.enabled) {
     Reject(root,
            "turns.packing: needs turns.enabled, because only pods that take turns are packed");

@@ -39,4 +39,11 @@ inline tl::unexpected<Error> Fail(ErrorCode code, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::make_unexpected(std::move(error)); }
 
+// Returns whether the other side could not process any request, so that others fail, too. All other
+// errors concern one request.
+inline bool IsOutage(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kOverloaded ||
+         error.code == ErrorCode::kTimeout || error.code == ErrorCode::kCancelled;
+}
+
 }  // namespace synergy

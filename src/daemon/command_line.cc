@@ -42,6 +42,11 @@ void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
   key->needs(certificate);
 }
 
+void CommandLine::AddGpuResource(std::string& out) {
+  Add("--gpu-resource", out,
+      "Resource name of the GPUs that Synergy manages (default nvidia.com/gpu)");
+}
+
 void CommandLine::AddProbeSocket(std::string& out) {
   Add("--probe-socket", out,
       "Also answer --check-health and --check-ready on an abstract Unix socket of this name, which "

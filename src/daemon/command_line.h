@@ -76,6 +76,8 @@ class CommandLine {
   void AddSwitch(const std::string& name, bool& out, const std::string& help);
   // Adds --tls-cert-file and --tls-private-key-file, which require each other.
   void AddTls(std::string& certificate_file, std::string& key_file);
+  // Adds --gpu-resource.
+  void AddGpuResource(std::string& out);
   // Adds --probe-socket.
   void AddProbeSocket(std::string& out);
   // Adds --metrics-authorization.

@@ -517,6 +517,8 @@ LogReading ReadLog(const LogTail& log) {
   LogReading reading = Reading(log).Conclude();
   const TrainingProgress progress = log.Progress();
   reading.iterations = std::max(reading.iterations, progress.counted);
+  reading.checkpoint = progress.checkpoint;
+  reading.first_iteration = progress.first_training;
   if (!progress.last_training) return reading;
   for (auto line = log.lines().rbegin(); line != log.lines().rend(); ++line) {
     if (!line->time) continue;

@@ -29,6 +29,10 @@ struct LogReading {
   int64_t iterations = 0;  // iterations that the log shows
   // Time from the last iteration to the end of the log; absent if unknown.
   std::optional<Duration> since_iteration;
+  // Times of the last line that reports a checkpoint, and of the first iteration; absent if
+  // unknown.
+  std::optional<WallTime> checkpoint;
+  std::optional<WallTime> first_iteration;
 };
 
 // Prefers tracebacks: it takes the last one that is not from a launcher's wrapper, and in a chain

@@ -37,13 +37,14 @@ class LogTail {
 
   const std::deque<TimedLine>& lines() const { return lines_; }
   // Iterations of the whole log, not only of its tail.
-  TrainingProgress Progress() const { return meter_.Current(); }
+  TrainingProgress Progress() const;
 
  private:
   void Add(std::string_view text, std::optional<WallTime> time);
 
   ContainerLog log_;
   ProgressMeter meter_;
+  std::optional<WallTime> checkpoint_;
   std::deque<TimedLine> lines_;
   size_t bytes_ = 0;
 };

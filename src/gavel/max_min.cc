@@ -62,7 +62,7 @@ Result<MaxMinAnswer> MaxMin(const GavelProblem& problem, std::span<const double>
     if (!answer) return Fail(answer.error());
     if (*answer) return std::move(**answer);
   }
-  return Fail(ErrorCode::kUnavailable, "the solver found no optimum of the throughputs");
+  return Fail(ErrorCode::kUnavailable, "the solver found no optimum for these throughputs");
 }
 
 Result<GavelShares> GreatestSum(const GavelProblem& problem, std::span<const double> floors,

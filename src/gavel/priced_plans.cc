@@ -12,13 +12,13 @@
 namespace synergy {
 namespace {
 
-// Three limits: the final bound on the relative gain of any other plan; a weaker bound if rounding
-// in the master program prevents an improvement; and the smallest step that counts as an
-// improvement.
+// All relative. The search ends when no other plan is better by more than this.
 constexpr double kProof = 1e-8;
-constexpr double kProofAtRest = 1e-6;
-constexpr double kRest = 1e-11;
-constexpr double kSmallestValue = 1e-3;  // a level may stay at 0; about 1 is usual
+// The same, once rounding in the master program blocks progress.
+constexpr double kProofWhenStalled = 1e-6;
+// A smaller step counts as no progress.
+constexpr double kSmallestStep = 1e-11;
+constexpr double kSmallestValue = 1e-3;  // the level may be 0; normally it is about 1
 constexpr int kMostPlans = 600;
 constexpr double kNoSlope = 1e-6;  // relative to the total of all jobs' slopes, which is 1
 constexpr double kBend = 1e-9;     // relative distance from a throughput that may be at a bend
@@ -64,9 +64,9 @@ class Search {
       PricedPlan made = MakePlan(Prices());
       const double size = std::max(std::abs(mean_.value()), kSmallestValue);
       const double better = made.surplus - mean_.own_price();
-      const bool rests = mean_.value() - before <= kRest * size;
-      if (better <= (rests ? kProofAtRest : kProof) * size) {
-        if (memory != nullptr) *memory = PricesOfUse();
+      const bool stalls = mean_.value() - before <= kSmallestStep * size;
+      if (better <= (stalls ? kProofWhenStalled : kProof) * size) {
+        if (memory != nullptr) *memory = PricesInUse();
         return true;
       }
       before = mean_.value();
@@ -145,7 +145,7 @@ class Search {
   }
 
   // Returns the prices of the plans in the mean, followed by the last prices.
-  PriceMemory PricesOfUse() const {
+  PriceMemory PricesInUse() const {
     PriceMemory prices;
     for (size_t i = 0; i < plans_.size(); ++i) {
       if (mean_.weights()[i + 1] > 0) prices.push_back(plans_[i].prices);
@@ -185,7 +185,7 @@ double LevelOfGrowth(std::vector<Bend>& bends, double growth) {
   return begin != end && begin->second >= growth ? begin->first : kUnbounded;
 }
 
-// Finds the level at which one more unit costs 1.
+// Finds the level at which raising it by one costs 1.
 class LevelPricer {
  public:
   LevelPricer(const GavelProblem& problem, std::span<const double> base,
@@ -239,8 +239,8 @@ class LevelPricer {
   double highest_;
 };
 
-// Gives each job the throughput that pays according to the hulls, which include the gains, but at
-// least its floor.
+// Gives each job the throughput of greatest value at the hulls' prices, which include the gains,
+// but at least its floor.
 class SumPricer {
  public:
   explicit SumPricer(std::span<const double> floors) : floors_(floors) {}
@@ -258,7 +258,7 @@ class SumPricer {
   std::span<const double> floors_;
 };
 
-// Returns the level that the shares give to all jobs.
+// Returns the greatest level that the shares give to every job.
 double LevelOf(const GavelProblem& problem, std::span<const double> base,
                std::span<const double> rise, const GavelShares& shares) {
   const std::vector<double> throughputs = ThroughputsOf(problem, shares);
@@ -294,7 +294,7 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
     double price = 0;
     if (scaled[job] > 0) {
       const std::span<const CostHulls::Vertex> hull = hulls.Of(job);
-      // At a bend, take the slope below it, which is certain.
+      // At a bend the slope is ambiguous; take the one below it.
       const double less = throughput * (1 - kBend);
       price = scaled[job] * CostHulls::Slope(hull, CostHulls::SegmentTo(hull, less));
       if (throughput >= pricer.best(job) * (1 - kBend)) price = 1;  // has only its best type

@@ -43,9 +43,47 @@ std::optional<Likeness> ToMeanOfOne(const KnownSpeeds& other) {
   return Likeness{1, count / sum};
 }
 
+// Returns the estimates by one group for types on which `own` is unknown; nullopt for types that
+// the group does not know, either. `is_known`: whether `own` has a speed above 0.
+std::vector<std::optional<double>> EstimateBy(const std::vector<KnownSpeeds>& group,
+                                              const KnownSpeeds& own, bool is_known) {
+  std::vector<std::optional<Likeness>> alike;
+  for (const KnownSpeeds& other : group)
+    alike.push_back(is_known ? Compare(own, other) : ToMeanOfOne(other));
+  std::vector<std::optional<double>> estimates(own.size());
+  for (size_t type = 0; type < own.size(); ++type) {
+    if (own[type]) continue;
+    double nearest = -1;
+    for (size_t at = 0; at < group.size(); ++at) {
+      if (alike[at] && group[at][type]) nearest = std::max(nearest, alike[at]->cosine);
+    }
+    double of_nearest = 0;
+    double nearest_count = 0;
+    double of_all = 0;
+    double count = 0;
+    for (size_t at = 0; at < group.size(); ++at) {
+      if (!alike[at] || !group[at][type]) continue;
+      const double estimate = *group[at][type] * alike[at]->scale;
+      of_all += estimate;
+      ++count;
+      if (alike[at]->cosine < nearest - kSameDistance) continue;
+      of_nearest += estimate;
+      ++nearest_count;
+    }
+    if (count > 0) estimates[type] = 0.5 * of_nearest / nearest_count + 0.5 * of_all / count;
+  }
+  return estimates;
+}
+
 }  // namespace
 
-std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const KnownSpeeds> others) {
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own,
+                                      std::span<const std::vector<KnownSpeeds>> groups) {
   double own_sum = 0;
   double own_count = 0;
   for (const std::optional<double>& speed : own) {
@@ -53,35 +91,21 @@ std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const Kn
     own_sum += *speed;
     ++own_count;
   }
-  std::vector<std::optional<Likeness>> alike;
-  for (const KnownSpeeds& other : others)
-    alike.push_back(own_sum > 0 ? Compare(own, other) : ToMeanOfOne(other));
+  std::vector<std::vector<double>> estimates(own.size());  // by type
+  for (const std::vector<KnownSpeeds>& group : groups) {
+    const auto of_group = EstimateBy(group, own, own_sum > 0);
+    for (size_t type = 0; type < own.size(); ++type) {
+      if (of_group[type]) estimates[type].push_back(*of_group[type]);
+    }
+  }
+  const double nothing = own_sum > 0 ? own_sum / own_count : 1;
   std::vector<TypeSpeed> speeds;
   for (size_t type = 0; type < own.size(); ++type) {
     if (own[type]) {
       speeds.push_back({*own[type], false});
-      continue;
+    } else {
+      speeds.push_back({estimates[type].empty() ? nothing : Median(estimates[type]), true});
     }
-    double nearest = -1;
-    for (size_t at = 0; at < others.size(); ++at) {
-      if (alike[at] && others[at][type]) nearest = std::max(nearest, alike[at]->cosine);
-    }
-    double of_nearest = 0;
-    double nearest_count = 0;
-    double of_all = 0;
-    double count = 0;
-    for (size_t at = 0; at < others.size(); ++at) {
-      if (!alike[at] || !others[at][type]) continue;
-      const double estimate = *others[at][type] * alike[at]->scale;
-      of_all += estimate;
-      ++count;
-      if (alike[at]->cosine < nearest - kSameDistance) continue;
-      of_nearest += estimate;
-      ++nearest_count;
-    }
-    const double nothing = own_sum > 0 ? own_sum / own_count : 1;
-    speeds.push_back(
-        {count > 0 ? 0.5 * of_nearest / nearest_count + 0.5 * of_all / count : nothing, true});
   }
   return speeds;
 }

@@ -10,6 +10,9 @@
 // speeds on each type relative to their averages. If nothing is known of any workload, all types
 // are alike.
 //
+// Workloads come in groups, one for each namespace. Each group makes an estimate, and the median of
+// these counts, so that no namespace alone decides about the others' jobs.
+//
 // Threading: pure.
 
 #include <optional>
@@ -29,8 +32,12 @@ struct TypeSpeed {
   bool operator==(const TypeSpeed&) const = default;
 };
 
-// Returns speeds per type, in the unit of `own` if that has a value above 0. REQUIRES: `others`
-// have equally many types.
-std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const KnownSpeeds> others);
+// Returns speeds per type, in the unit of `own` if that has a value above 0. REQUIRES: all in
+// `groups` have equally many types.
+std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own,
+                                      std::span<const std::vector<KnownSpeeds>> groups);
+
+// REQUIRES: `values` is not empty.
+double Median(std::vector<double> values);
 
 }  // namespace synergy

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How long a connection may be idle before it is no longer reused. Servers close idle connections
-// (Go's API server after 90 s), and a request that crosses with the close may or may not have taken
+// (Go's API server after 90 s), and a request sent just as the server closes may or may not take
 // effect.
 constexpr std::chrono::seconds kReusedWithin{30};
 
@@ -35,9 +35,9 @@ bool IsLine(std::string_view text, unsigned char lowest) {
 // Line ends and spaces would change how the server reads the request.
 Result<> Check(const ClientRequest& request) {
   if (request.method.empty() || !IsLine(request.method, 'A'))
-    return Fail(ErrorCode::kInvalid, "not an HTTP method");
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not an HTTP method", request.method));
   if (request.path.empty() || request.path.front() != '/' || !IsLine(request.path, '!')) {
-    return Fail(ErrorCode::kInvalid, "not an HTTP path");
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not an HTTP path", request.path));
   }
   for (const auto& [name, value] : request.headers) {
     if (name.empty() || !IsLine(name, '!') || !IsLine(value, ' ')) {
@@ -124,9 +124,9 @@ class PooledClient final : public Client {
         Keep(std::move(kept));
         return std::move(outcome.response);
       }
-      if (outcome.response.error().code == ErrorCode::kCancelled)
-        return std::move(outcome.response);
-      if (!outcome.not_sent && !(outcome.ended_unanswered && IsRepeatable(request)))
+      const bool may_repeat =
+          outcome.not_sent || (outcome.ended_unanswered && IsRepeatable(request));
+      if (outcome.response.error().code == ErrorCode::kCancelled || !may_repeat)
         return std::move(outcome.response);
     }
     auto fresh = ClientConnection::Open(target_, certificates_ ? certificates_->Current() : nullptr,
@@ -138,7 +138,7 @@ class PooledClient final : public Client {
     return std::move(outcome.response);
   }
 
-  // Takes the most recently used connection; the others may grow old and be closed.
+  // Takes the most recently used connection, so that the others can expire.
   std::unique_ptr<ClientConnection> Take() {
     std::vector<Idle> ended;  // closed outside the lock
     const std::lock_guard lock(mutex_);

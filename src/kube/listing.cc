@@ -5,14 +5,9 @@
 #include <fmt/format.h>
 
 namespace synergy::kube {
+namespace {
 
-std::string Selectors(const std::string& fields, const std::string& labels) {
-  std::string query;
-  if (!fields.empty()) query += "&fieldSelector=" + Escape(fields);
-  if (!labels.empty()) query += "&labelSelector=" + Escape(labels);
-  return query;
-}
-
+// Returns the page for this token, which is empty for the first page.
 Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
                             const std::string& continue_token, int& page_size,
                             const std::stop_token& stop) {
@@ -30,6 +25,36 @@ Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
     if (answer.error().code != ErrorCode::kTooLarge || page_size == 1) return answer;
     page_size /= 2;
   }
+}
+
+}  // namespace
+
+std::string Selectors(const std::string& fields, const std::string& labels) {
+  std::string query;
+  if (!fields.empty()) query += "&fieldSelector=" + Escape(fields);
+  if (!labels.empty()) query += "&labelSelector=" + Escape(labels);
+  return query;
+}
+
+std::string ListPath(std::string_view group, std::string_view plural,
+                     const std::string& object_namespace) {
+  if (object_namespace.empty()) return fmt::format("{}{}", group, plural);
+  return fmt::format("{}namespaces/{}/{}", group, Escape(object_namespace), plural);
+}
+
+Result<> ForEachPage(ApiClient& client, const ListRequest& request,
+                     const std::function<Result<std::string>(std::string page)>& read,
+                     const std::stop_token& stop) {
+  std::string continue_token;
+  int page_size = request.page_size;
+  do {
+    Result<std::string> page = GetPage(client, request, continue_token, page_size, stop);
+    if (!page) return Fail(page.error());
+    Result<std::string> next = read(*std::move(page));
+    if (!next) return Fail(next.error());
+    continue_token = *std::move(next);
+  } while (!continue_token.empty());
+  return {};
 }
 
 std::string Escape(std::string_view text) {

@@ -33,12 +33,16 @@ struct ListRequest {
 // Returns "&fieldSelector=...&labelSelector=...", without the empty parts.
 std::string Selectors(const std::string& fields, const std::string& labels);
 
-// Returns the page for this token, which is empty for the first page. `page_size`, initially the
-// request's, is the number of objects to request. It is halved while a response exceeds the
-// client's limit, and doubled again later.
-Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
-                            const std::string& continue_token, int& page_size,
-                            const std::stop_token& stop = {});
+// Joins "/apis/x/v1/" and "jobs", for one namespace, or for all if it is empty.
+std::string ListPath(std::string_view group, std::string_view plural,
+                     const std::string& object_namespace = {});
+
+// Passes every page, as the server sent it, to `read`, which returns the token of the next page;
+// empty after the last. The number of objects requested, initially the request's, is halved while a
+// response exceeds the client's limit, and doubled again later.
+Result<> ForEachPage(ApiClient& client, const ListRequest& request,
+                     const std::function<Result<std::string>(std::string page)>& read,
+                     const std::stop_token& stop = {});
 
 template <class T>
 struct Listing {
@@ -57,21 +61,18 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
     all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
   };
   Listing<T> listing;
-  std::string continue_token;
-  int page_size = request.page_size;
-  do {
-    // If a later page is refused as too old (410), the earlier pages are also useless.
-    Result<std::string> answer = GetPage(client, request, continue_token, page_size, stop);
-    if (!answer) return Fail(answer.error());
-    Result<wire::ListPage<T>> page = reader.ReadList<T>(*std::move(answer));
+  const auto read = [&](std::string text) -> Result<std::string> {
+    Result<wire::ListPage<T>> page = reader.ReadList<T>(std::move(text));
     if (!page) return Fail(page.error());
     if (listing.resource_version.empty()) listing.resource_version = page->resource_version;
     append(listing.items, page->items);
     append(listing.problems, page->problems);
     append(listing.unread, page->unread);
-    continue_token = std::move(page->continue_token);
     if (on_page) on_page();
-  } while (!continue_token.empty());
+    return std::move(page->continue_token);
+  };
+  // If a later page is refused as too old (410), the earlier pages are also useless.
+  if (const Result<> all = ForEachPage(client, request, read, stop); !all) return Fail(all.error());
   return listing;
 }
 

@@ -26,7 +26,7 @@ void AddDevices(const std::string& node, const DeviceGauges& gauges, Families& o
   {
     ScrapedFamily registered(
         out, "synergy_device_plugin_registered",
-        "Whether the kubelet has the resource registered and watches its devices.");
+        "Whether the resource is registered with the kubelet, which watches its devices.");
     for (const auto& entry : gauges.resources)
       registered.Add({{"resource", entry.resource}}, entry.registered);
   }
@@ -42,7 +42,8 @@ void AddProgram(const std::string& node, const DeviceGauges& gauges, Families& o
   AddGauge(out, "synergy_device_plugin_gpus_without_xids",
            "GPUs whose Xids the driver does not report.", gauges.without_events, OfNode(node));
   AddGauge(out, "synergy_device_plugin_stopped",
-           "Whether it offers nothing, because another component of the node offers the GPUs.",
+           "Whether the plugin offers nothing because another component of the node offers the "
+           "GPUs.",
            gauges.stopped, OfNode(node));
   AddGauge(out, "synergy_device_plugin_source_up",
            "Whether the last reading of the GPUs (NVML or the inventory file) succeeded.",
@@ -88,6 +89,16 @@ class DeviceMetrics::Impl {
   std::function<DeviceGauges()> read_gauges;
 };
 
+namespace {
+
+void CountCall(Counters& calls, Histograms& durations, const std::string& resource,
+               std::string_view outcome, Duration duration) {
+  calls.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
+  durations.Add({{"resource", resource}}, kKubeletCallBuckets).Observe(ToSeconds(duration));
+}
+
+}  // namespace
+
 DeviceMetrics::DeviceMetrics(const std::string& node) : impl_(std::make_unique<Impl>(node)) {}
 DeviceMetrics::~DeviceMetrics() = default;
 
@@ -97,16 +108,12 @@ void DeviceMetrics::CountRegistration(const std::string& resource, std::string_v
 
 void DeviceMetrics::CountAllocate(const std::string& resource, std::string_view outcome,
                                   Duration duration) {
-  impl_->allocations.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
-  impl_->allocate_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
-      .Observe(ToSeconds(duration));
+  CountCall(impl_->allocations, impl_->allocate_duration, resource, outcome, duration);
 }
 
 void DeviceMetrics::CountPreferred(const std::string& resource, std::string_view outcome,
                                    Duration duration) {
-  impl_->preferred.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
-  impl_->preferred_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
-      .Observe(ToSeconds(duration));
+  CountCall(impl_->preferred, impl_->preferred_duration, resource, outcome, duration);
 }
 
 void DeviceMetrics::CountListSent(const std::string& resource) {
@@ -114,9 +121,8 @@ void DeviceMetrics::CountListSent(const std::string& resource) {
 }
 
 void DeviceMetrics::CountXid(const std::string& uuid, uint64_t xid) {
-  prometheus::Labels labels{{"uuid", uuid}, {"xid", std::to_string(xid)}};
-  if (!impl_->node.empty()) labels["node"] = impl_->node;
-  impl_->xids.Add(labels).Increment();
+  const LabelPairs labels = OfNode(impl_->node, {{"uuid", uuid}, {"xid", std::to_string(xid)}});
+  impl_->xids.Add({labels.begin(), labels.end()}).Increment();
 }
 
 void DeviceMetrics::CountSourceError() { impl_->source_errors.Increment(); }

@@ -72,7 +72,8 @@ class ExtenderMetrics {
   // Counts assumed places that were given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
 
-  // Counts filters that waited and retried before they refused every node: "found_room", "in_vain".
+  // Counts filters that waited and retried before they refused every node: "found_room", "in_vain";
+  // and those that made kube-scheduler retry, because the watches were late: "asked_again".
   void CountSecondLook(std::string_view outcome);
 
   // Counts calls that refused nodes to a pod because of GPU reservations.

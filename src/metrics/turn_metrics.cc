@@ -14,6 +14,8 @@ class TurnMetrics::Impl {
       MakeCounters(registry, "synergy_turns_plans_total", "Plans of turns, by outcome.");
   Counters& packs = MakeCounters(registry, "synergy_turns_packs_total",
                                  "Pairs of pods that ran on a GPU at the same time, by outcome.");
+  Counters& pack_results = MakeCounters(registry, "synergy_turns_pack_results_total",
+                                        "Results of packs in profiles, by outcome.");
 };
 
 TurnMetrics::TurnMetrics() : impl_(std::make_unique<Impl>()) {
@@ -21,6 +23,7 @@ TurnMetrics::TurnMetrics() : impl_(std::make_unique<Impl>()) {
   StartAtZero(impl_->plans, "outcome", {"complete", "incomplete"});
   StartAtZero(impl_->packs, "outcome",
               {"tried", "reused", "kept", "refused", "undone", "given_up"});
+  StartAtZero(impl_->pack_results, "outcome", {"written", "failed", "loaded", "ignored"});
   SetPods(0, 0, 0);
 }
 TurnMetrics::~TurnMetrics() = default;
@@ -36,6 +39,10 @@ void TurnMetrics::CountWrite(std::string_view outcome) { Count(impl_->writes, "o
 void TurnMetrics::CountPass(std::string_view outcome) { Count(impl_->plans, "outcome", outcome); }
 
 void TurnMetrics::CountPack(std::string_view outcome) { Count(impl_->packs, "outcome", outcome); }
+
+void TurnMetrics::CountPackResults(std::string_view outcome, size_t count) {
+  Count(impl_->pack_results, "outcome", outcome, static_cast<double>(count));
+}
 
 std::string TurnMetrics::Render() const { return RenderText(impl_->registry); }
 

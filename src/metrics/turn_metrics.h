@@ -25,6 +25,9 @@ class TurnMetrics {
   void CountPass(std::string_view outcome);
   // Counts what becomes of packs: as ToString(PackOutcome).
   void CountPack(std::string_view outcome);
+  // Counts writes of profiles' results of packs ("written", "failed"), and the results that a new
+  // leader takes over or not ("loaded", "ignored").
+  void CountPackResults(std::string_view outcome, size_t count = 1);
 
   // Returns the text exposition format (version 0.0.4).
   std::string Render() const;

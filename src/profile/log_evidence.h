@@ -23,6 +23,8 @@ struct LogEvidence {
   bool finished = false;                    // the log reports an end, and no error
   int64_t iterations = 0;                   // iterations that the log's tail shows
   std::optional<Duration> since_iteration;  // from the last of them to the log's end
+  std::optional<WallTime> checkpoint;       // of the last line that reports one
+  std::optional<WallTime> first_iteration;  // absent if the log's tail is not the whole log
 
   bool operator==(const LogEvidence&) const = default;
 };

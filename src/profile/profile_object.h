@@ -14,6 +14,7 @@
 #include "core/resources.h"
 #include "profile/job_profile.h"
 #include "profile/measured/measured_profile.h"
+#include "profile/measured/pack_record.h"
 #include "profile/training_profile.h"
 
 namespace synergy {
@@ -50,6 +51,7 @@ struct ProfileObject {
   // status.measured, which is the source of `profile` and of the points of `training` if the spec
   // has no points; nullopt: nothing measured yet.
   std::optional<MeasuredProfile> measured;
+  std::vector<PackRecord> packing;  // status.packing, without what cannot be read
   // Null if there are `problems`, or if nothing was measured yet.
   std::shared_ptr<const JobProfile> profile;
   std::vector<std::string> problems;  // "spec.points[3].cpu: ..."

@@ -15,15 +15,18 @@ constexpr int64_t kCountedMemory = 512 << 10;
 // KindOf receives at most this much of a line.
 constexpr size_t kLongestBefore = 256;
 
+// Matches "1,200".
+constexpr std::string_view kGrouped = R"(\d{1,3}(?:,\d{3})+\b)";
+
 // Matches a name, its separator, the number, and optionally the total after it. The name must not
 // be part of a longer one ("max_steps", "eval/step").
 Expression Counted(std::string_view name) {
   return {
       fmt::format(
-          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:(?:train(?:ing)?|current|completed|optimizer|update)[_/ ])?{}["']?\s*[=:#]?\s*[\[("']?\s*)re"
-          R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
+          R"re((?i)(?:^|[\s"'([{{,;|:>])(?:(?:train(?:ing)?|current|completed|optimizer|update)[_/ ])?{1}["']?\s*[=:#]?\s*[\[("']?\s*)re"
+          R"re((?P<iteration>{0}|\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>{0}|\d+))?)re"
           R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
-          name),
+          kGrouped, name),
       false, kCountedMemory};
 }
 
@@ -47,7 +50,7 @@ const Expression& Batch() {
 // "Epoch 1 | 100/1000 | loss 2.3", "Epoch: [1][100/1000] Loss 2.3".
 const Expression& Unnamed() {
   static const Expression expression(
-      R"re((?i)(?:^|[\])>:] |\bepoch *[:=#]? *\[?\d+(?:/\d+)?\]?[ ,:|-]*)\s*\[? *)re"
+      R"re((?i)(?:^|[\])>:] |\bepoch *[:=#]? *\[?\d+(?:/\d+)?(?:\]|[ ,:|-])[ ,:|-]*)\s*\[? *)re"
       R"re((?P<iteration>\d+) */ *(?P<total>\d+)(?: *\]| *[,|:;]| +-|\s)(?:[^\d:]|\d[^\d:]|\d\d[^:]))re",
       false, kCountedMemory);
   return expression;

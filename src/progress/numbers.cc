@@ -16,6 +16,7 @@ namespace {
 double Multiplier(char suffix) {
   switch (suffix) {
     case 'k':
+    case 'K':
       return 1e3;
     case 'M':
       return 1e6;
@@ -59,6 +60,17 @@ bool EndsWithEvaluation(std::string_view text) {
   });
 }
 
+// Returns "1200" for "1,200"; nullopt if a comma does not separate groups of three digits.
+std::optional<std::string> WithoutGroups(std::string_view text) {
+  std::string plain(text.substr(0, text.find(',')));
+  for (size_t at = plain.size(); at < text.size(); at += 4) {
+    const std::string_view group = text.substr(at, 4);
+    if (group.size() < 4 || group[0] != ',' || plain.empty()) return std::nullopt;
+    plain += group.substr(1);
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::optional<double> ReadNumber(std::string_view text) {
@@ -76,7 +88,9 @@ std::optional<int64_t> ReadCount(std::string_view text) {
     multiplier = Multiplier(text.back());
     text.remove_suffix(1);
   }
-  const std::optional<double> number = ReadNumber(text);
+  const auto plain = WithoutGroups(text);
+  if (!plain) return std::nullopt;
+  const std::optional<double> number = ReadNumber(*plain);
   // More than any training counts; sums of many such numbers fit into an int64_t.
   constexpr double kMost = 1e12;
   if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;

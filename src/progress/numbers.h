@@ -19,7 +19,7 @@ constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 
 // Parses "0.35", "5.9E+00".
 std::optional<double> ReadNumber(std::string_view text);
-// Parses "938", "1.2k", "76.5M"; nullopt below zero.
+// Parses "938", "1,200", "1.2k", "76.5M"; nullopt below zero.
 std::optional<int64_t> ReadCount(std::string_view text);
 // Parses "05:12", "1:05:12".
 std::optional<Duration> ReadElapsed(std::string_view text);

@@ -171,7 +171,31 @@ constexpr std::array kPatterns = {
     Pattern{"darts", kTraining, "train ",
             R"(\btrain (?P<iteration>\d+) (?P<loss>\d\.\d+e[-+]\d+) [\d.]+ [\d.]+$)"},
     // CLU, which Flax's examples use.
-    Pattern{"flax", kTraining, "logging_writer.py", R"(\] \[(?P<iteration>\d+)\] .*\bloss=)"},
+    Pattern{"flax", kTraining, "logging_writer.py",
+            R"(\] \[(?P<iteration>\d+)\] (?:.*[ ,])?(?:train(?:ing)?[_/])?loss=)"},
+    Pattern{"levanter", kTraining, "Progress on:train ",
+            R"(Progress on:train (?P<iteration>[\d.]+[kM]?)it/(?:(?P<total>[\d.]+[kM]?)it)?)"
+            R"((?:\S* rate:(?:(?P<rate>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it))?)"},
+    Pattern{"levanter", kEvaluation, "Progress on:", R"(Progress on:\S+ [\d.]+[kM]?it/)"},
+    // Prints thousands of steps as "1K".
+    Pattern{"lerobot", kTraining, " smpl:",
+            R"(\bstep:(?P<iteration>[\d.]+[KM]?) smpl:(?:.* updt_s:(?P<seconds>[\d.]+))?)"},
+    Pattern{"stylegan", kTraining, "sec/tick",
+            R"(\btick +(?P<iteration>\d+) +kimg [\d.]+ +time .* sec/tick +(?P<seconds>[\d.]+))"},
+    Pattern{"tensorflow", kTraining, "| steps/sec:",
+            R"(\btrain \| step: +(?P<iteration>\d+) \| steps/sec: +(?P<rate>[\d.]+))"},
+    Pattern{"tensorflow", kTraining, " per-step time ",
+            R"(\bStep (?P<iteration>\d+) per-step time (?P<seconds>[\d.]+)s)"},
+    Pattern{"guided-diffusion", kTraining, "| step ",
+            R"((?:^|\s)\| step +\| (?P<iteration>\d+) +\|)"},
+    Pattern{"habitat", kTraining, "update: ", R"(\bupdate: (?P<iteration>\d+)\s+fps: [\d.]+)"},
+    Pattern{
+        "nerfstudio", kTraining, "%) ",
+        R"((?:^|\s)(?P<iteration>\d+) \([\d.]+%\) +(?P<milliseconds>[\d.]+) ms +\d+ [dhms],? )"},
+    Pattern{"openpcdet", kTraining, "Train: ",
+            R"(Train: +(?P<epoch>\d+)/\d+ \( *\d+%\) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
+    Pattern{"minimind", kTraining, "](",
+            R"(Epoch:? ?\[(?P<epoch>\d+)/\d+\]\((?P<iteration>\d+)/(?P<total>\d+)\),? loss)"},
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},

@@ -360,6 +360,7 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
       meter_.Pause(paused_);
     }
     if (time == first_time_) first_counted_ = progress_.counted;
+    if (!progress_.first_training) progress_.first_training = time;
     progress_.last_training = time;
     meter_.Add(*time, progress_.counted);
   } else if (line.elapsed) {

@@ -38,7 +38,8 @@ struct TrainingProgress {
   std::optional<double> overall_rate;
   // Iterations since the first training line; continues over epochs and restarts, and never falls.
   int64_t counted = 0;
-  // Time of the newest training line; absent if the log has no times.
+  // Times of the first training line and of the newest; absent if the log has no times.
+  std::optional<WallTime> first_training;
   std::optional<WallTime> last_training;
   // Time of the newest line that reports a checkpoint (checkpoint_line.h); absent if the log has no
   // times or no such line.

@@ -176,6 +176,7 @@ struct QueuedPod {
   std::string name;
   std::string workload;  // the Workload's name; empty: unknown
   bool has_gpus = false;
+  Gpus gpus;
   bool has_node = false;
   std::string node;      // its name
   bool running = false;  // running and not being deleted

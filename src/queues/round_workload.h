@@ -42,8 +42,9 @@ struct WorkloadPods {
 // not ready in time. Ignores the backoff of one second after an answer of our own admission checks.
 bool InBackoff(const Workload& workload, WallTime now);
 
-// A workload that has had its quota for this long at `now` counts as running, unless a pod has no
-// node. Its pods may be unknown, because they name it in an annotation that their owner may remove.
+// A workload that has had its quota, or its GPU type, for this long at `now` counts as running,
+// unless a pod has no node. Its pods may be unknown, because they name it in an annotation that
+// their owner may remove.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 // Returns since when the workload has been in its state, as far as the objects show. The result is

@@ -85,6 +85,14 @@ struct SharingFigures {
   uint64_t packs_misjudged = 0;
 };
 
+// Figures of running jobs that moved so that waiting ones fitted.
+struct MoveFigures {
+  uint64_t moves = 0;
+  uint64_t in_vain = 0;  // moves for which the waiting job did not use the room
+  // From the eviction of each such job until it trained again, times its GPUs.
+  Seconds gpu_time_lost{};
+};
+
 struct SimulationRun {
   std::vector<JobRun> jobs;      // in the order of the input
   std::vector<JobPlace> places;  // in the same order, for simulations by events; otherwise empty
@@ -106,6 +114,7 @@ struct SimulationRun {
   std::vector<UtilisationPoint> timeline;
   std::vector<PlaceChange> changes;       // by time; only if requested
   std::optional<SharingFigures> sharing;  // only if jobs may share GPUs
+  std::optional<MoveFigures> moves;       // only if jobs may move
 };
 
 // Returns the name of a simulated server; the first is node-0001.

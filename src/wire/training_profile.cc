@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +30,8 @@ constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
 // The same as in the CustomResourceDefinition, which does not apply to a review.
 constexpr size_t kMostPoints = 1024;
 constexpr size_t kMostMemories = 64;
+constexpr std::string_view kGoodPack = "Good";
+constexpr std::string_view kRefusedPack = "Refused";
 
 // The label on profiles that the controller creates.
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
@@ -321,6 +324,61 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
   return measured;
 }
 
+// Returns nullopt, and records a finding, for a record that the controller cannot have written.
+std::optional<PackRecord> ReadPackRecord(FieldReader& fields, Value value) {
+  const size_t before = fields.count();
+  value = fields.Object(value);
+  const auto speed = [&fields, value](std::string_view name) {
+    const std::optional<double> read = ReadNumber(fields, value[name]);
+    if (read && (*read < 0 || *read > kMostPackSpeed))
+      fields.Report(value[name], fmt::format("must be from 0 to {}", kMostPackSpeed));
+    return read.value_or(0);
+  };
+  const auto time = [&fields, value](std::string_view name) {
+    const std::optional<WallTime> read = ParseTime(fields.Text(value[name]));
+    // Differences of later times fit into a Duration.
+    if (read && *read >= WallTime{}) return *read;
+    fields.Report(value[name], "is not a time after 1970");
+    return WallTime{};
+  };
+  PackRecord record;
+  record.with = ReadText(fields, value["with"]);
+  if (record.with.empty() || record.with.size() > kLongestPackWorkload)
+    fields.Report(value["with"], fmt::format("must have 1 to {} characters", kLongestPackWorkload));
+  const std::string_view verdict = fields.Text(value["verdict"]);
+  record.good = verdict == kGoodPack;
+  if (!record.good && verdict != kRefusedPack)
+    fields.Report(value["verdict"], fmt::format("is none of: {}, {}", kGoodPack, kRefusedPack));
+  record.speed = speed("speed");
+  record.other_speed = speed("otherSpeed");
+  record.at = time("at");
+  if (!record.good) {
+    record.refusals =
+        static_cast<uint32_t>(fields.Integer(value["refusals"], 1, kMostPackRefusals));
+    record.rest = time("refusedUntil") - record.at;
+    if (record.rest < Duration::zero() || record.rest > kLongestPackRest)
+      fields.Report(value["refusedUntil"], "is before `at`, or more than 4 hours later");
+  }
+  if (fields.count() != before) return std::nullopt;
+  return record;
+}
+
+// Leaves out what cannot be read: the rest of the profile does not depend on it.
+std::vector<PackRecord> ReadPacking(FieldReader& fields, Value value) {
+  std::vector<PackRecord> records;
+  std::set<std::string> seen;
+  ForEachOf(fields, fields.Array(value), kMostPackRecords, [&](Value each) {
+    std::optional<PackRecord> record = ReadPackRecord(fields, each);
+    if (!record) return;
+    if (seen.insert(record->with).second) {
+      records.push_back(std::move(*record));
+    } else {
+      fields.Report(each, "is of the same workload as another one");
+    }
+  });
+  return records;
+}
+
 // REQUIRES: the object has no points of its own.
 void TakeMeasured(Value root, ProfileObject& object) {
   const Value status = root["status"];
@@ -422,7 +480,7 @@ void AppendCondition(std::string& out, const ProfileStatus& about, const Conditi
 
 }  // namespace
 
-ProfileObject ReadProfileObject(Value object) {
+ProfileObject ReadProfileObject(FieldReader& beside, Value object) {
   FieldReader fields(object);
   const Value metadata = object["metadata"];
   ProfileObject read;
@@ -435,6 +493,7 @@ ProfileObject ReadProfileObject(Value object) {
   SpecReader spec(object);
   spec.Read(read);
   if (spec.to_be_measured()) TakeMeasured(object, read);
+  read.packing = ReadPacking(beside, object["status"]["packing"]);
   read.status = ReadProfileStatus(object["status"]);
   return read;
 }
@@ -468,7 +527,8 @@ std::string WriteProfileStatus(const std::string& uid, const ProfileStatus& stat
 Result<ProfileObject> ReadTrainingProfile(std::string_view text) {
   const Result<Document> document = Document::Parse(text);
   if (!document) return Fail(document.error());
-  return ReadProfileObject(document->root());
+  FieldReader fields(document->root());
+  return ReadProfileObject(fields, document->root());
 }
 
 std::string WriteNewMeasured(const std::string& profile_namespace,
@@ -541,6 +601,28 @@ std::string WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& rai
   return out;
 }
 
+std::string WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records) {
+  std::string out = R"({"metadata":{"uid":)";
+  AppendJsonString(out, object.uid);
+  out += R"(,"resourceVersion":)";
+  AppendJsonString(out, object.resource_version);
+  out += R"(},"status":{"packing":[)";
+  for (const PackRecord& record : records) {
+    if (out.back() != '[') out += ',';
+    out += R"({"with":)";
+    AppendJsonString(out, record.with);
+    out += fmt::format(R"(,"verdict":"{}","speed":{},"otherSpeed":{},"at":"{}")",
+                       record.good ? kGoodPack : kRefusedPack, record.speed, record.other_speed,
+                       ToTimeText(record.at));
+    if (!record.good) {
+      out += fmt::format(R"(,"refusals":{},"refusedUntil":"{}")", record.refusals,
+                         ToTimeText(record.at + record.rest));
+    }
+    out += '}';
+  }
+  return out + "]}}";
+}
+
 std::string WriteDeletion(const std::string& uid) {
   std::string out = R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":)";
   AppendJsonString(out, uid);
@@ -550,8 +632,8 @@ std::string WriteDeletion(const std::string& uid) {
 template <>
 struct Kind<ProfileObject> {
   static constexpr std::string_view kName = "training profile";
-  static ProfileObject Read(FieldReader&, Value object, const PodRules&) {
-    return ReadProfileObject(object);
+  static ProfileObject Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadProfileObject(fields, object);
   }
 };
 

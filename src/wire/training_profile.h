@@ -3,12 +3,13 @@
 // Writes TrainingProfiles (synergy.io/v1alpha1), and reads a single one.
 //
 // Threading: pure. The text of a status names the object's UID, so that the API server refuses it
-// (409) for a later object with the same name. A status has three writers, each with its own
+// (409) for a later object with the same name. A status has four writers, each with its own
 // fields: one for the controller's evaluation of a profile, one for its measurements, one for
-// raises of its process memory.
+// raises of its process memory, and one for the results of packs.
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "profile/measured/measured_profile.h"
@@ -30,6 +31,8 @@ std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measure
 // Does the same for a raise of the process memory. The API server refuses it (409) if the object
 // has changed since it was read.
 std::string WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise);
+// Does the same for the results of packs: all of them.
+std::string WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records);
 // Returns the body of DELETE trainingprofiles/{name}.
 std::string WriteDeletion(const std::string& uid);
 

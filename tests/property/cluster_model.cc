@@ -44,6 +44,13 @@ void ClusterModel::Watch(const Pod& pod) {
   }
 }
 
+void ClusterModel::List(const Pod& pod) {
+  const auto known = pods_.find(pod.uid);
+  if (known != pods_.end() && known->second.standing == Standing::kBound && pod.node.empty())
+    known->second.standing = Standing::kWaiting;
+  Watch(pod);
+}
+
 void ClusterModel::Expect(const Pod& pod, const std::string& node, Instant deadline) {
   if (!nodes_.contains(node)) return;
   const auto it = pods_.find(pod.uid);

@@ -22,6 +22,7 @@ class ClusterModel {
   void KeepNodes(const std::set<std::string>& names);
 
   void Watch(const Pod& pod);  // pod.node: the node to which it is bound; empty if none
+  void List(const Pod& pod);   // the same in a list, which is never older than the watch
   void DropPod(const std::string& uid) { pods_.erase(uid); }
   void KeepPods(const std::set<std::string>& uids);
 

@@ -66,7 +66,7 @@ class Pair {
     const bool more = list.Step();
     for (const ClusterChange& change : std::exchange(journal_.all, {})) {
       if (const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call)) {
-        for (const Pod& pod : put->pods) model_.Watch(pod);
+        for (const Pod& pod : put->pods) model_.List(pod);
       } else {
         model_.DropPod(std::get<cluster_change::RemovePod>(change.call).uid);
       }
@@ -203,7 +203,7 @@ class Pair {
       uids.insert(pods.back().uid);
     }
     model_.KeepPods(uids);
-    for (const Pod& pod : pods) model_.Watch(pod);
+    for (const Pod& pod : pods) model_.List(pod);
     state_.ReplacePods(pods);
   }
 

@@ -35,8 +35,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// The outcome of the next calls.
-enum class Trouble { kNone, kRefused, kNoAnswer, kLastOfProcess };
+// The outcome of the next calls. kOvertaken: the kubelet applies all resizes just before.
+enum class Trouble { kNone, kRefused, kNoAnswer, kLastOfProcess, kOvertaken };
 
 // A full node of 12 cores, with two idle pods and two that train faster with more CPU.
 class World {
@@ -75,8 +75,8 @@ class World {
         if (number >= 18) Delete(number);
         break;
       case 6:
-        trouble_ = static_cast<Trouble>(number % 4);
-        in_calls_ = number / 4;
+        trouble_ = static_cast<Trouble>(number % 5);
+        in_calls_ = number / 5;
         break;
       case 7:
         driver_->StartOver();
@@ -137,6 +137,11 @@ class World {
   Result<> BeforeCall() {
     if (trouble_ == Trouble::kNone || in_calls_-- > 0) return {};
     if (trouble_ == Trouble::kNoAnswer) return {};
+    if (trouble_ == Trouble::kOvertaken) {
+      trouble_ = Trouble::kNone;
+      for (const std::string& name : names_) SettleOnNode(name);
+      return {};
+    }
     if (trouble_ == Trouble::kLastOfProcess) may_act_ = false;
     trouble_ = Trouble::kNone;
     return Fail(ErrorCode::kUnavailable, "the API server is away");
@@ -172,8 +177,13 @@ class World {
   void Settle(int number) {
     const std::string* const name = Name(number);
     if (name == nullptr) return;
-    if (api_.pod(*name).fungible) api_.SettleOnNode(*name);
+    SettleOnNode(*name);
     state_.UpsertPod(api_.pod(*name));
+  }
+  void SettleOnNode(const std::string& name) {
+    const Pod pod = api_.pod(name);
+    // The kubelet does not try an infeasible resize again.
+    if (pod.fungible && !IsInfeasible(*pod.fungible)) api_.SettleOnNode(name);
   }
   // Makes the kubelet not carry out a growth, temporarily or permanently.
   void RefuseGrowth(int number) {
@@ -228,14 +238,19 @@ class World {
     Add(std::move(pod));
   }
 
+  static bool IsInfeasible(const ManagedContainer& fungible) {
+    return fungible.resize == ResizeState::kInfeasible && !fungible.Settled();
+  }
+  // Returns what the node counts of the container.
+  static MilliCpu CpuOf(const ManagedContainer& fungible) {
+    const MilliCpu held = LargerOf(fungible.in_force, fungible.set_aside).cpu;
+    return IsInfeasible(fungible) ? held : std::max(fungible.requested.cpu, held);
+  }
   void IsNotOverAllocated() const {
     MilliCpu sum;
     for (const std::string& name : names_) {
       const Pod pod = api_.pod(name);
-      sum += pod.fungible ? LargerOf(pod.fungible->requested,
-                                     LargerOf(pod.fungible->in_force, pod.fungible->set_aside))
-                                .cpu
-                          : pod.requests.main.cpu;
+      sum += pod.fungible ? CpuOf(*pod.fungible) : pod.requests.main.cpu;
     }
     RC_ASSERT(sum <= Cores(12));
   }

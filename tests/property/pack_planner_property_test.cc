@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct PackRun {
   SharedGpuModel gpu;
   std::map<std::string, bool> opted_in;
   std::map<std::string, Instant> bad_since;  // of pods that are packed
+  std::map<std::string, Instant> rests;      // of pairs that are refused, until then
+  std::set<std::string> good;                // pairs that were kept last
 
   size_t Count() const { return gpu.pods.at("n1").size(); }
   double Slice() const { return 1 / static_cast<double>(Count()); }
@@ -77,12 +80,34 @@ struct PackRun {
   }
 
   void Step() {
-    for (const PackNews& news : gpu.Step()) {
-      if (news.outcome == PackOutcome::kKept)
-        RC_ASSERT(IsGood(news.pods[0]->name, news.pods[1]->name));
-    }
+    for (const PackNews& news : gpu.Step()) CheckNews(news);
     for (const TurnPod& pod : gpu.pods.at("n1")) Check(pod);
     std::erase_if(bad_since, [&](const auto& pod) { return !gpu.Has(pod.first); });
+  }
+
+  // Other leaders, too, keep to the results.
+  void CheckNews(const PackNews& news) {
+    const std::string pair = news.pods[0]->name + news.pods[1]->name;
+    switch (news.outcome) {
+      case PackOutcome::kTried:
+        // Times in records are whole seconds.
+        RC_ASSERT(!rests.contains(pair) || gpu.at.now > rests[pair] - std::chrono::seconds(2));
+        break;
+      case PackOutcome::kReused:
+        RC_ASSERT(good.contains(pair));
+        break;
+      case PackOutcome::kKept:
+        RC_ASSERT(IsGood(news.pods[0]->name, news.pods[1]->name));
+        good.insert(pair);
+        break;
+      case PackOutcome::kRefused:
+      case PackOutcome::kUndone:
+        good.erase(pair);
+        rests[pair] = gpu.at.now + news.rest;
+        break;
+      case PackOutcome::kGivenUp:
+        break;
+    }
   }
 
   void Check(const TurnPod& pod) {
@@ -120,6 +145,7 @@ RC_GTEST_PROP(PackPlannerProperty, KeepsWhatIsGoodAndUndoesWhatIsBad, ()) {
       if (one < other) run.gpu.SetPair(one, other, GenSpeed(), GenSpeed());
     }
   }
+  run.gpu.records_are_kept = true;
   run.gpu.pods["n1"];
   run.Add("a");
   run.Add("b");
@@ -140,6 +166,59 @@ RC_GTEST_PROP(PackPlannerProperty, KeepsWhatIsGoodAndUndoesWhatIsBad, ()) {
   const std::string& other = run.gpu.pods.at("n1")[1].pod->name;
   const bool good = run.opted_in[one] && run.opted_in[other] && run.IsGood(one, other);
   RC_ASSERT(!good || run.gpu.Beside(one) == other);
+}
+
+// Returns results of pairs of three workloads in two namespaces, one of them unknown.
+PackResults GenPackResults(Moment at) {
+  PackResults results;
+  const auto gen_name = [] {
+    return *rc::gen::element<std::string>("team/a", "team/b", "team/c", "other/a", "/uid");
+  };
+  for (int count = *rc::gen::inRange(0, 20); count > 0; --count) {
+    PackResult result{.speeds = {GenSpeed(), GenSpeed()}};
+    result.measured_at = at.now - std::chrono::seconds(*rc::gen::inRange(0, 100000));
+    result.good =
+        result.speeds[0] + result.speeds[1] > Packing::kKept && *rc::gen::arbitrary<bool>();
+    if (!result.good) {
+      result.refusals = static_cast<uint32_t>(*rc::gen::inRange(0, 9));
+      result.refused_until = result.measured_at + std::chrono::seconds(*rc::gen::inRange(0, 14400));
+    }
+    results[PairOf(gen_name(), gen_name(), *rc::gen::element<std::string>("v100", "k80"))] = result;
+  }
+  return results;
+}
+
+RC_GTEST_PROP(PackRecordsProperty, ResultsAreReadBackOnAnotherMachine, ()) {
+  const Moment at{Instant(std::chrono::hours(*rc::gen::inRange(1, 1000))),
+                  WallTime(std::chrono::hours(500000))};
+  const PackResults results = GenPackResults(at);
+  PackRecords records;
+  for (const PackedWorkload& workload : PackVerdicts().Observe(results)) {
+    // Either record of a pair is sufficient.
+    if (*rc::gen::inRange(0, 3) > 0) records[workload] = RecordsOf(workload, results, at);
+  }
+  const Duration later = std::chrono::seconds(*rc::gen::inRange(0, 20000));
+  const Moment then{Instant(std::chrono::hours(*rc::gen::inRange(1, 1000))), at.wall + later};
+  const RecordedPacks read = ResultsOf(records, then);
+  RC_ASSERT(read.ignored == 0U);
+  for (const auto& [pair, result] : results) {
+    const std::set<PackedWorkload> workloads = WorkloadsOf(pair);
+    const bool is_recorded =
+        (result.good || result.refusals > 0) &&
+        std::any_of(workloads.begin(), workloads.end(),
+                    [&](const PackedWorkload& each) { return records.contains(each); });
+    RC_ASSERT(read.results.contains(pair) == is_recorded);
+    if (!is_recorded) continue;
+    const PackResult& now = read.results.at(pair);
+    RC_ASSERT(now.good == result.good);
+    RC_ASSERT(now.speeds == result.speeds);
+    RC_ASSERT(now.refusals == result.refusals);
+    if (result.good) continue;
+    const Duration left = std::max(result.refused_until - (at.now + later), Duration::zero());
+    const Duration left_now = std::max(now.refused_until - then.now, Duration::zero());
+    RC_ASSERT(std::chrono::abs(left - left_now) <= std::chrono::seconds(2));
+  }
+  RC_ASSERT(PackVerdicts().Observe(read.results).size() <= PackVerdicts().Observe(results).size());
 }
 
 }  // namespace

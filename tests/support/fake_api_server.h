@@ -68,7 +68,7 @@ class FakeApiServer {
   void PutNamespace(const FakeNamespace& name_space);
   void PutTrainingProfile(const FakeTrainingProfile& profile);
 
-  // Sets the answer to each GET or POST of this path, for kinds that this server does not
+  // Sets the answer to each GET, POST or PATCH of this path, for kinds that this server does not
   // implement.
   void PutText(const std::string& path, const std::string& json);
 

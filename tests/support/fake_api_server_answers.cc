@@ -129,8 +129,7 @@ std::pair<int, std::string> FakeApiServer::Carry(const FakeRequest& request) {
   if (request.path.find("/leases") != std::string::npos) return CarryLease(request);
   const Lock lock(mutex_);
   const auto text = texts_.find(request.path);
-  if (text != texts_.end() && (request.method == "GET" || request.method == "POST"))
-    return {200, text->second};
+  if (text != texts_.end() && request.method != "DELETE") return {200, text->second};
   if (!key.empty()) {
     const auto object = resources_["pods"].objects.find(key);
     if (object == resources_["pods"].objects.end())

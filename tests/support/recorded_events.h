@@ -29,7 +29,7 @@ class RecordedEvents final : public kube::EventRecorder {
   std::vector<std::string> reasons() const {
     std::vector<std::string> reasons;
     for (const kube::EventRecord& event : all)
-      reasons.push_back(event.reason + " " + event.pod_name);
+      reasons.push_back(event.reason + " " + event.object_name);
     return reasons;
   }
   // "SynergyGrown a: cpu 3 ..."

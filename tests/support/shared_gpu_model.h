@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/sharing/pack_records.h"
 #include "engine/sharing/turn_planner.h"
 #include "support/turn_pods.h"
 
@@ -73,8 +74,14 @@ class SharedGpuModel {
   }
   // The training starts again, in the same pod.
   void RestartTraining(const std::string& name) { trainings_.at(name).done = 0; }
-  // Another leader.
-  void Restart() { planner = TurnPlanner(std::chrono::seconds(60), packs_); }
+  // Another leader, with the records of packs.
+  void Restart() {
+    planner = TurnPlanner(std::chrono::seconds(60), packs_);
+    const RecordedPacks recorded = ResultsOf(records, at);
+    planner.SetPackResults(recorded.results);
+    verdicts_ = {};
+    verdicts_.Observe(recorded.results);
+  }
 
   // Lets time pass for one step, then plans. Returns what has become of packs.
   std::vector<PackNews> Step() {
@@ -86,6 +93,8 @@ class SharedGpuModel {
     for (TurnPod& pod : pods["n1"]) pod.report->age = at.now - reported_at_;
     TurnPlan plan = planner.Plan(pods, at);
     WriteTurns(plan, pods);
+    for (const PackedWorkload& workload : verdicts_.Observe(planner.pack_results()))
+      if (records_are_kept) records[workload] = RecordsOf(workload, planner.pack_results(), at);
     return std::move(plan.news);
   }
   // Returns the outcomes of the news in that time, joined by blanks.
@@ -112,8 +121,10 @@ class SharedGpuModel {
   std::map<std::string, std::vector<TurnPod>> pods;
   TurnPlanner planner{std::chrono::seconds(60)};
   std::vector<PackNews> news;
-  bool reports = true;   // the agent answers
-  bool suspends = true;  // the agent follows turns
+  PackRecords records;            // of packs, as profiles have them
+  bool records_are_kept = false;  // while there are no writes, a new leader has the old ones
+  bool reports = true;            // the agent answers
+  bool suspends = true;           // the agent follows turns
   // The turns that the agent follows instead of the present ones, by pod.
   std::map<std::string, GpuTurn> outdated;
 
@@ -181,6 +192,7 @@ class SharedGpuModel {
   }
 
   bool packs_;
+  PackVerdicts verdicts_;
   Instant reported_at_ = at.now;
   std::map<std::string, Training> trainings_;
   std::map<std::pair<std::string, std::string>, double> pairs_;

@@ -32,10 +32,10 @@ std::vector<std::pair<const char*, std::string>> FailureColumns(const RunResult&
 }
 
 std::string ToFailureTable(std::span<const RunResult> runs) {
-  std::vector<std::vector<std::string>> rows{{"workload", "load", "policy", "mechanism", "trials",
-                                              "failed", "stopped", "caught", "passed mean h",
-                                              "useful GPU h", "lost: user", "engine",
-                                              "infrastructure", "unknown", "pre-runs GPU h"}};
+  std::vector<std::vector<std::string>> rows{
+      {"workload", "load", "policy", "mechanism", "trials", "failed", "stopped", "caught",
+       "mean JCT of passed, h", "useful GPU h", "lost: user", "lost: engine",
+       "lost: infrastructure", "lost: unknown", "pre-runs GPU h"}};
   for (const RunResult& run : runs) {
     if (!run.failures) continue;
     const FailureFigures& figures = *run.failures;

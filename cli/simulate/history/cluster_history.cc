@@ -26,17 +26,13 @@ constexpr std::array<HistoryKind, 5> kHistoryKinds = {{{"/apis/batch/v1/jobs", t
                                                        {"/apis/ray.io/v1/rayclusters"}}};
 
 Result<> AddAll(kube::ApiClient& client, std::string_view path, KubernetesTrace& trace) {
-  const kube::ListRequest request{std::string(path), ""};
-  std::string continue_token;
-  int page_size = request.page_size;
-  do {
-    const auto page = kube::GetPage(client, request, continue_token, page_size);
-    if (!page) return Fail(page.error());
-    auto next = trace.Add(*page);
-    if (!next) return Fail(next.error().code, fmt::format("{}: {}", path, next.error().message));
-    continue_token = *std::move(next);
-  } while (!continue_token.empty());
-  return {};
+  return kube::ForEachPage(
+      client, {std::string(path), ""}, [&](const std::string& page) -> Result<std::string> {
+        auto next = trace.Add(page);
+        if (!next)
+          return Fail(next.error().code, fmt::format("{}: {}", path, next.error().message));
+        return next;
+      });
 }
 
 Result<> SetServers(const std::vector<Node>& nodes, ClusterHistory& history) {

@@ -21,6 +21,8 @@ constexpr Duration kXidEarly = std::chrono::seconds(30);
 // An agent's reports may be dated after the end by a second, because the kubelet's times are whole
 // seconds.
 constexpr Duration kLate = std::chrono::seconds(1);
+// How far the clocks of nodes may differ from the API server's, whose times are whole seconds.
+constexpr Duration kClocks = std::chrono::seconds(2);
 // Agents check every few seconds which pods share GPUs.
 constexpr Duration kShareSeen = std::chrono::seconds(30);
 // A memory change this shortly before the end may not have taken effect.
@@ -54,6 +56,26 @@ void AddActs(const std::vector<PodAct>& acts, WallTime started, WallTime ended,
   }
 }
 
+// Returns whether the finding is a line from before the pod was deleted: the guilty rank of a gang
+// often hangs, and is ended last.
+bool PrecedesDeletion(const LogEvidence* log, const JobFailure& failure, const EndedPod& pod) {
+  return log != nullptr && log->rule == failure.rule && log->time &&
+         *log->time + kClocks < pod.asked_to_end;
+}
+
+// Adds what the run's end cost: the training since its last checkpoint, and its start-up, which the
+// next attempt repeats. An agent may report any time.
+void AddLosses(const LogEvidence& log, const ContainerEnd& end, FailureRecord& record) {
+  if (end.started == WallTime{} || end.finished == WallTime{}) return;
+  const auto within = [&end](const std::optional<WallTime>& at) {
+    return at && *at >= end.started && *at <= end.finished + kLate;
+  };
+  if (within(log.checkpoint)) {
+    record.unsaved = std::max(end.finished - *log.checkpoint, WallTime::duration::zero());
+  }
+  if (within(log.first_iteration)) record.startup = *log.first_iteration - end.started;
+}
+
 // Omits Xids of earlier runs of the container, and those that its end may have caused.
 void AddXids(const std::vector<PodXid>& xids, WallTime started, WallTime ended,
              FailureFacts& facts) {
@@ -63,18 +85,62 @@ void AddXids(const std::vector<PodXid>& xids, WallTime started, WallTime ended,
   }
 }
 
+// Returns the classification of a container that waits; nullopt if no rule has its reason.
+std::optional<JobFailure> ClassifyWait(const ContainerWait& wait) {
+  FailureFacts facts;
+  facts.reason = wait.reason;
+  facts.message = wait.message;
+  std::optional<JobFailure> failure = Classify(facts);
+  const auto rules = ReasonRules();
+  const bool by_reason = failure && std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+                           return rule.name == failure->rule;
+                         });
+  return by_reason ? std::move(failure) : std::nullopt;
+}
+
+// Kubelets before 1.32 repeat the cause only with the next try.
+bool LacksCause(const ContainerWait& wait) {
+  return wait.reason == "ImagePullBackOff" && (wait.message.empty() || wait.message.ends_with('"'));
+}
+
+// Returns what is known of the pod and its failure, whether it has run or not.
+FailureRecord RecordOf(const EndedPod& pod, const JobFailure& failure, WallTime at) {
+  return {.at = at,
+          .pod = pod.name,
+          .uid = pod.uid,
+          .container = pod.container,
+          .node = pod.node,
+          .owner = pod.owner,
+          .queue = pod.queue,
+          .user = pod.user.empty() ? pod.pod_namespace : pod.user,
+          .rank = pod.rank,
+          .category = std::string(ToString(failure.category)),
+          .cause = std::string(ToString(failure.outcome.cause)),
+          .behaviour = std::string(ToString(failure.outcome.behaviour)),
+          .advice = std::string(ToString(failure.outcome.advice)),
+          .act = failure.act ? std::string(Describe(*failure.act)) : "",
+          .rule = failure.rule,
+          .evidence = failure.evidence,
+          .attempt = at,
+          .workload = pod.workload,
+          .shared_gpu = pod.slices > Slices(0) || pod.shared_gpu.value_or(true),
+          .created = pod.created};
+}
+
 auto KeyOf(const FailureRecord& record) {
   return std::tie(record.uid, record.container, record.run);
 }
 
-// Gives the leading record the iterations of its attempt. Often only rank 0 prints them, so without
-// this the iterations of a silent rank are unknown.
-void JoinIterations(const std::vector<FailureRecord>& records, FailureRecord& leads) {
+// Gives the leading record the iterations of its attempt, and what its end cost. Often only rank 0
+// prints them, so without this those of a silent rank are unknown.
+void JoinProgress(const std::vector<FailureRecord>& records, FailureRecord& leads) {
   const bool has_first = std::any_of(records.begin(), records.end(),
                                      [](const FailureRecord& each) { return each.rank == "0"; });
   if (leads.iterations == 0 && !leads.rank.empty() && !has_first) leads.iterations.reset();
   for (const FailureRecord& each : records) {
     if (each.iterations > 0) leads.iterations = std::max(leads.iterations, each.iterations);
+    if (!leads.unsaved) leads.unsaved = each.unsaved;
+    if (!leads.startup) leads.startup = each.startup;
   }
 }
 
@@ -130,32 +196,17 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   const bool explained =
       failure->category != Category::kUnknown && failure->category != Category::kKilled;
   if (pod.deleting && !explained) return std::nullopt;
-  FailureRecord record{.at = at,
-                       .pod = pod.name,
-                       .uid = pod.uid,
-                       .container = end == nullptr ? pod.container : end->container,
-                       .run = end == nullptr ? 0 : end->run,
-                       .node = pod.node,
-                       .owner = pod.owner,
-                       .queue = pod.queue,
-                       .user = pod.user.empty() ? pod.pod_namespace : pod.user,
-                       .rank = pod.rank,
-                       .category = std::string(ToString(failure->category)),
-                       .cause = std::string(ToString(failure->outcome.cause)),
-                       .behaviour = std::string(ToString(failure->outcome.behaviour)),
-                       .advice = std::string(ToString(failure->outcome.advice)),
-                       .act = failure->act ? std::string(Describe(*failure->act)) : "",
-                       .rule = failure->rule,
-                       .evidence = failure->evidence,
-                       .exit_code = facts.exit_code,
-                       .reason = Evidence(facts.reason),
-                       .attempt = at,
-                       .workload = pod.workload,
-                       .shared_gpu = pod.slices > Slices(0) || pod.shared_gpu.value_or(true),
-                       .created = pod.created};
+  FailureRecord record = RecordOf(pod, *failure, at);
+  record.exit_code = facts.exit_code;
+  record.reason = Evidence(facts.reason);
+  if (end != nullptr) {
+    record.container = end->container;
+    record.run = end->run;
+  }
   // The deletion may be the cause of everything that a process reports afterwards. An eviction by
   // Synergy is a deletion.
-  if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end && failure->act != Act::kTakeAway) {
+  if (pod.asked_to_end != WallTime{} && at > pod.asked_to_end && failure->act != Act::kTakeAway &&
+      !PrecedesDeletion(log, *failure, pod)) {
     record.cause = ToString(Cause::kUnknown);
     record.behaviour = ToString(Behaviour::kUnknown);
     record.act.clear();
@@ -171,6 +222,7 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
   }
   if (!facts.logs.empty()) record.iterations = facts.logs.front().iterations;
   if (end == nullptr) return record;
+  if (log != nullptr) AddLosses(*log, *end, record);
   record.started = end->started;
   record.image_id = end->image_id;
   if (end->started != WallTime{} && at > end->started) {
@@ -179,6 +231,22 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
       gpus += static_cast<double>(pod.slices.count()) / static_cast<double>(pod.slices_per_gpu);
     record.gpu_seconds = gpus * Seconds(at - end->started).count();
   }
+  return record;
+}
+
+const ContainerWait* NoStartOf(const EndedPod& pod) {
+  for (const ContainerWait& wait : pod.waits) {
+    if (!LacksCause(wait) && ClassifyWait(wait)) return &wait;
+  }
+  return nullptr;
+}
+
+FailureRecord JudgeNoStart(const EndedPod& pod, const ContainerWait& wait, WallTime now) {
+  FailureRecord record =
+      RecordOf(pod, ClassifyWait(wait).value_or(JobFailure{}), TimeOf(pod, nullptr, now));
+  record.container = wait.container;
+  record.run = kNeverRan;
+  record.reason = Evidence(wait.reason);
   return record;
 }
 
@@ -193,7 +261,7 @@ void JoinAttempt(std::vector<FailureRecord>& records) {
   const auto first = std::min_element(records.begin(), records.end(),
                                       [](const auto& a, const auto& b) { return a.at < b.at; });
   const WallTime attempt = first->at;
-  JoinIterations(records, *leads);
+  JoinProgress(records, *leads);
   for (FailureRecord& record : records) {
     record.attempt = attempt;
     record.leads = &record == &*leads;
@@ -206,7 +274,9 @@ PodRun RunOf(const FailureRecord& record) {
 
 bool IsRetry(const PodRun& later, const PodRun& earlier) {
   if (later.uid == earlier.uid) return later.run > earlier.run;
-  if (later.started == WallTime{} || earlier.started == WallTime{}) return false;
+  // If one never started, as when the kubelet refuses its pod, only the later pod's creation tells.
+  if (later.started == WallTime{} || earlier.started == WallTime{})
+    return later.run != kNeverRan && later.created > earlier.failed + kClocks;
   // Clocks of nodes differ from each other and from the API server's. So creation times are
   // compared with each other, and with how long a run took on its node.
   const Duration ran = earlier.failed - earlier.started;

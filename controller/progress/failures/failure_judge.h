@@ -39,6 +39,12 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                                           const LogEvidence* log, WallTime now,
                                           const SeenOfRun& seen = {});
 
+// Returns the container that cannot be created, and whose reason tells why: its image, or what its
+// configuration names, is missing. Null if there is none.
+const ContainerWait* NoStartOf(const EndedPod& pod);
+// Returns the record of a pod that waits because of that container. It costs no GPU time yet.
+FailureRecord JudgeNoStart(const EndedPod& pod, const ContainerWait& wait, WallTime now);
+
 // Marks the records as those of one attempt. The record with the strongest evidence (StrengthOf)
 // leads the attempt; among equals, the earliest record leads. REQUIRES: there is at least one
 // record.

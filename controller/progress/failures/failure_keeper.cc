@@ -40,6 +40,34 @@ void AddNode(const NodeDetail& node, EndedPod& pod) {
   if (pod.slices == Slices(0)) pod.shared_gpu = HasSharedGpus(node);
 }
 
+// Returns the members of the owner's last recorded attempt if these records belong to it, too: the
+// guilty rank of a gang may be ended last, after its grace period. Returns none if that attempt has
+// suspended its job.
+std::vector<FailureRecord> EarlierMembers(const FailureHistory& history, const ObjectOwner& owner,
+                                          const std::vector<FailureRecord>& records) {
+  std::vector<FailureRecord> members;
+  // The jobs of a CronJob may overlap.
+  if (owner.uid.empty() || owner.kind == "CronJob" || !records.front().HasRun()) return members;
+  for (const FailureRecord& known : history.records) {
+    if (known.owner.uid != owner.uid || !known.HasRun()) continue;
+    if (!members.empty() && members.front().attempt != known.attempt) {
+      if (known.attempt < members.front().attempt) continue;
+      members.clear();
+    }
+    members.push_back(known);
+  }
+  const bool belong = std::all_of(members.begin(), members.end(), [&](const auto& member) {
+    return member.to_suspend == WallTime{} && member.suspended == WallTime{} &&
+           std::all_of(records.begin(), records.end(), [&](const FailureRecord& record) {
+             return record.at <= member.attempt + FailureKeeper::kLateMember &&
+                    !IsRetry(RunOf(record), RunOf(member)) &&
+                    !IsRetry(RunOf(member), RunOf(record));
+           });
+  });
+  if (!belong) members.clear();
+  return members;
+}
+
 }  // namespace
 
 FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureSources sources, RetryKeeper* retries,
@@ -59,12 +87,14 @@ FailureKeeper::FailureKeeper(kube::FailureApi& api, FailureSources sources, Retr
       metrics_(metrics) {}
 
 FailureKeeper::RunKey FailureKeeper::KeyOf(const Waiting& one) {
+  if (one.wait) return {one.pod.uid, one.wait->container, kNeverRan};
   return one.end ? RunKey{one.pod.uid, one.end->container, one.end->run}
                  : RunKey{one.pod.uid, one.pod.container, 0};
 }
 
 PodRun FailureKeeper::RunOf(const Waiting& one) {
   PodRun run{.uid = one.pod.uid, .created = one.pod.created, .failed = one.at};
+  if (one.wait) run.run = kNeverRan;
   if (one.end) {
     run.run = one.end->run;
     run.started = one.end->started;
@@ -84,18 +114,59 @@ void FailureKeeper::Upsert(EndedPod pod) {
   Add(std::move(pod), std::move(copy));
 }
 
-void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end) {
+void FailureKeeper::Starting::Replace(std::vector<EndedPod> all) {
+  std::set<std::string_view> present;
+  for (const EndedPod& pod : all) present.insert(pod.uid);
+  {
+    const std::lock_guard lock(keeper_.mutex_);
+    for (auto& [name, waiting] : keeper_.waiting_) {
+      std::erase_if(waiting, [&](const auto& one) {
+        return one.second.wait && !present.contains(one.second.pod.uid);
+      });
+    }
+  }
+  for (EndedPod& pod : all) Upsert(std::move(pod));
+}
+
+void FailureKeeper::Starting::Upsert(EndedPod pod) {
+  if (!pod.managed) return;
+  const ContainerWait* const wait = pod.deleting ? nullptr : NoStartOf(pod);
+  if (wait == nullptr) return Remove(pod);
+  ContainerWait copy = *wait;
+  const std::lock_guard lock(keeper_.mutex_);
+  keeper_.DropWaits(pod, copy.container);
+  keeper_.Add(std::move(pod), std::nullopt, std::move(copy));
+}
+
+void FailureKeeper::Starting::Remove(const EndedPod& pod) {
+  const std::lock_guard lock(keeper_.mutex_);
+  keeper_.DropWaits(pod);
+}
+
+void FailureKeeper::DropWaits(const EndedPod& pod, std::string_view except) {
+  const auto waiting = waiting_.find(pod.pod_namespace);
+  if (waiting == waiting_.end()) return;
+  std::erase_if(waiting->second, [&](const auto& entry) {
+    const Waiting& one = entry.second;
+    return one.wait && one.pod.uid == pod.uid && one.wait->container != except;
+  });
+}
+
+void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end,
+                        std::optional<ContainerWait> wait) {
   const WallTime now = clock_.WallNow();
   const WallTime at = TimeOf(pod, end ? &*end : nullptr, now);
   if (at < now - kOldest) return;
   const std::string of_namespace = pod.pod_namespace;
-  Waiting one{std::move(pod), std::move(end), at, clock_.Now()};
+  Waiting one{std::move(pod), std::move(end), std::move(wait), at, clock_.Now()};
   RunKey key = KeyOf(one);
   const auto reported = reported_.find(of_namespace);
   if (reported != reported_.end() && reported->second.Contains(key, at)) return;
   std::map<RunKey, Waiting>& waiting = waiting_[of_namespace];
   if (const auto found = waiting.find(key); found != waiting.end()) {
     one.since = found->second.since;
+    // Its message repeats the cause behind more words.
+    if (one.wait && one.wait->reason == "ImagePullBackOff") one.wait = found->second.wait;
     found->second = std::move(one);
     return;
   }
@@ -129,9 +200,7 @@ void FailureKeeper::Reported::Forget(Instant before) {
 
 bool FailureKeeper::Retry::Fail(const Error& error, Instant now) {
   // An outage ends for all calls at once; a refusal lasts until permissions change.
-  const bool outage = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
-                      error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kCancelled;
-  due_ = now + (outage ? kWriteInterval : backoff_.Next());
+  due_ = now + (IsOutage(error) ? kWriteInterval : backoff_.Next());
   return std::exchange(error_, error.code) != error.code;
 }
 
@@ -217,7 +286,7 @@ bool FailureKeeper::ReadHistories(const std::stop_token& stop) {
   for (const auto& [name, when] : unwritten_) {
     FailureHistory& history = read[name];
     history.of_namespace = name;
-    history.records = MergeRecords(history.records, histories_[name].records);
+    history.records = MergeRecords(histories_[name].records, history.records);
   }
   histories_ = std::move(read);
   loaded_ = true;
@@ -253,7 +322,7 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       const auto pod = std::find_if(pods.begin(), pods.end(),
                                     [&](const auto& one) { return one->uid == run.uid; });
       // The watch reports pods that have ended.
-      if (pod == pods.end() || !(*pod)->fungible) continue;
+      if (pod == pods.end()) continue;
       if (++reads_of_node > kMostReadsOfNode) break;
       if (++reads > kMostReads || stop.stop_requested()) return;
       served_node_ = node;
@@ -265,7 +334,8 @@ void FailureKeeper::AddRestarts(const std::stop_token& stop) {
       }
       asked_.emplace(key, now);
       unread_.erase(key);
-      if (!read || read->uid != run.uid || read->node != node || read->failed) continue;
+      if (!read || read->uid != run.uid || read->node != node || !read->managed || read->failed)
+        continue;
       // The agent's copy of the pod is older. So a run without a recorded end was followed by
       // another run that has also ended, because the status keeps only the last end.
       const ContainerEnd* const end = EndOf(*read, run.container, run.run);
@@ -285,7 +355,7 @@ bool FailureKeeper::IsReady(const std::vector<const Waiting*>& attempt, Instant 
     const Duration waited = now - one->since;
     const bool reported =
         one->end && reports_.Of(one->pod.node, one->pod.uid, one->end->container, one->end->run);
-    ready &= waited >= (reported ? kSettle : std::max(patience_, kSettle));
+    ready &= waited >= (one->wait ? kNoStart : reported ? kSettle : std::max(patience_, kSettle));
   }
   return ready || now - oldest >= kMostSettle;
 }
@@ -295,13 +365,14 @@ std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   std::vector<Attempt> complete;
   const std::lock_guard lock(mutex_);
   for (const auto& [name, waiting] : waiting_) {
-    std::map<std::string_view, std::vector<const Waiting*>> of_owners;  // by the owner's uid
+    // By the owner's uid, and whether the pods have run.
+    std::map<std::pair<std::string_view, bool>, std::vector<const Waiting*>> of_owners;
     for (const auto& [key, one] : waiting) {
       const EndedPod& pod = one.pod;
-      of_owners[!pod.job_set.empty()    ? pod.job_set
-                : pod.owner.uid.empty() ? pod.uid
-                                        : pod.owner.uid]
-          .push_back(&one);
+      const std::string& owner = !pod.job_set.empty()    ? pod.job_set
+                                 : pod.owner.uid.empty() ? pod.uid
+                                                         : pod.owner.uid;
+      of_owners[{owner, !one.wait}].push_back(&one);
     }
     size_t of_namespace = 0;
     for (auto& [owner, ends] : of_owners) {
@@ -378,6 +449,10 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
     const ContainerEnd* const end = one.end ? &*one.end : nullptr;
     std::optional<EndedRun> run;
     if (end != nullptr) run = reports_.Of(one.pod.node, one.pod.uid, end->container, end->run);
+    if (one.wait) {
+      records.push_back(JudgeNoStart(one.pod, *one.wait, now));
+      continue;
+    }
     EndedPod pod = one.pod;
     if (const auto node = cluster->Find(pod.node)) AddNode(*cluster->node(*node).detail, pod);
     const std::string& container = end != nullptr ? end->container : pod.container;
@@ -387,15 +462,23 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
     if (record) records.push_back(*std::move(record));
   }
   if (records.empty()) return true;
-  JoinAttempt(records);
   std::string queue = any.queue;
   const ObjectOwner owner = OutermostOwner(any, queue, stop);
   // Check again, because the calls take time.
   if (stop.stop_requested() || !may_act_()) return false;
-  size_t events = 0;
+  FailureHistory& history = histories_[any.pod_namespace];
+  history.of_namespace = any.pod_namespace;
   for (FailureRecord& record : records) {
     record.owner = owner;
     record.queue = queue;
+  }
+  std::vector<FailureRecord> members = EarlierMembers(history, owner, records);
+  const size_t known = members.size();
+  members.insert(members.end(), records.begin(), records.end());
+  JoinAttempt(members);
+  records.assign(members.begin() + static_cast<std::ptrdiff_t>(known), members.end());
+  size_t events = 0;
+  for (const FailureRecord& record : records) {
     metrics_.CountFailure(record.category, record.gpu_seconds);
     if (!record.leads && ++events > kMostPodEvents) continue;
     events_.Record({any.pod_namespace, record.pod, record.uid, "Warning", "SynergyFailure",
@@ -403,19 +486,18 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   }
   const auto leads = std::find_if(records.begin(), records.end(),
                                   [](const FailureRecord& record) { return record.leads; });
-  // The API server refuses events about objects with other names.
-  if (!owner.kind.empty() && IsDnsSubdomain(owner.name)) {
+  // The API server refuses events about objects with other names. Members that ended later make
+  // another event only if one of them leads.
+  if (!owner.kind.empty() && IsDnsSubdomain(owner.name) && leads != records.end()) {
     const std::string rank = leads->rank.empty() ? "" : fmt::format(" (rank {})", leads->rank);
     const std::string others =
-        records.size() == 1 ? "" : fmt::format(", and {} more pods with it", records.size() - 1);
-    events_.Record(
-        {any.pod_namespace, owner.name, owner.uid, "Warning", "SynergyFailure",
-         fmt::format("pod {}{} failed{}: {}", leads->pod, rank, others, DescribeFailure(*leads)),
-         owner.kind, owner.api_version});
+        members.size() == 1 ? "" : fmt::format(", and {} more pods with it", members.size() - 1);
+    events_.Record(kube::AboutOwner(any.pod_namespace, owner, "Warning", "SynergyFailure",
+                                    fmt::format("pod {}{} {}{}: {}", leads->pod, rank,
+                                                leads->HasRun() ? "failed" : "does not start",
+                                                others, DescribeFailure(*leads))));
   }
-  FailureHistory& history = histories_[any.pod_namespace];
-  history.of_namespace = any.pod_namespace;
-  history.records = MergeRecords(history.records, records);
+  history.records = MergeRecords(members, history.records);
   const auto written = written_.find(any.pod_namespace);
   unwritten_.emplace(any.pod_namespace,
                      written == written_.end() ? clock_.Now() : written->second + kWriteInterval);

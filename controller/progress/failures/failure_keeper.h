@@ -5,11 +5,17 @@
 //
 //   watch of failed pods ----+
 //                            +-> waits for the agent's report -> FailureRecord -> events, history
-//   reports of restarted  ---+   (or judges without it)
-//   containers, and GET pod
+//   reports of restarted  ---+   (or judges without it)            ^
+//   containers, and GET pod                                        |
+//                                                                  |
+//   watch of pods that have a node, but do not run -> waits for kNoStart
+//
+// A pod whose image cannot be pulled, or whose configuration is missing, never fails. It is
+// reported once if it still waits for that after kNoStart, apart from attempts of pods that ran.
 //
 // Pods of one owner that fail together are one attempt, with one event on the owner about its
-// cause. A pod that was created and started after another one failed belongs to the next attempt.
+// cause. A pod that was created after another one failed, and started later or never, belongs to
+// the next attempt. A member that ends up to kLateMember later joins the attempt, and may lead it.
 //
 // Replicas: all watch, and the leader reports. A run (the pod's UID, container and run number) is
 // reported once, however often its pod is seen. A new leader learns from the histories which runs
@@ -21,7 +27,7 @@
 // node, kMostReadsOfNode pods are read per step. When a namespace is gone and its last record is
 // kGone old, its ConfigMap is removed, at most one per step.
 //
-// Threading: the watch's thread calls Replace, Upsert and Remove; one other thread calls the rest.
+// Threading: the watches' threads call Replace, Upsert and Remove; one other thread calls the rest.
 // Failures: a failed call is repeated in a later step, with backoff if it was refused. A conflict
 // is merged. If an owner cannot be read, its own owners are not followed. An attempt waits until it
 // is reported.
@@ -36,6 +42,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -80,6 +87,11 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   // How long to wait for further members of an attempt, and for the last member.
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kMostSettle = std::chrono::seconds(60);
+  // Longer than a common grace period and the agent's finding take.
+  static constexpr Duration kLateMember = std::chrono::minutes(2);
+  // How long a pod waits for its start before that counts: a registry, or a ConfigMap that is
+  // created a moment later, may only be late.
+  static constexpr Duration kNoStart = std::chrono::seconds(30);
 
   // `patience`: how long to wait for an agent's report. `retries`: null if retries are off. All
   // references must outlive this object.
@@ -90,6 +102,8 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   void Replace(std::vector<EndedPod> all) override;
   void Upsert(EndedPod pod) override;
   void Remove(const EndedPod&) override {}  // a deleted pod still counts as failed
+  // The store of the watch of pods that have a node, but do not run.
+  kube::ObjectStore<EndedPod>& starting() { return starting_; }
 
   // Reads the histories again before the next step.
   void StartOver();
@@ -105,11 +119,24 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
  private:
   using RunKey = std::tuple<std::string, std::string, int32_t>;  // uid, container, run
 
+  // Drops a pod that runs or is gone.
+  class Starting final : public kube::ObjectStore<EndedPod> {
+   public:
+    explicit Starting(FailureKeeper& keeper) : keeper_(keeper) {}
+    void Replace(std::vector<EndedPod> all) override;
+    void Upsert(EndedPod pod) override;
+    void Remove(const EndedPod& pod) override;
+
+   private:
+    FailureKeeper& keeper_;
+  };
+
   struct Waiting {
     EndedPod pod;
     std::optional<ContainerEnd> end;
-    WallTime at{};    // time of the end
-    Instant since{};  // when it was first seen
+    std::optional<ContainerWait> wait;  // set if the pod has not run
+    WallTime at{};                      // time of the end
+    Instant since{};                    // when it was first seen
   };
   using Attempt = std::vector<Waiting>;
 
@@ -143,8 +170,11 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
 
   static RunKey KeyOf(const Waiting& one);
   static PodRun RunOf(const Waiting& one);
-  // REQUIRES for both: the mutex is held.
-  void Add(EndedPod pod, std::optional<ContainerEnd> end);
+  // REQUIRES for all three: the mutex is held.
+  void Add(EndedPod pod, std::optional<ContainerEnd> end,
+           std::optional<ContainerWait> wait = std::nullopt);
+  // Drops what was known of containers of the pod that wait, except this one.
+  void DropWaits(const EndedPod& pod, std::string_view except = {});
   void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);
   // Finds restarted containers in the agents' reports.
@@ -177,6 +207,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   SuspectNodes suspects_{events_, metrics_};
+  Starting starting_{*this};
 
   std::mutex mutex_;
   bool acts_ = false;

@@ -6,6 +6,8 @@ namespace synergy::controller {
 namespace {
 
 constexpr char kFailedPods[] = "status.phase=Failed";
+// Pods that have a node, and none of whose containers has run.
+constexpr char kStartingPods[] = "status.phase=Pending,spec.nodeName!=";
 
 // Agents are queried once per interval, and two answers may be late.
 Duration PatienceOf(const config::ControllerConfig& config) {
@@ -29,7 +31,9 @@ FailuresUnit::FailuresUnit(const config::ControllerConfig& config, kube::ApiClie
       watches_(any, reader, config.staleness_limit, clock, log) {}
 
 void FailuresUnit::Start() {
-  if (enabled_) watches_.Start("failedpods", "/api/v1/pods", keeper_, kFailedPods);
+  if (!enabled_) return;
+  watches_.Start("failedpods", "/api/v1/pods", keeper_, kFailedPods);
+  watches_.Start("startingpods", "/api/v1/pods", keeper_.starting(), kStartingPods);
 }
 
 void FailuresUnit::Look(bool acts, const std::stop_token& stop) {

@@ -72,7 +72,7 @@ bool IsToBeSuspended(const FailureRecord& record) {
 bool HasFailedOtherwise(const FailureHistory& history, const FailureRecord& failure) {
   const FailureRecord* last = &failure;
   for (const FailureRecord& record : history.records) {
-    if (record.leads && record.owner.uid == failure.owner.uid) last = &record;
+    if (record.leads && record.HasRun() && record.owner.uid == failure.owner.uid) last = &record;
   }
   return std::tie(last->category, last->workload, last->image_id) !=
          std::tie(failure.category, failure.workload, failure.image_id);
@@ -84,7 +84,7 @@ FailingJob FailingJobOf(const FailureHistory& history, const FailureRecord& last
   FailingJob job{.job_namespace = history.of_namespace};
   const FailureRecord* attempted = nullptr;  // leads the last attempt
   for (const FailureRecord& record : history.records) {
-    if (record.owner.uid != last.owner.uid) continue;
+    if (record.owner.uid != last.owner.uid || !record.HasRun()) continue;
     if (record.leads) {
       FailedAttempt attempt = AttemptOf(record);
       if (attempted == nullptr || IsRetry(RunOf(record), RunOf(*attempted))) {
@@ -145,7 +145,8 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
   // By the job's UID: the failure for which a job should be suspended, or else its last one.
   std::map<std::string_view, FailureRecord*> jobs;
   for (FailureRecord& record : history.records) {
-    if (!record.leads || ActionsFor(record.owner) == RetryActions()) continue;
+    // A pod that waits for its start has not failed.
+    if (!record.leads || !record.HasRun() || ActionsFor(record.owner) == RetryActions()) continue;
     FailureRecord*& known = jobs[record.owner.uid];
     if (known == nullptr || !IsToBeSuspended(*known)) known = &record;
   }

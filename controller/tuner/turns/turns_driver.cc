@@ -30,12 +30,6 @@ bool IsOfThisPodAlone(const Error& error) {
          error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid;
 }
 
-// Returns the product of the node's GPUs; empty if they are not alike, or that is unknown.
-std::string ProductOf(const NodeDetail& node) {
-  const std::vector<std::string>& products = node.gpu_kinds.products;
-  return products.size() == 1 ? products.front() : std::string();
-}
-
 // Returns the memory of each of the node's GPUs, by feature discovery's label; nullopt if unknown.
 std::optional<Bytes> GpuMemoryOf(const NodeDetail& node) {
   const std::string_view text = FindLabel(node.labels, kGpuMemoryLabel).value_or("");
@@ -88,13 +82,14 @@ std::string TextOf(const PackNews& news, size_t pod) {
 }  // namespace
 
 TurnsDriver::TurnsDriver(Settings settings, ClusterState& state, const ProgressStore& progress,
-                         kube::PodApi& pods, kube::EventRecorder& events, TurnRenewal& renewal,
-                         std::function<bool()> may_act, const Clock& clock, Logger& log,
-                         metrics::TurnMetrics& metrics)
+                         kube::PodApi& pods, PackResultKeeper& results, kube::EventRecorder& events,
+                         TurnRenewal& renewal, std::function<bool()> may_act, const Clock& clock,
+                         Logger& log, metrics::TurnMetrics& metrics)
     : settings_(std::move(settings)),
       state_(state),
       progress_(progress),
       pods_(pods),
+      results_(results),
       events_(events),
       renewal_(renewal),
       may_act_(std::move(may_act)),
@@ -105,6 +100,7 @@ TurnsDriver::TurnsDriver(Settings settings, ClusterState& state, const ProgressS
 
 void TurnsDriver::StartOver() {
   planner_ = TurnPlanner(settings_.quantum, settings_.packing);
+  has_results_ = false;
   refusals_.clear();
 }
 
@@ -122,8 +118,9 @@ std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now)
     if (!node.exists || node.detail->allocatable.Get(turns) <= 0) continue;
     for (const auto& pod : node.detail->pods) {
       if (pod->requests.other.Get(turns) <= 0) continue;
-      by_node[node.detail->name].push_back(
-          {pod, progress_.Of(pod->uid, now), ProductOf(*node.detail), GpuMemoryOf(*node.detail)});
+      by_node[node.detail->name].push_back({pod, progress_.Of(pod->uid, now),
+                                            node.detail->gpu_kinds.OnlyProduct(),
+                                            GpuMemoryOf(*node.detail)});
     }
   }
   return by_node;
@@ -133,6 +130,8 @@ void TurnsDriver::Step(const std::stop_token& stop) {
   const Moment at = clock_.Present();
   const auto pods = PodsByNode(at.now);
   ReportRefusals(pods);
+  if (settings_.packing && !std::exchange(has_results_, true))
+    planner_.SetPackResults(results_.Load());
   const TurnPlan plan = planner_.Plan(pods, at);
   ReportPacks(plan.news);
   size_t written = 0;
@@ -150,6 +149,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
   const bool all = written == plan.changes.size();
   metrics_.CountPass(all ? "complete" : "incomplete");
   if (all && !stop.stop_requested() && may_act_()) renewal_.Renew(clock_.Now());
+  if (settings_.packing) results_.Keep(planner_.pack_results(), stop);
 }
 
 void TurnsDriver::ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods) {
@@ -160,9 +160,9 @@ void TurnsDriver::ReportRefusals(const std::map<std::string, std::vector<TurnPod
       const std::string& why = pod.report->pod.turn->refusal;
       const auto before = refusals_.find(pod.pod->uid);
       if (before == refusals_.end() || before->second != why) {
-        events_.Record(
-            {pod.pod->pod_namespace, pod.pod->name, pod.pod->uid, "Warning", "SynergyTurnsRefused",
-             "is never suspended, so that other pods of its GPU have less of it: " + why});
+        events_.Record(kube::AboutPod(
+            *pod.pod, "Warning", "SynergyTurnsRefused",
+            "is never suspended, so that other pods of its GPU have less of it: " + why));
       }
       reported[pod.pod->uid] = why;
     }
@@ -206,8 +206,7 @@ void TurnsDriver::Report(const TurnChange& change) {
         seconds(turn.cycle - (turn.runs.front().end - turn.runs.front().begin)));
   }
   log_.Info("turns written", {{"pod", change.pod->Key()}, {"turns", message}});
-  events_.Record({change.pod->pod_namespace, change.pod->name, change.pod->uid, "Normal",
-                  "SynergyTurns", std::move(message)});
+  events_.Record(kube::AboutPod(*change.pod, "Normal", "SynergyTurns", std::move(message)));
 }
 
 void TurnsDriver::ReportPacks(const std::vector<PackNews>& news) {
@@ -219,8 +218,7 @@ void TurnsDriver::ReportPacks(const std::vector<PackNews>& news) {
                                                  {"speed", one.speeds[0]},
                                                  {"other_speed", one.speeds[1]}});
     for (size_t pod = 0; pod < 2; ++pod) {
-      events_.Record({one.pods[pod]->pod_namespace, one.pods[pod]->name, one.pods[pod]->uid,
-                      "Normal", "SynergyPacked", TextOf(one, pod)});
+      events_.Record(kube::AboutPod(*one.pods[pod], "Normal", "SynergyPacked", TextOf(one, pod)));
     }
   }
 }

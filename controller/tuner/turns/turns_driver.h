@@ -6,7 +6,8 @@
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
 // have succeeded, turns are not renewed, so agents let all pods run after a minute; a write that
-// fails only for its own pod does not count. The next leader continues with the annotations.
+// fails only for its own pod does not count. The next leader continues with the annotations, and
+// with the results of packs (pack_result_keeper.h).
 
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "cluster/state/cluster_state.h"
 #include "controller/progress/progress_store.h"
 #include "controller/progress/turn_renewal.h"
+#include "controller/tuner/turns/pack_result_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/sharing/turn_planner.h"
@@ -39,8 +41,8 @@ class TurnsDriver {
 
   // All references must outlive this object. `may_act` is checked before each write.
   TurnsDriver(Settings settings, ClusterState& state, const ProgressStore& progress,
-              kube::PodApi& pods, kube::EventRecorder& events, TurnRenewal& renewal,
-              std::function<bool()> may_act, const Clock& clock, Logger& log,
+              kube::PodApi& pods, PackResultKeeper& results, kube::EventRecorder& events,
+              TurnRenewal& renewal, std::function<bool()> may_act, const Clock& clock, Logger& log,
               metrics::TurnMetrics& metrics);
 
   // Forgets all state, because another replica has acted meanwhile.
@@ -64,6 +66,7 @@ class TurnsDriver {
   ClusterState& state_;
   const ProgressStore& progress_;
   kube::PodApi& pods_;
+  PackResultKeeper& results_;
   kube::EventRecorder& events_;
   TurnRenewal& renewal_;
   const std::function<bool()> may_act_;
@@ -71,6 +74,7 @@ class TurnsDriver {
   Logger& log_;
   metrics::TurnMetrics& metrics_;
   TurnPlanner planner_;
+  bool has_results_ = false;                     // `planner_` has those of the last leader
   std::map<std::string, std::string> refusals_;  // those reported, by uid
 };
 

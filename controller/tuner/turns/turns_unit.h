@@ -10,11 +10,13 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/progress/progress_unit.h"
+#include "controller/tuner/turns/pack_result_keeper.h"
 #include "controller/tuner/turns/turns_driver.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
+#include "kube/apis/profile_api.h"
 #include "metrics/turn_metrics.h"
 
 namespace synergy::controller {
@@ -23,8 +25,9 @@ class TurnsUnit {
  public:
   // All references must outlive this object.
   TurnsUnit(const config::ControllerConfig& config, WatchedCluster& cluster, ProgressUnit& progress,
-            kube::PodApi& pod_api, kube::EventRecorder& events, const Leadership& leadership,
-            const Clock& clock, Logger& log, metrics::TurnMetrics& metrics);
+            kube::PodApi& pod_api, kube::ProfileApi& profile_api, kube::EventRecorder& events,
+            const Leadership& leadership, const Clock& clock, Logger& log,
+            metrics::TurnMetrics& metrics);
 
   // Does nothing unless turns.enabled is set.
   void Start();
@@ -34,6 +37,7 @@ class TurnsUnit {
  private:
   const bool enabled_;
   TurnRenewal& renewal_;
+  PackResultKeeper results_;
   TurnsDriver driver_;
   LeaderLoop loop_;
 };

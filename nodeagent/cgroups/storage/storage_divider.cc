@@ -26,7 +26,7 @@ StorageDivider::StorageDivider(const NodePods& pods, CgroupFolders folders, Bloc
       events_(events),
       metrics_(metrics) {}
 
-void StorageDivider::Divide(const std::map<std::string, StorageUse>& uses) {
+void StorageDivider::Divide(std::map<std::string, StorageUse> uses) {
   PodsByUid pods;
   std::set<std::string> uids;
   for (const PodPointer& pod : pods_.All()) {
@@ -34,6 +34,8 @@ void StorageDivider::Divide(const std::map<std::string, StorageUse>& uses) {
     pods.emplace(pod->uid, pod);
     uids.insert(pod->uid);
   }
+  // A pod may have gone since it was read.
+  std::erase_if(uses, [&pods](const auto& entry) { return !pods.contains(entry.first); });
   caps_.Observe(uses, uids, clock_.Now());
   std::erase_if(in_force_, [&](const auto& entry) {
     const auto& [uid, cap] = entry;
@@ -71,9 +73,9 @@ void StorageDivider::Set(const PodsByUid& pods, const std::string& uid, const St
     why = fmt::format("{} waits for it {:.0f} % of the time", waiter->second->Key(),
                       100 * *use->second.waited);
   }
-  events_.Record({pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyStorageCap",
-                  fmt::format("May read {:.1f} MB/s from disk {}, because {}",
-                              InMegabytes(cap.rate), cap.disk, why)});
+  events_.Record(kube::AboutPod(pod, "Normal", "SynergyStorageCap",
+                                fmt::format("May read {:.1f} MB/s from disk {}, because {}",
+                                            InMegabytes(cap.rate), cap.disk, why)));
   log_.Info("a pod's reads are capped",
             {{"pod", pod.Key()}, {"disk", cap.disk}, {"bytes_per_second", std::llround(cap.rate)}});
 }

@@ -45,7 +45,7 @@ class StorageDivider {
                  metrics::NodeAgentMetrics& metrics);
 
   // Sets and removes caps. `uses`: the reads of the look that ends now, by pod uid.
-  void Divide(const std::map<std::string, StorageUse>& uses);
+  void Divide(std::map<std::string, StorageUse> uses);
 
   struct CapInForce {
     std::string pod_namespace;

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// The most turns that each gang gets. Usually the third turn and later ones gain nothing.
+// The most turns that each gang gets. Usually nothing is gained after the second turn.
 constexpr int kTurns = 6;
 // How many amounts to try for a single gang, and for each of two gangs that may exchange amounts.
 constexpr size_t kAllAmounts = 512;
@@ -262,7 +262,7 @@ class GangDivider {
     return some;
   }
 
-  // Gives away what the steps have left over.
+  // Distributes what the discrete steps left over.
   void GiveRests(NodeAmounts& amounts) const {
     for (const auto& [number, gang] : gangs_) {
       const ResourceVector has = LeastOf(gang, amounts);

@@ -7,7 +7,8 @@
 namespace synergy {
 namespace {
 
-// Returns the name of the only node that the pod can go to; empty if there is none or several.
+// Returns the node that kube-scheduler nominated for the pod, or else the only node that it can go
+// to; empty if there is none or several.
 std::string KnownNode(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.waiting || !pod.waiting->selection) return {};
   if (!pod.waiting->nominated_node.empty()) return pod.waiting->nominated_node;

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "cluster/node_selection.h"
 
 namespace synergy {
 namespace {
 
-// The most rules that a gang's members may have in total. Rules of further members are ignored.
+// A gang's members may have about this many rules in total; those of further members are ignored.
 constexpr size_t kMostRules = 64;
 
 bool HasPorts(const Pod& pod) {
@@ -17,7 +18,7 @@ bool HasPorts(const Pod& pod) {
 }
 
 // Returns whether the constraint counts the node among those over which it spreads pods.
-bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
+bool IsCounted(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr) return true;
   const NodeSelection& own = *pod.waiting->selection;
   NodeSelection honored;
@@ -28,19 +29,27 @@ bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& n
                  spread.honors_taints ? node.detail->taints : none);
 }
 
+// Returns the rule that is the same, or a new one, and whether it is new.
+template <class Rule, class IsSame>
+std::pair<Rule*, bool> FindOrAdd(std::vector<Rule>& rules, const IsSame& is_same) {
+  const auto found = std::find_if(rules.begin(), rules.end(), is_same);
+  if (found != rules.end()) return {&*found, false};
+  return {&rules.emplace_back(), true};
+}
+
 }  // namespace
 
 MemberSeparation::MemberSeparation(const ClusterSnapshot& snapshot,
                                    const std::vector<std::shared_ptr<const Pod>>& members,
-                                   const std::set<std::string>& but, Others others)
-    : snapshot_(snapshot), members_(members), but_(but) {
+                                   const std::set<std::string>& ignored, Others others)
+    : snapshot_(snapshot), members_(members), ignored_(ignored) {
   is_empty_ = std::all_of(members.begin(), members.end(),
                           [](const auto& member) { return member->separation == nullptr; });
   if (is_empty_) return;
   any_ports_ = std::any_of(members.begin(), members.end(),
                            [](const auto& member) { return HasPorts(*member); });
   AddRules();
-  CountThose(others);
+  CountPodsOnNodes(others);
 }
 
 size_t MemberSeparation::TopologyOf(const std::string& key) {
@@ -77,11 +86,10 @@ void MemberSeparation::AddRules() {
     if (affinities_.size() + spreads_.size() >= kMostRules) continue;
     for (const AntiAffinity& term : separation->anti_affinity) {
       const size_t topology = TopologyOf(term.topology_key);
-      auto rule = std::find_if(affinities_.begin(), affinities_.end(), [&](const auto& each) {
+      const auto [rule, is_new] = FindOrAdd(affinities_, [&](const AffinityRule& each) {
         return each.topology == topology && each.selector == term.selector;
       });
-      if (rule == affinities_.end()) {
-        rule = affinities_.emplace(affinities_.end());
+      if (is_new) {
         rule->topology = topology;
         rule->selector = term.selector;
         rule->has_rule.resize(members_.size());
@@ -121,18 +129,17 @@ void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {
   const Pod& pod = *members_[member];
   std::vector<bool> counts(snapshot_.size());
   for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
-    counts[node] = snapshot_.node(node).exists && IsLookedAt(pod, spread, snapshot_.node(node));
+    counts[node] = snapshot_.node(node).exists && IsCounted(pod, spread, snapshot_.node(node));
     // A node must have the labels of all of the pod's constraints.
     for (const TopologySpread& other : pod.separation->spread) {
       if (counts[node] && topologies_[TopologyOf(other.topology_key)].domain_of[node] < 0)
         counts[node] = false;
     }
   }
-  auto rule = std::find_if(spreads_.begin(), spreads_.end(), [&](const SpreadRule& each) {
+  const auto [rule, is_new] = FindOrAdd(spreads_, [&](const SpreadRule& each) {
     return each.spread == spread && each.counts == counts;
   });
-  if (rule == spreads_.end()) {
-    rule = spreads_.emplace(spreads_.end());
+  if (is_new) {
     rule->topology = TopologyOf(spread.topology_key);
     rule->selector = spread.selector;
     rule->spread = spread;
@@ -149,13 +156,13 @@ void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {
   rule->has_rule[member] = true;
 }
 
-void MemberSeparation::CountThose(Others others) {
+void MemberSeparation::CountPodsOnNodes(Others others) {
   if (others == Others::kNone) return;
   const auto& gang = members_.front()->gang;
   if (gang != nullptr) {
     for (const auto& fellow : snapshot_.MembersOnNodes(gang->name)) {
       const auto node = snapshot_.Find(fellow->node);
-      if (node && !but_.contains(fellow->uid)) CountOne(*fellow, *node, true);
+      if (node && !ignored_.contains(fellow->uid)) CountOne(*fellow, *node, true);
     }
   }
   if (others == Others::kFellows) return;
@@ -166,7 +173,7 @@ void MemberSeparation::CountThose(Others others) {
           gang != nullptr && pod->gang != nullptr && pod->gang->name == gang->name;
       // Count the places of other gangs: otherwise kube-scheduler would let some members of each
       // gang go there, and neither gang would be complete.
-      if (is_fellow || but_.contains(pod->uid)) continue;
+      if (is_fellow || ignored_.contains(pod->uid)) continue;
       CountOne(*pod, node, false);
     }
   }

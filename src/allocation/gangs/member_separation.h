@@ -26,17 +26,18 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // The other pods on the nodes that count.
+  // Says which other pods on the nodes count.
   enum class Others : uint8_t {
     kAll,      // all known pods
     kFellows,  // only running members of the gang
     kNone,
   };
 
-  // The arguments must outlive this object. `but`: UIDs of pods to ignore, including the members.
+  // The arguments must outlive this object. `ignored`: UIDs of pods to ignore, including the
+  // members.
   MemberSeparation(const ClusterSnapshot& snapshot,
                    const std::vector<std::shared_ptr<const Pod>>& members,
-                   const std::set<std::string>& but, Others others);
+                   const std::set<std::string>& ignored, Others others);
 
   // Returns whether no member has a rule of separation.
   bool empty() const { return is_empty_; }
@@ -82,7 +83,7 @@ class MemberSeparation {
   // Returns an earlier member with the same rules that may go to the same nodes.
   std::optional<size_t> FindEqualMember(size_t member) const;
   void AddSpread(size_t member, const TopologySpread& spread);
-  void CountThose(Others others);
+  void CountPodsOnNodes(Others others);
   void CountOne(const Pod& pod, NodeIndex node, bool is_fellow);
   bool SharesAPort(size_t member, NodeIndex node) const;
   bool SpreadAllows(size_t member, NodeIndex node) const;
@@ -90,7 +91,7 @@ class MemberSeparation {
 
   const ClusterSnapshot& snapshot_;
   const std::vector<std::shared_ptr<const Pod>>& members_;
-  const std::set<std::string>& but_;
+  const std::set<std::string>& ignored_;
   bool is_empty_ = true;
   std::vector<Topology> topologies_;
   std::vector<AffinityRule> affinities_;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,125 +24,163 @@
 namespace synergy {
 
 // Each struct represents a call of the ClusterState function with the same name, and its arguments.
+// kName stands for it in files.
 namespace cluster_change {
 
 struct ReplaceNodes {
+  static constexpr std::string_view kName = "ReplaceNodes";
   std::vector<Node> nodes;
 };
 struct UpsertNode {
+  static constexpr std::string_view kName = "UpsertNode";
   Node node;
 };
 struct RemoveNode {
+  static constexpr std::string_view kName = "RemoveNode";
   std::string name;
 };
 struct PutListedPods {
+  static constexpr std::string_view kName = "PutListedPods";
   std::vector<Pod> pods;
   uint64_t observed_until = 0;
 };
 struct UpsertPod {
+  static constexpr std::string_view kName = "UpsertPod";
   Pod pod;
 };
 struct RemovePod {
+  static constexpr std::string_view kName = "RemovePod";
   std::string uid;
 };
 struct RefreshPod {
+  static constexpr std::string_view kName = "RefreshPod";
   Pod pod;
 };
 struct ReplaceDisruptionBudgets {
+  static constexpr std::string_view kName = "ReplaceDisruptionBudgets";
   std::vector<DisruptionBudget> budgets;
 };
 struct UpsertDisruptionBudget {
+  static constexpr std::string_view kName = "UpsertDisruptionBudget";
   DisruptionBudget budget;
 };
 struct RemoveDisruptionBudget {
+  static constexpr std::string_view kName = "RemoveDisruptionBudget";
   std::string uid;
 };
 struct ReplaceLimitRanges {
+  static constexpr std::string_view kName = "ReplaceLimitRanges";
   std::vector<LimitRange> ranges;
 };
 struct UpsertLimitRange {
+  static constexpr std::string_view kName = "UpsertLimitRange";
   LimitRange range;
 };
 struct RemoveLimitRange {
+  static constexpr std::string_view kName = "RemoveLimitRange";
   std::string uid;
 };
 struct ReplaceResourceQuotas {
+  static constexpr std::string_view kName = "ReplaceResourceQuotas";
   std::vector<ResourceQuota> quotas;
 };
 struct UpsertResourceQuota {
+  static constexpr std::string_view kName = "UpsertResourceQuota";
   ResourceQuota quota;
 };
 struct RemoveResourceQuota {
+  static constexpr std::string_view kName = "RemoveResourceQuota";
   std::string uid;
 };
 struct Expect {
+  static constexpr std::string_view kName = "Expect";
   Pod pod;
   NodeIndex node = 0;
   Instant deadline{};
 };
 struct Assume {
+  static constexpr std::string_view kName = "Assume";
   Pod pod;
   std::string node;
   Instant deadline{};
   AssumeOutcome outcome;
 };
 struct Forget {
+  static constexpr std::string_view kName = "Forget";
   std::string uid;
 };
 struct Reserve {
+  static constexpr std::string_view kName = "Hold";
   std::vector<GangPlace> places;
   Instant deadline{};
   bool outcome = false;  // whether it was reserved
 };
 struct Release {
+  static constexpr std::string_view kName = "Release";
   std::vector<std::string> uids;
 };
 struct Extend {
+  static constexpr std::string_view kName = "Extend";
   std::string uid;
   Instant deadline{};
 };
 struct DropStaleExpectations {
+  static constexpr std::string_view kName = "DropStaleExpectations";
   Instant now{};
   WallTime wall{};
 };
-struct KeepNews {};
+struct KeepNews {
+  static constexpr std::string_view kName = "KeepNews";
+};
 struct ReserveForReplacements {
+  static constexpr std::string_view kName = "HoldVacated";
   Duration hold{};
   Instant now{};
 };
 struct SettleReplacement {
+  static constexpr std::string_view kName = "SettleVacant";
   std::string uid;
   bool is_awaited = false;
 };
 
 struct CountDevices {
+  static constexpr std::string_view kName = "CountDevices";
   DeviceRules rules;
 };
 struct ReplaceResourceClaims {
+  static constexpr std::string_view kName = "ReplaceResourceClaims";
   std::vector<ResourceClaim> claims;
 };
 struct UpsertResourceClaim {
+  static constexpr std::string_view kName = "UpsertResourceClaim";
   ResourceClaim claim;
 };
 struct RemoveResourceClaim {
+  static constexpr std::string_view kName = "RemoveResourceClaim";
   std::string uid;
 };
 struct ReplaceResourceSlices {
+  static constexpr std::string_view kName = "ReplaceResourceSlices";
   std::vector<ResourceSlice> slices;
 };
 struct UpsertResourceSlice {
+  static constexpr std::string_view kName = "UpsertResourceSlice";
   ResourceSlice slice;
 };
 struct RemoveResourceSlice {
+  static constexpr std::string_view kName = "RemoveResourceSlice";
   std::string name;
 };
 struct ReplaceDeviceClasses {
+  static constexpr std::string_view kName = "ReplaceDeviceClasses";
   std::vector<DeviceClass> classes;
 };
 struct UpsertDeviceClass {
+  static constexpr std::string_view kName = "UpsertDeviceClass";
   DeviceClass device_class;
 };
 struct RemoveDeviceClass {
+  static constexpr std::string_view kName = "RemoveDeviceClass";
   std::string name;
 };
 

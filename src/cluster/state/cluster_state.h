@@ -71,8 +71,8 @@ class ClusterState {
   void PutListedPods(std::vector<Pod> pods, uint64_t observed_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
-  // Takes an answer of the API server about a single pod. Ignores it if the watch was faster: the
-  // pod is no longer known, or is known in a later state.
+  // Takes an answer of the API server about a single pod, unless the watch knows a later state. Of
+  // a pod that is gone, takes only that its node could not align it with NUMA nodes.
   void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// Returns the node on which the pod's own fields count it; empty if none.
+// Returns the node to which the pod's own fields assign it; empty if none.
 std::string NodeOf(const Pod& pod) {
   if (!pod.node.empty() || !pod.waiting) return pod.node;
   return pod.waiting->kept_node.empty() ? pod.waiting->nominated_node : pod.waiting->kept_node;
@@ -32,8 +32,8 @@ PodList::PodList(ClusterState& state, std::vector<Pod> pods, size_t pods_at_a_ti
       by_node[std::move(node)].push_back(std::move(pod));
       continue;
     }
-    if (nowhere_.empty() || nowhere_.back().size() == pods_at_a_time_) nowhere_.emplace_back();
-    nowhere_.back().push_back(std::move(pod));
+    if (unplaced_.empty() || unplaced_.back().size() == pods_at_a_time_) unplaced_.emplace_back();
+    unplaced_.back().push_back(std::move(pod));
   }
   by_node_.assign(std::move_iterator(by_node.begin()), std::move_iterator(by_node.end()));
   const auto lock = state_.Lock();
@@ -46,8 +46,8 @@ bool PodList::Step() {
     PutNodes();
   } else if (!moving_.empty()) {
     state_.PutListed(std::exchange(moving_, {}), 0);
-  } else if (next_nowhere_ < nowhere_.size()) {
-    state_.PutListed(std::move(nowhere_[next_nowhere_++]), 0);
+  } else if (next_unplaced_ < unplaced_.size()) {
+    state_.PutListed(std::move(unplaced_[next_unplaced_++]), 0);
   } else if (next_bucket_ == 0 || next_bucket_ < buckets_) {
     RemoveUnlisted();
   } else {

@@ -47,10 +47,10 @@ class PodList {
   ClusterState& state_;
   const size_t pods_at_a_time_;
   std::vector<std::pair<std::string, Pods>> by_node_;
-  Pods moving_;                // from by_node_: pods of nodes with a pod that is counted elsewhere
-  std::vector<Pods> nowhere_;  // in parts
+  Pods moving_;                 // from by_node_: pods of nodes with a pod that is counted elsewhere
+  std::vector<Pods> unplaced_;  // in parts
   size_t next_node_ = 0;
-  size_t next_nowhere_ = 0;
+  size_t next_unplaced_ = 0;
   size_t next_bucket_ = 0;  // in the table of pods
   size_t buckets_ = 0;      // of the table at that time
   uint64_t observed_until_ = 0;

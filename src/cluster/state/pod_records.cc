@@ -17,6 +17,12 @@ bool Claims(const Pod& pod) {
 // Returns whether the pod's amounts show what pods need.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
+// Records that the pod's node could not align it, if that is why the pod has failed.
+void NoteMisalignment(const Pod& pod, NodeLedger& nodes, WallTime now) {
+  if (!pod.misaligned || !pod.UsesGpus()) return;
+  nodes.Misalign(pod.node, {pod.requests.main.gpus, now + kMisalignmentLasts});
+}
+
 }  // namespace
 
 void PodRecords::Put(Pod pod) {
@@ -25,7 +31,14 @@ void PodRecords::Put(Pod pod) {
 }
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t observed_until) {
-  for (Pod& pod : pods) Observe(std::move(pod));
+  for (Pod& pod : pods) {
+    const Record* const record = Find(pod.uid);
+    // A list is never older than what the watch has reported. So the API server's store has been
+    // restored from a backup, unless an answer has overtaken the watch.
+    const bool may_unbind = record != nullptr && record->standing == Standing::kBound &&
+                            record->seen->resource_version <= observed_until_;
+    Observe(std::move(pod), may_unbind);
+  }
   // Do not take the larger of both: after a restore of the API server's store, versions start
   // lower.
   if (observed_until > 0) observed_until_ = observed_until;
@@ -50,14 +63,12 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
   return unlisted;
 }
 
-void PodRecords::Observe(Pod pod) {
+void PodRecords::Observe(Pod pod, bool may_unbind) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
     // Record it only once: later reports of the pod do not show what was free at that time.
-    if (pod.misaligned && is_news && pod.UsesGpus()) {
-      nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
-    }
+    if (is_news) NoteMisalignment(pod, nodes_, wall_);
     SettleReplacement(pod.uid, !pod.succeeded);
     return;
   }
@@ -66,7 +77,8 @@ void PodRecords::Observe(Pod pod) {
   Record& record = records_[pod.uid];
   record.observed_in = list_;
   // A pod never leaves its node while it lives, so such a report is older than the record.
-  if (pod.node.empty() && record.standing == Standing::kBound) return;
+  const bool unbinds = pod.node.empty() && record.standing == Standing::kBound;
+  if (unbinds && !may_unbind) return;
   pod = devices_.Observe(std::move(pod));
   LeaveGang(record);
   if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
@@ -78,7 +90,8 @@ void PodRecords::Observe(Pod pod) {
   } else {
     claiming_.erase(record.seen->uid);
   }
-  if (!record.seen->node.empty() || record.standing == Standing::kWaiting || IsReserved(record)) {
+  if (unbinds || !record.seen->node.empty() || record.standing == Standing::kWaiting ||
+      IsReserved(record)) {
     ApplyWatch(record);
   } else {
     // The watch is behind Synergy's own decision: the pod stays placed, with its new properties.
@@ -135,7 +148,7 @@ void PodRecords::SettleReplacement(const std::string& uid, bool is_awaited) {
 
 void PodRecords::Refresh(Pod pod) {
   const Record* record = Find(pod.uid);
-  if (record == nullptr) return;
+  if (record == nullptr) return NoteMisalignment(pod, nodes_, wall_);
   if (record->seen != nullptr && record->seen->resource_version > pod.resource_version) return;
   Observe(std::move(pod));
 }

@@ -186,7 +186,8 @@ class PodRecords {
   static bool TakesGpus(const Record& record);
   LeastPerGpu& LeastOf(const Pod& pod);
 
-  void Observe(Pod pod);
+  // `may_unbind`: a bound pod that is reported without a node waits again.
+  void Observe(Pod pod, bool may_unbind = false);
 
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);

@@ -118,14 +118,18 @@ void GangPreemption::AdvanceLeaving(Attempt& attempt, const ClusterState& state,
   for (auto* const victims : {&attempt.refused, &attempt.asked})
     std::erase_if(*victims, [&state](const auto& pod) { return IsGone(state, *pod); });
   const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
-  if (!all_gone && at.now - attempt.began >= attempt.leave) {
+  const bool has_failed = attempt.kept < attempt.renewed;
+  if (has_failed && at.now - attempt.kept >= settings_.keep) {
+    attempt.ended = {PreemptionEnd::kInVain, "the reserved places could not be renewed"};
+  } else if (!all_gone && at.now - attempt.began >= attempt.leave) {
     attempt.ended = {PreemptionEnd::kInVain, "not all victims have left"};
   } else if (all_gone && !attempt.room_since) {
     attempt.room_since = at.now;
     KeepPlaces(attempt, at, actions);
   } else if (attempt.room_since && at.now - *attempt.room_since >= settings_.keep) {
     attempt.ended = {PreemptionEnd::kInVain, "the gang was not bound in the room that was made"};
-  } else if (!all_gone && at.now - attempt.renewed >= settings_.keep / 2) {
+  } else if ((has_failed && attempt.renewed != at.now) ||
+             (!all_gone && at.now - attempt.renewed >= settings_.keep / 2)) {
     KeepPlaces(attempt, at, actions);
   }
 }
@@ -145,10 +149,10 @@ void GangPreemption::OnResult(const PreemptionAction& action, const PreemptionRe
   if (std::holds_alternative<preemption_action::KeepPlaces>(action.what)) {
     const bool is_first = attempt->phase == Phase::kPlaces;
     if (is_first) attempt->phase = Phase::kTrial;
-    if (!result.done && is_first)
+    if (result.done)
+      attempt->kept = attempt->renewed;
+    else if (is_first)
       attempt->ended = {PreemptionEnd::kRefused, "a place could not be reserved"};
-    else if (!result.done)
-      attempt->ended = {PreemptionEnd::kInVain, "a reserved place was lost"};
   } else if (std::holds_alternative<preemption_action::TryEvictions>(action.what)) {
     attempt->phase = Phase::kEviction;
     if (!result.done) attempt->ended = {PreemptionEnd::kRefused, result.why};

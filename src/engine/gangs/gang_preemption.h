@@ -25,7 +25,8 @@
 // until Plan() returns no more actions, and again about a second later.
 //
 // Threading: pure; one owner.
-// Failures: a failed reservation or a refused trial ends the attempt. After a crash or a change of
+// Failures: a failed first reservation or a refused trial ends the attempt. After the evictions, a
+// failed renewal is tried again until the reservations have lapsed. After a crash or a change of
 // leader the reservations expire, and the new leader starts from the cluster's state. If a gang was
 // evicted only in part, its other members continue to run, as after any loss of a member.
 
@@ -92,7 +93,8 @@ class GangPreemption {
     Phase phase = Phase::kPlaces;
     Instant began{};
     Duration leave{};                     // how long the victims may take
-    Instant renewed{};                    // when the reservations were renewed
+    Instant renewed{};                    // when the reservations were last to be renewed
+    Instant kept{};                       // ... and were, on all members
     Instant evicted{};                    // when the evictions were last tried
     std::optional<Instant> room_since{};  // when the last victim left
     std::optional<Ended> ended{};

@@ -159,19 +159,19 @@ void Judge(const ProfilerSettings& settings, Compared& compared, Instant now) {
   if (!since) since = now;
   if (now - *since < settings.drift_time) return;
   compared.verdict = {.verdict = apart ? Verdict::kContradicted : Verdict::kFits,
-                      .generation = compared.generation,
+                      .version = compared.version,
                       .message = apart ? MessageOf(*apart->first, *apart->second) : ""};
 }
 
 // One workload that contradicts the profile is enough.
 ProfileVerdict VerdictOf(const ContradictionMemory& memory, const ComparedKey& key,
-                         int64_t generation) {
-  ProfileVerdict all{.generation = generation};
+                         const ProfileVersion& version) {
+  ProfileVerdict all{.version = version};
   const ComparedKey first{key.profile_namespace, key.profile, "", Gpus(0), "", ""};
   for (auto it = memory.compared.lower_bound(first); it != memory.compared.end(); ++it) {
     const auto& [other, compared] = *it;
     if (other.profile_namespace != key.profile_namespace || other.profile != key.profile) break;
-    if (compared.generation != generation) continue;
+    if (compared.version != version) continue;
     if (compared.verdict.verdict > all.verdict) all = compared.verdict;
   }
   return all;
@@ -195,9 +195,9 @@ ComparedPod& Take(const ProfilerSettings& settings, ContradictionMemory& memory,
   ComparedPod& known = memory.pods[pod->uid];
   WatchedPod& watched = known.watched;
   if (watched.pod == nullptr) known.began_with = BeganWith(*pod);
-  if (watched.pod == nullptr || known.generation != given.generation ||
+  if (watched.pod == nullptr || known.version != given.version ||
       watched.pod->fungible->profile != pod->fungible->profile) {
-    known.generation = given.generation;
+    known.version = given.version;
     known.curve = ForGpus(given.curve, pod->fungible->requested.gpus);
     watched.samples.clear();
   } else if (watched.pod != pod && !SameAmounts(*watched.pod, *pod)) {
@@ -238,12 +238,12 @@ std::optional<ProfileVerdict> ContradictionFinder::Observe(
                         pod->fungible->requested.gpus,
                         gpu_product,
                         progress.format};
-  const ProfileVerdict before = VerdictOf(memory, key, given.generation);
+  const ProfileVerdict before = VerdictOf(memory, key, given.version);
   Compared& compared = memory.compared[key];
-  if (compared.generation != given.generation) compared = {.generation = given.generation};
+  if (compared.version != given.version) compared = {.version = given.version};
   TakeIn(compared, *seen, at.now);
   Judge(settings_, compared, at.now);
-  const ProfileVerdict after = VerdictOf(memory, key, given.generation);
+  const ProfileVerdict after = VerdictOf(memory, key, given.version);
   return after.verdict != before.verdict ? std::optional(after) : std::nullopt;
 }
 

@@ -41,9 +41,17 @@
 
 namespace synergy {
 
+// One version of a profile. A profile that is deleted and created again begins with generation 1.
+struct ProfileVersion {
+  std::string uid;
+  int64_t generation = 0;
+
+  bool operator==(const ProfileVersion&) const = default;
+};
+
 // A profile written by a user.
 struct GivenProfile {
-  int64_t generation = 0;
+  ProfileVersion version;
   std::shared_ptr<const JobProfile> curve;
 };
 
@@ -51,7 +59,7 @@ enum class Verdict : uint8_t { kUnknown, kFits, kContradicted };
 
 struct ProfileVerdict {
   Verdict verdict = Verdict::kUnknown;
-  int64_t generation = 0;  // of the profile judged
+  ProfileVersion version;  // of the profile judged
   std::string message;     // kContradicted: what was seen, and what the profile claims
 
   bool operator==(const ProfileVerdict&) const = default;
@@ -86,7 +94,7 @@ struct ComparedKey {
 };
 
 struct Compared {
-  int64_t generation = 0;
+  ProfileVersion version;
   std::vector<SeenAmount> amounts;  // by CPU, ascending
   std::optional<Instant> apart_since;
   std::optional<Instant> together_since;
@@ -95,7 +103,7 @@ struct Compared {
 
 struct ComparedPod {
   WatchedPod watched;
-  int64_t generation = 0;
+  ProfileVersion version;
   std::shared_ptr<const JobProfile> curve;  // for the pod's GPUs
   MilliCpu began_with;                      // 0: unknown
   Instant observed{};

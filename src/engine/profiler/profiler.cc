@@ -27,15 +27,20 @@ constexpr Duration kLookUp = std::chrono::minutes(1);
 constexpr Duration kProbeAgain = std::chrono::seconds(30);
 constexpr Duration kPublishAgain = std::chrono::seconds(10);
 
+// Returns the measurement that is to be published.
+MeasurementKey KeyOf(const ProfilerAction& action) {
+  return {action.profile_namespace, action.measured.workload, action.measured.gpus,
+          action.measured.gpu_product, action.measured.gang_size};
+}
+
 // Returns the measurement that the pod belongs to; nullopt if the profiler leaves the pod alone.
 std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
   if (!pod.fungible || pod.fungible->workload.empty() || pod.node.empty() || pod.waiting ||
       pod.deleting || pod.terminal || !pod.UsesGpus()) {
     return std::nullopt;
   }
-  const std::vector<std::string>& products = node.detail->gpu_kinds.products;
   MeasurementKey key{pod.pod_namespace, pod.fungible->workload, pod.fungible->requested.gpus,
-                     products.size() == 1 ? products.front() : std::string(), GangSizeOf(pod)};
+                     node.detail->gpu_kinds.OnlyProduct(), GangSizeOf(pod)};
   const std::string& profile = pod.fungible->profile;
   if (!profile.empty() && profile != NameOf(key) && !pod.fungible->hint) return std::nullopt;
   return key;
@@ -235,13 +240,18 @@ ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memo
   return plan;
 }
 
+void Profiler::OnUntried(ProfilerMemory& memory, const ProfilerAction& action, Moment at) const {
+  OnResult(memory, action, false, at);
+  if (action.kind != ProfilerActionKind::kPublish) return;
+  const auto known = memory.measurements.find(KeyOf(action));
+  if (known != memory.measurements.end()) known->second.next_publish = at.now;
+}
+
 void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done,
                         Moment at) const {
   if (action.kind == ProfilerActionKind::kEndProbe) return;  // a probe also ends on its own
   if (action.kind == ProfilerActionKind::kPublish) {
-    const MeasurementKey key{action.profile_namespace, action.measured.workload,
-                             action.measured.gpus, action.measured.gpu_product,
-                             action.measured.gang_size};
+    const MeasurementKey key = KeyOf(action);
     const auto known = memory.measurements.find(key);
     if (known == memory.measurements.end()) return;
     known->second.publishing = false;

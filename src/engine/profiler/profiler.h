@@ -131,6 +131,9 @@ class Profiler {
   ProfilerPlan Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.
   void OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done, Moment at) const;
+  // Records that the action was not tried, because others took the time. A profile is published as
+  // soon as possible, before those whose last write failed.
+  void OnUntried(ProfilerMemory& memory, const ProfilerAction& action, Moment at) const;
 
   const ProfilerSettings& settings() const { return settings_; }
 

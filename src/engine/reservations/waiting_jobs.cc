@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "allocation/surplus.h"
 #include "cluster/node_selection.h"
 #include "engine/gangs/preempting_gangs.h"
 #include "engine/reservations/passing_check.h"
@@ -38,6 +39,11 @@ ResourceVector LeastOf(const Pod& pod) {
   const ResourceVector surplus = fungible.Counted(fungible.requested) - fungible.Counted(at_floor);
   ResourceVector::ForEachDivided([&](auto member) { least.*member -= surplus.*member; });
   return least;
+}
+
+ResourceVector LeastOn(const NodeState& node, const std::shared_ptr<const Pod>& pod, WallTime now) {
+  const std::shared_ptr<const Pod> without = WithoutLoan(pod);
+  return without->requests.main - SurplusOn(node, *without, now);
 }
 
 ResourceVector RoomForJobs(const NodeState& node) {
@@ -125,7 +131,7 @@ std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot) {
 
 GpuCluster ToGpuCluster(
     const ClusterSnapshot& snapshot, const std::vector<JobInLine>& in_line,
-    const std::vector<RunningJob>& running, const ReservationSettings& settings,
+    const std::vector<RunningJob>& running, const ReservationSettings& settings, WallTime now,
     const std::function<std::optional<TimeRange>(const RunningJob& job)>& end_of) {
   GpuCluster cluster;
   std::map<std::string_view, size_t> products;
@@ -152,7 +158,7 @@ GpuCluster ToGpuCluster(
     for (const auto& pod : job.pods) {
       const auto node = node_of.find(pod->node);
       if (node == node_of.end()) continue;
-      const ResourceVector least = LeastOf(*pod);
+      const ResourceVector least = LeastOn(snapshot.node(indices[node->second]), pod, now);
       cluster.nodes[node->second].uses.push_back(
           {cluster.running.size(), least.gpus, least.cpu, least.memory});
     }

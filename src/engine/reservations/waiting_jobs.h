@@ -22,9 +22,12 @@
 
 namespace synergy {
 
-// Returns what the pod needs at least on a node: its requests, less what the tuner may take of them
-// to make room for other pods.
+// Returns what a waiting pod needs at least on a node: its requests, less what the tuner may take
+// of them.
 ResourceVector LeastOf(const Pod& pod);
+// Returns what remains of a running pod's requests once its loans are returned and the tuner has
+// cut all that it may cut now (allocation/surplus.h).
+ResourceVector LeastOn(const NodeState& node, const std::shared_ptr<const Pod>& pod, WallTime now);
 
 // Returns what pods with GPUs may have on the node in total.
 ResourceVector RoomForJobs(const NodeState& node);
@@ -68,7 +71,7 @@ std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot);
 // product.
 GpuCluster ToGpuCluster(
     const ClusterSnapshot& snapshot, const std::vector<JobInLine>& in_line,
-    const std::vector<RunningJob>& running, const ReservationSettings& settings,
+    const std::vector<RunningJob>& running, const ReservationSettings& settings, WallTime now,
     const std::function<std::optional<TimeRange>(const RunningJob& job)>& end_of);
 
 }  // namespace synergy

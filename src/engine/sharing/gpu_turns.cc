@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -13,9 +12,7 @@ struct GpuTurns::Vertex {
   std::vector<std::string> names;  // sorted
   std::vector<GpuBlock> blocks;    // sorted
   double weight = 0;
-  int64_t priority = std::numeric_limits<int64_t>::min();
   bool newcomer = true;
-  bool held = false;
 
   bool SharesWith(const Vertex& other) const {
     return std::any_of(blocks.begin(), blocks.end(), [&](const GpuBlock& block) {
@@ -87,7 +84,6 @@ std::vector<GpuTurns::Vertex> GpuTurns::VerticesOf(std::span<const GpuSharer> sh
       vertex.names.push_back(member->name);
       vertex.blocks.insert(vertex.blocks.end(), member->blocks.begin(), member->blocks.end());
       vertex.weight += member->weight;
-      vertex.priority = std::max(vertex.priority, member->priority);
       vertex.newcomer &= member->newcomer;
     }
     std::sort(vertex.names.begin(), vertex.names.end());
@@ -98,33 +94,15 @@ std::vector<GpuTurns::Vertex> GpuTurns::VerticesOf(std::span<const GpuSharer> sh
   return vertices;
 }
 
-void GpuTurns::Hold(std::vector<Vertex>& vertices) {
-  std::map<GpuBlock, int64_t> highest;
-  for (const Vertex& vertex : vertices) {
-    for (const GpuBlock& block : vertex.blocks) {
-      const auto [entry, is_new] = highest.emplace(block, vertex.priority);
-      if (!is_new) entry->second = std::max(entry->second, vertex.priority);
-    }
-  }
-  held_.clear();
-  for (Vertex& vertex : vertices) {
-    vertex.held = std::any_of(vertex.blocks.begin(), vertex.blocks.end(),
-                              [&](const GpuBlock& b) { return highest.at(b) > vertex.priority; });
-    if (vertex.held) held_.insert(held_.end(), vertex.names.begin(), vertex.names.end());
-  }
-  std::sort(held_.begin(), held_.end());
-}
-
 std::vector<std::vector<size_t>> GpuTurns::ComponentsOf(const std::vector<Vertex>& vertices) {
   std::map<GpuBlock, std::vector<size_t>> on_block;
   for (size_t at = 0; at < vertices.size(); ++at) {
-    if (vertices[at].held) continue;
     for (const GpuBlock& block : vertices[at].blocks) on_block[block].push_back(at);
   }
   std::vector<std::vector<size_t>> components;
   std::vector<bool> seen(vertices.size());
   for (size_t start = 0; start < vertices.size(); ++start) {
-    if (seen[start] || vertices[start].held) continue;
+    if (seen[start]) continue;
     std::vector<size_t>& component = components.emplace_back();
     std::vector<size_t> open{start};
     seen[start] = true;
@@ -338,8 +316,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
 
 void GpuTurns::Plan(Instant now, std::span<const GpuSharer> sharers,
                     std::span<const GpuPack> packs) {
-  std::vector<Vertex> vertices = VerticesOf(sharers, packs);
-  Hold(vertices);
+  const std::vector<Vertex> vertices = VerticesOf(sharers, packs);
   std::vector<TurnGroup> groups;
   without_turns_.clear();
   for (const std::vector<size_t>& component : ComponentsOf(vertices)) {
@@ -369,7 +346,7 @@ void GpuTurns::SetGroups(std::vector<TurnGroup> groups) {
 
 bool GpuTurns::Runs(const std::string& name, Instant now) const {
   const auto number = group_of_.find(name);
-  if (number == group_of_.end()) return !std::binary_search(held_.begin(), held_.end(), name);
+  if (number == group_of_.end()) return true;
   const TurnGroup& group = groups_[number->second];
   if (group.slots.size() == 1) return true;
   const std::vector<std::string>& runs = group.slots[group.SlotAt(now)].runs;

@@ -50,7 +50,6 @@ struct GpuSharer {
   std::string name;              // unique
   std::vector<GpuBlock> blocks;  // distinct; not empty
   double weight = 1;             // above 0
-  int64_t priority = 0;
   // False while it starts up or idles; then it holds no slot, and nothing suspends it.
   bool active = true;
   // True until its first iterations are done. It matters when the sharer becomes active.
@@ -104,9 +103,6 @@ class GpuTurns {
 
   // Returns the groups that take turns, in a fixed order.
   std::vector<TurnGroup> groups() const;
-  // Returns the sharers without a slot, sorted: a sharer of higher priority is active on one of
-  // their blocks.
-  const std::vector<std::string>& held() const { return held_; }
   // Returns the sharers of groups that would need more than kMostSlots slots, sorted; all of these
   // run.
   const std::vector<std::string>& without_turns() const { return without_turns_; }
@@ -118,7 +114,6 @@ class GpuTurns {
 
   static std::vector<Vertex> VerticesOf(std::span<const GpuSharer> sharers,
                                         std::span<const GpuPack> packs);
-  void Hold(std::vector<Vertex>& vertices);
   static std::vector<std::vector<size_t>> ComponentsOf(const std::vector<Vertex>& vertices);
   // Returns the component's group; a component of one vertex has one slot.
   TurnGroup GroupOf(Instant now, const std::vector<Vertex>& vertices,
@@ -129,7 +124,6 @@ class GpuTurns {
   Duration quantum_;
   std::vector<TurnGroup> groups_;                     // including those of one slot
   std::unordered_map<std::string, size_t> group_of_;  // by sharer
-  std::vector<std::string> held_;
   std::vector<std::string> without_turns_;
 };
 

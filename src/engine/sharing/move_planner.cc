@@ -19,6 +19,12 @@ namespace {
 
 using Pods = std::vector<std::shared_ptr<const Pod>>;
 
+Gpus GpusOf(const Pods& pods) {
+  Gpus gpus;
+  for (const auto& pod : pods) gpus += pod->requests.main.gpus;
+  return gpus;
+}
+
 bool IsMovable(const MovingJob& job) {
   if (job.pods.empty() || !job.selection) return false;
   const Pod& first = *job.pods.front();
@@ -175,7 +181,7 @@ class MoveSearch {
   // reservation does not keep it away.
   std::vector<NodeIndex> PlaceOn(const Pods& pods, const std::string& job, const Changed& changed,
                                  const std::function<bool(NodeIndex node)>& is_open) const {
-    const auto as_if = [&](NodeIndex node) {
+    const auto as_if = [&](NodeIndex node) -> const NodeState& {
       const auto found = changed.find(node);
       return found == changed.end() ? nodes_[node] : found->second;
     };
@@ -184,7 +190,8 @@ class MoveSearch {
       const auto reserved = reserved_.find(state.detail->name);
       const bool is_reserved = reserved != reserved_.end() &&
                                (reserved->second.size() > 1 || !reserved->second.contains(job));
-      return !is_reserved && is_open(node) && MayGoTo(*pods[member], state);
+      return !is_reserved && is_open(node) && MayGoTo(*pods[member], state) &&
+             (!view_.admits || view_.admits(*pods[member], as_if(node)));
     };
     return PlanGangAsIf(snapshot_, pods, reserve_, GangTerms(may_go), with_gpus_, as_if,
                         OthersAsIf::kStay)
@@ -215,9 +222,7 @@ std::optional<PlannedMove> PlanMove(GpuMoves& moves, const MovesView& view) {
     movable.emplace(job.name, &job);
     MovableJob& each = jobs.emplace_back();
     each.name = job.name;
-    each.workload = job.workload;
-    each.pod_gpus = job.pods.front()->requests.main.gpus;
-    for (const auto& pod : job.pods) each.nodes.push_back(pod->node);
+    each.gpus = GpusOf(job.pods);
     each.checkpoints = job.checkpoints;
     each.restart = job.restart;
   }
@@ -234,10 +239,10 @@ std::optional<PlannedMove> PlanMove(GpuMoves& moves, const MovesView& view) {
     });
     if (!is_uniform || !search.WaitsForGpus(job)) continue;
     in_line.emplace(job.name, &job);
-    waiters.push_back({job.name, gpus, job.pods.size(), search.WaitOf(job)});
+    waiters.push_back({job.name, GpusOf(job.pods), search.WaitOf(job)});
   }
   std::optional<MoveSearch::Arranged> arranged;
-  const auto move = moves.PlanFor(
+  const auto move = moves.Plan(
       jobs, waiters,
       [&](const MovableJob& job,
           const MoveWaiter& waiter) -> std::optional<std::vector<std::string>> {

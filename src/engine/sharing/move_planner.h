@@ -19,6 +19,7 @@
 // Threading: pure. Work: kMostWaiters waiters, and GpuMoves::kMostAsked jobs for each.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,9 @@ struct MovesView {
   std::vector<GpuReservation> reservations;  // in force
   ResourceVector headroom;
   WallTime wall{};
+  // A further rule of the scheduler: whether the pod may go to a node in that state. Null: there is
+  // none.
+  std::function<bool(const Pod& pod, const NodeState& node)> admits;
 };
 
 struct PlannedMove {

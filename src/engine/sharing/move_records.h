@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,10 @@ struct MoveRecord {
   MovePhase phase = MovePhase::kBegun;
   bool compared = false;  // the rate at the new place is known
 
+  bool IsIn(std::string_view its_namespace) const {
+    return job.size() > its_namespace.size() && job.starts_with(its_namespace) &&
+           job[its_namespace.size()] == '/';
+  }
   bool operator==(const MoveRecord&) const = default;
 };
 

@@ -1,28 +1,23 @@
 #pragma once
 
-// Chooses a running job to move to other GPUs, so that a waiting job fits or the running job's own
-// pods come together (migration of Gandiva, OSDI'18).
+// Chooses a running job to move to other GPUs, so that a waiting job fits (migration of Gandiva,
+// OSDI'18).
 //
-// Moves happen only on demand, and only for jobs that checkpoint:
-//
-//   for a waiter   a job that waits for more GPUs of one node, or of several, than are free there,
-//                  although enough are free in all. One move makes room for it: another job's pods
-//                  go to free GPUs elsewhere. The freed room is held for the waiter.
-//   together       a job whose pods are on several nodes, for which one node has room.
+// Moves happen only on demand, and only for jobs that checkpoint: a job waits for more GPUs of one
+// node, or of several, than are free there, although enough are free in all. One move makes room
+// for it: another job's pods go to free GPUs elsewhere. The freed room is held for the waiter.
 //
 // A move must gain more than twice its cost, in GPU-seconds. Its cost is the measured time of a
 // restart, for all GPUs of the moving job. Its gain is the time that the waiter would wait without
-// it, for all of the waiter's GPUs, or what the job gains in the rest of its run. Only one move is
-// in progress at a time. A job moves only once. Afterwards its rate over kCompared iterations is
-// compared with its rate before; if it is worse by 5 %, the workload does not move to such nodes
-// again.
+// it, for all of the waiter's GPUs. Only one move is in progress at a time. A job moves only once.
+// Afterwards its rate over kCompared iterations is compared with its rate before; if it is worse by
+// 5 %, the workload does not move to such nodes again.
 //
 // Threading: one owner.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,31 +30,18 @@
 
 namespace synergy {
 
-struct MoveNode {
-  std::string name;
-  std::string kind;  // nodes of one kind are alike in product and shape
-  Gpus free;         // neither in use nor held
-};
-
-// A running job. All its pods have equally many GPUs.
+// A running job.
 struct MovableJob {
   std::string name;
-  std::string workload;
-  Gpus pod_gpus;
-  std::vector<std::string> nodes;  // the node of each of its pods
+  Gpus gpus;  // of all its pods
   bool checkpoints = false;
-  std::optional<Duration> restart;    // measured; absent: unknown, so it does not move
-  std::optional<Duration> remaining;  // absent: unknown
-  // Its speed on one node relative to its present speed; 1 if it is on one node already, or if that
-  // is unknown.
-  double faster_together = 1;
+  std::optional<Duration> restart;  // measured; absent: unknown, so it does not move
 };
 
-// A job that waits only for GPUs. All its pods need equally many, each on one node.
+// A job that waits only for GPUs.
 struct MoveWaiter {
   std::string name;
-  Gpus pod_gpus;
-  size_t pods = 1;
+  Gpus gpus;  // of all its pods
   // How long it would otherwise wait, judging by the remaining time of running jobs; absent:
   // unknown.
   std::optional<Duration> waits;
@@ -68,7 +50,7 @@ struct MoveWaiter {
 struct GpuMove {
   std::string job;
   std::vector<std::string> to;  // a node for each of its pods
-  std::string waiter;           // gets the freed room; empty: the job's own pods come together
+  std::string waiter;           // gets the freed room
 
   bool operator==(const GpuMove&) const = default;
 };
@@ -84,16 +66,11 @@ class GpuMoves {
   static constexpr size_t kMostAsked = 64;  // moves tried for a waiter in one plan
 
   // Returns the move to begin now, for the first waiter that a move helps; nullopt if there is
-  // none, or a move is in progress.
-  std::optional<GpuMove> Plan(std::span<const MoveNode> nodes, std::span<const MovableJob> jobs,
-                              std::span<const MoveWaiter> waiters);
-
-  // Does the same for waiters that fit nowhere now, where more than GPUs decides what fits.
-  // `arrange` returns the node of each of the job's pods once the waiter has its room, or nullopt
-  // if its move does not help; it is asked for the cheapest moves first, at most kMostAsked times
-  // for each waiter.
-  std::optional<GpuMove> PlanFor(std::span<const MovableJob> jobs,
-                                 std::span<const MoveWaiter> waiters, const Arrange& arrange);
+  // none, or a move is in progress. `arrange` returns the node of each of the job's pods once the
+  // waiter has its room, or nullopt if the job's move does not help; it is asked for the cheapest
+  // moves first, at most kMostAsked times for each waiter. REQUIRES: the waiters fit nowhere now.
+  std::optional<GpuMove> Plan(std::span<const MovableJob> jobs, std::span<const MoveWaiter> waiters,
+                              const Arrange& arrange);
   // Takes over what another process recorded: jobs that have moved, and placements that were worse.
   // No move is in progress.
   void StartOver(std::set<std::string> moved, std::set<std::pair<std::string, std::string>> worse);
@@ -102,8 +79,6 @@ class GpuMoves {
   void OnResult(const std::string& job, bool moved);
   // Takes the job's rate over kCompared iterations after its move, relative to the rate before.
   void OnCompared(const std::string& workload, const std::string& kind, double rate);
-  // Forgets a job that is gone.
-  void Forget(const std::string& job) { moved_.erase(job); }
 
   // Returns the placements that were worse: workload and kind of node.
   const std::set<std::pair<std::string, std::string>>& worse() const { return worse_; }
@@ -111,16 +86,9 @@ class GpuMoves {
   uint64_t moves() const { return moves_; }
 
  private:
-  using Free = std::map<std::string, int64_t>;  // GPUs by node
-
   bool MayMove(const MovableJob& job) const;
   // Returns whether the waiter's gain is worth the job's move.
   static bool IsWorth(const MovableJob& job, const MoveWaiter& waiter);
-  std::optional<GpuMove> ForWaiter(std::span<const MoveNode> nodes,
-                                   std::span<const MovableJob> jobs,
-                                   const MoveWaiter& waiter) const;
-  std::optional<GpuMove> Together(std::span<const MoveNode> nodes,
-                                  std::span<const MovableJob> jobs) const;
 
   std::optional<std::string> moving_;  // job
   std::set<std::string> moved_;        // jobs

@@ -50,10 +50,6 @@ Duration PatienceFor(const PackCandidate& pair) {
   return kLeastPatience + std::chrono::ceil<Duration>(std::min(window, longest));
 }
 
-WorkloadPair ResultKeyOf(const PackCandidate& pair) {
-  return PairOf(pair.first.workload, pair.second.workload, pair.gpu_product);
-}
-
 }  // namespace
 
 std::string_view ToString(PackOutcome outcome) {
@@ -181,7 +177,7 @@ void PackPlanner::MeasurePack(const GpuPack& names, Pack& pack, Moment at) {
 void PackPlanner::Report(PackOutcome outcome, const Pack& pack, Instant now) {
   PackNews& news = news_.emplace_back(PackNews{.outcome = outcome, .pods = pack.pods});
   news.alone = {pack.candidate.first.alone.value_or(0), pack.candidate.second.alone.value_or(0)};
-  const auto found = packing_.results().find(ResultKeyOf(pack.candidate));
+  const auto found = packing_.results().find(PairOf(pack.candidate));
   if (found == packing_.results().end()) return;
   news.speeds = found->second.speeds;
   if (pack.candidate.second.workload < pack.candidate.first.workload)
@@ -212,12 +208,7 @@ bool PackPlanner::Fits(const TurnPod& first, const TurnPod& second) const {
 }
 
 PackMember PackPlanner::MemberOf(const TurnPod& pod, double slice) const {
-  const std::string& workload = pod.pod->fungible->workload;
-  // A pod of an unknown workload is like no other pod.
-  PackMember member{.name = pod.pod->uid,
-                    .workload = workload.empty() ? "pod/" + pod.pod->uid
-                                                 : pod.pod->pod_namespace + "/" + workload,
-                    .slice = slice};
+  PackMember member{.name = pod.pod->uid, .workload = PackNameOf(*pod.pod), .slice = slice};
   const RunMeter::Stretch& alone = pods_.at(pod.pod->uid).alone;
   if (alone.time >= Packing::kLeastWindow && alone.iterations >= Packing::kLeastIterations)
     member.alone = RateOf(alone);
@@ -298,6 +289,10 @@ std::vector<GpuPack> PackPlanner::Plan(std::span<const GpuInTurns> gpus, Moment 
   std::erase_if(gpus_, [](const auto& gpu) { return !gpu.second.seen; });
   ForgetOldResults(at.now);
   return packs;
+}
+
+void PackPlanner::SetResults(const PackResults& results) {
+  for (const auto& [pair, result] : results) packing_.SetResult(pair, result);
 }
 
 void PackPlanner::ForgetOldResults(Instant now) {

@@ -17,7 +17,7 @@
 // missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or
 // opts out, or if a window takes too long. A pack ends in the same step, so that its pods take
 // turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner has
-// no packs and no speeds, and measures both again.
+// no packs and no speeds, and measures both again; it may take over results (pack_records.h).
 //
 // Threading: one owner.
 
@@ -39,6 +39,7 @@
 #include "core/clock.h"
 #include "core/units.h"
 #include "engine/sharing/gpu_turns.h"
+#include "engine/sharing/pack_records.h"
 #include "engine/sharing/packing.h"
 #include "engine/sharing/run_meter.h"
 #include "profile/pod_progress.h"
@@ -107,6 +108,8 @@ class PackPlanner {
   // Returns what has become of packs since the last call.
   std::vector<PackNews> TakeNews() { return std::exchange(news_, {}); }
   const Packing& packing() const { return packing_; }
+  // Takes over results of another planner. Call it before the first plan.
+  void SetResults(const PackResults& results);
 
  private:
   using GpuKey = std::pair<std::string, std::string>;  // node, UUID

@@ -7,10 +7,6 @@
 namespace synergy {
 namespace {
 
-WorkloadPair WorkloadsOf(const PackCandidate& candidate) {
-  return PairOf(candidate.first.workload, candidate.second.workload, candidate.gpu_product);
-}
-
 GpuPack NamesOf(const PackCandidate& candidate) {
   return {candidate.first.name, candidate.second.name};
 }
@@ -37,12 +33,16 @@ WorkloadPair PairOf(std::string workload, std::string other, std::string gpu_pro
   return {std::move(workload), std::move(other), std::move(gpu_product)};
 }
 
+WorkloadPair PairOf(const PackCandidate& candidate) {
+  return PairOf(candidate.first.workload, candidate.second.workload, candidate.gpu_product);
+}
+
 bool Packing::MayPack(Instant now, const PackCandidate& candidate) const {
   const auto is_known = [](const PackMember& member) {
     return member.alone.has_value() && *member.alone > 0;
   };
   if (!candidate.fits || !is_known(candidate.first) || !is_known(candidate.second)) return false;
-  const auto result = results_.find(WorkloadsOf(candidate));
+  const auto result = results_.find(PairOf(candidate));
   return result == results_.end() || result->second.good || now >= result->second.refused_until;
 }
 
@@ -69,7 +69,7 @@ std::vector<GpuPack> Packing::Plan(Instant now, std::span<const PackCandidate> c
   // Packs that are known to work come first, because they need no trial.
   for (const bool is_known : {true, false}) {
     for (const PackCandidate* candidate : others) {
-      const auto result = results_.find(WorkloadsOf(*candidate));
+      const auto result = results_.find(PairOf(*candidate));
       const bool good = result != results_.end() && result->second.good;
       if (good != is_known || packed.contains(candidate->first.name) ||
           packed.contains(candidate->second.name) || !MayPack(now, *candidate) ||
@@ -97,8 +97,9 @@ std::array<double, 2> Packing::SpeedsIn(const Pack& pack, const PackWindow& wind
           window.iterations[1] / seconds / *pack.candidate.second.alone};
 }
 
-PackResult& Packing::ResultOf(const Pack& pack, const std::array<double, 2>& speeds) {
-  PackResult& result = results_[WorkloadsOf(pack.candidate)];
+PackResult& Packing::ResultOf(Instant now, const Pack& pack, const std::array<double, 2>& speeds) {
+  PackResult& result = results_[PairOf(pack.candidate)];
+  result.measured_at = now;
   result.speeds = speeds;
   if (pack.candidate.second.workload < pack.candidate.first.workload)
     std::swap(result.speeds[0], result.speeds[1]);
@@ -106,7 +107,7 @@ PackResult& Packing::ResultOf(const Pack& pack, const std::array<double, 2>& spe
 }
 
 void Packing::Refuse(Instant now, const Pack& pack, const std::array<double, 2>& speeds) {
-  PackResult& result = ResultOf(pack, speeds);
+  PackResult& result = ResultOf(now, pack, speeds);
   result.good = false;
   Duration rest = kFirstRest;
   for (uint32_t time = 0; time < result.refusals && rest < kMostRest; ++time) rest *= 2;
@@ -144,7 +145,7 @@ bool Packing::Observe(Instant now, const GpuPack& names, const PackWindow& windo
   if (++pack.windows < kTrialWindows) return false;
   const std::array<double, 2> speeds = SpeedsIn(pack, pack.all);
   if (speeds[0] + speeds[1] > kKept && HaveTheirSlices(pack.candidate, speeds)) {
-    PackResult& result = ResultOf(pack, speeds);
+    PackResult& result = ResultOf(now, pack, speeds);
     result.good = true;
     result.refusals = 0;
     pack.on_trial = false;
@@ -166,7 +167,7 @@ void Packing::Abort(Instant now, const GpuPack& names, const std::array<double, 
 void Packing::Abandon(Instant now, const GpuPack& names) {
   const auto entry = packs_.find(names);
   if (entry == packs_.end()) return;
-  PackResult& result = results_[WorkloadsOf(entry->second.candidate)];
+  PackResult& result = results_[PairOf(entry->second.candidate)];
   result.good = false;
   result.refused_until = std::max(result.refused_until, now + kFirstRest);
   packs_.erase(entry);

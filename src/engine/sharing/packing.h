@@ -38,6 +38,7 @@
 
 #include "core/clock.h"
 #include "engine/sharing/gpu_turns.h"
+#include "profile/measured/pack_record.h"
 
 namespace synergy {
 
@@ -69,6 +70,8 @@ struct PackCandidate {
   bool fits = false;  // together into the GPU's memory, with the reserve
 };
 
+WorkloadPair PairOf(const PackCandidate& candidate);
+
 // The work of both members of a pack while both ran.
 struct PackWindow {
   Duration length{};
@@ -81,6 +84,7 @@ struct PackResult {
   bool good = false;
   uint32_t refusals = 0;    // consecutive
   Instant refused_until{};  // not tried before then
+  Instant measured_at{};
 };
 
 class Packing {
@@ -93,7 +97,7 @@ class Packing {
   static constexpr double kUndone = 1.0;
   static constexpr double kOfSlice = 0.9;
   static constexpr Duration kFirstRest = std::chrono::minutes(10);
-  static constexpr Duration kMostRest = std::chrono::hours(4);
+  static constexpr Duration kMostRest = kLongestPackRest;
 
   // Returns the packs from now on, including trials, in a fixed order. A pack ends when it is no
   // longer a candidate. REQUIRES: `now` does not decrease, and names are unique.
@@ -139,7 +143,7 @@ class Packing {
   bool MayPack(Instant now, const PackCandidate& candidate) const;
   std::array<double, 2> SpeedsIn(const Pack& pack, const PackWindow& window) const;
   void Refuse(Instant now, const Pack& pack, const std::array<double, 2>& speeds);
-  PackResult& ResultOf(const Pack& pack, const std::array<double, 2>& speeds);
+  PackResult& ResultOf(Instant now, const Pack& pack, const std::array<double, 2>& speeds);
 
   std::map<GpuPack, Pack> packs_;
   std::map<WorkloadPair, PackResult> results_;

@@ -147,8 +147,9 @@ bool IsSameTurn(const GpuTurn& a, const GpuTurn& b) {
 bool TurnPlanner::IsActive(NodeTurns& node, const TurnPod& pod, Instant now) {
   const PodProgress& progress = pod.report->pod;
   const Instant since = node.seen.emplace(pod.pod->uid, now).first->second;
-  const bool trains = progress.format.empty() || progress.iterations > 0 || progress.last ||
-                      pod.pod->fungible->turn || now - since >= kLongestStart;
+  const Duration longest = progress.format.empty() ? kLongestSilentStart : kLongestStart;
+  const bool trains =
+      progress.iterations > 0 || progress.last || pod.pod->fungible->turn || now - since >= longest;
   if (trains) node.begun.insert(pod.pod->uid);
   const bool idle = progress.idle && progress.idle->idle >= kIdleToShow;
   return node.begun.contains(pod.pod->uid) && !idle;

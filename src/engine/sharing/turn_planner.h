@@ -35,6 +35,7 @@
 #include "core/clock.h"
 #include "engine/sharing/gpu_turns.h"
 #include "engine/sharing/pack_planner.h"
+#include "engine/sharing/pack_records.h"
 #include "profile/pod_progress.h"
 
 namespace synergy {
@@ -62,6 +63,9 @@ class TurnPlanner {
   // A pod gets the next turn when it begins, unless it has trained for its first iterations before.
   static constexpr double kNewcomerIterations = 100;
   static constexpr Duration kLongestStart = std::chrono::minutes(10);
+  // The same for a pod that reports no known format of progress. At its start, every pod reports
+  // none.
+  static constexpr Duration kLongestSilentStart = std::chrono::minutes(3);
   // If a node has sent no report for this long, its pods keep their turns; its agent follows them
   // or thaws the pods.
   static constexpr Duration kOldReport = std::chrono::minutes(1);
@@ -72,6 +76,11 @@ class TurnPlanner {
   // `pods`: all pods of the cluster, by node. Call it every few seconds, and whenever members
   // change.
   TurnPlan Plan(const std::map<std::string, std::vector<TurnPod>>& pods, Moment at);
+
+  // The results of packs. A new planner may take over those of another planner, before its first
+  // plan.
+  const PackResults& pack_results() const { return pack_planner_.packing().results(); }
+  void SetPackResults(const PackResults& results) { pack_planner_.SetResults(results); }
 
  private:
   struct NodeTurns {

@@ -81,6 +81,41 @@ void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node
   refused.insert_or_assign(node.detail->name, std::move(refusal));
 }
 
+bool HasPlace(const Pod& pod, WallTime now) {
+  return pod.waiting && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > now;
+}
+
+// Returns whether a move, gang preemption or an earlier tuner keeps a place for the waiting pod.
+bool IsKeptByOthers(const TunerPass& pass, const Pod& pod) {
+  return HasPlace(pod, pass.at.wall) && !pass.memory.places.contains(pod.uid);
+}
+
+// Returns whether another part of the controller has replaced or renewed the place.
+bool IsTakenOver(const TunerPass& pass, const KeptPlace& place) {
+  constexpr Duration kPrecision = std::chrono::seconds(1);  // more than that of the written time
+  const auto& waiting = place.pod->waiting;
+  return HasPlace(*place.pod, pass.at.wall) &&
+         (waiting->kept_node != place.node ||
+          waiting->kept_until > place.until_as_written + kPrecision);
+}
+
+// Returns the nodes where something is in progress that will change how much room there is.
+std::set<std::string_view> NodesInProgress(const TunerMemory& memory) {
+  std::set<std::string_view> nodes;
+  for (const auto& [uid, change] : memory.changes) nodes.insert(change.node);
+  for (const auto& [uid, place] : memory.places) nodes.insert(place.node);
+  for (const auto& [uid, asked] : memory.asked) nodes.insert(asked.node);
+  return nodes;
+}
+
+// Makes the cuts of the plan without keeping a place.
+void CutAsPlanned(TunerPass& pass, const RoomPlan& plan, const std::string& why) {
+  for (size_t i = 0; i < plan.amounts.size(); ++i) {
+    if (plan.amounts[i] != plan.node_shares.shares[i].current)
+      Cut(pass, plan.node_shares.pods[i], plan.amounts[i], ChangeKind::kReclaimed, why);
+  }
+}
+
 // Records that kube-scheduler did not use the place in time, if the pod fits there.
 void RememberUnusedRoom(TunerPass& pass, const KeptPlace& place) {
   const auto waiting = pass.memory.waiting.find(place.pod->uid);
@@ -171,7 +206,10 @@ void FreePlaceFor(TunerPass& pass, const Pod& pod) {
 // `cuts`: the cuts that make the room; null if they belong to another member, or there are none.
 void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
   const std::string& node = pass.cluster.node(index).detail->name;
-  KeptPlace place{.pod = waiting.pod, .node = node, .until = pass.at.now + pass.settings.keep};
+  KeptPlace place{.pod = waiting.pod,
+                  .node = node,
+                  .until = pass.at.now + pass.settings.keep,
+                  .until_as_written = pass.at.wall + pass.settings.keep};
   place.shortage_named = NamesShortage(*waiting.pod);
   for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
     const auto& peer = cuts->node_shares.pods[i];
@@ -179,7 +217,7 @@ void KeepPlace(TunerPass& pass, const WaitingPod& waiting, NodeIndex index, cons
       place.planned.push_back({peer, cuts->amounts[i]});
   }
   pass.Do({waiting.pod, tuner_action::KeepPlace{.node = node,
-                                                .until = pass.at.wall + pass.settings.keep,
+                                                .until = place.until_as_written,
                                                 .waited = pass.at.now - waiting.since,
                                                 .cost = cuts == nullptr ? 0 : cuts->cost}});
   pass.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
@@ -213,6 +251,16 @@ Attempt UseRoom(TunerPass& pass, WaitingPod& waiting, const NodeState& node) {
   return Attempt::kRoom;
 }
 
+// Makes the pod smaller if it may run with less: kube-scheduler must try the smaller pod before
+// others are cut.
+bool CutsItself(TunerPass& pass, const WaitingPod& waiting) {
+  const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
+  if (!least) return false;
+  Cut(pass, waiting.pod, *least, ChangeKind::kReclaimed,
+      "it waits for CPU or memory and can run with less");
+  return true;
+}
+
 // `taken`: nodes on which this decision already keeps a place that the snapshot does not show.
 Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waiting,
                     std::set<std::string>& taken) {
@@ -224,12 +272,8 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
   }
   const Instant may_cut_from = MayCutFrom(pass, waiting);
   const bool may_cut = now >= may_cut_from;
-  const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
-  if (may_cut && least) {
-    // kube-scheduler must try the smaller pod before others are cut.
+  if (may_cut && CutsItself(pass, waiting)) {
     waiting.next_attempt = now + pass.settings.look_again;
-    Cut(pass, waiting.pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can run with less");
     return Attempt::kMade;
   }
   bool refused = false;
@@ -264,6 +308,33 @@ Attempt MakeRoomFor(TunerPass& pass, const WaitingKind& kind, WaitingPod& waitin
   return Attempt::kMade;
 }
 
+bool IsInProgress(const TunerMemory& memory, const std::string& uid) {
+  return memory.places.contains(uid) || memory.changes.contains(uid) || memory.asked.contains(uid);
+}
+
+// Makes the cuts that a place lacks which others keep. A move and gang preemption count on them.
+void MakeRoomInPlace(TunerPass& pass, WaitingPod& waiting, std::set<std::string>& taken) {
+  const std::string& name = waiting.pod->waiting->kept_node;
+  const Instant now = pass.at.now;
+  const Instant from = std::max(waiting.next_attempt, MayCutFrom(pass, waiting));
+  if (now < from) return pass.WakeAt(from);
+  waiting.next_attempt = now + pass.settings.look_again;
+  pass.WakeAt(waiting.next_attempt);
+  if (taken.contains(name) || NodesInProgress(pass.memory).contains(name)) return;
+  if (CutsItself(pass, waiting)) return;
+  const std::optional<RoomPlan> plan =
+      CheapestRoom(pass.cluster, *waiting.pod, pass.rules(), [&](const NodeState& node) {
+        return node.exists && node.detail->name == name && !Refuses(pass, node, waiting);
+      });
+  if (!plan) return;
+  if (plan->amounts.empty()) {
+    UseRoom(pass, waiting, pass.cluster.node(plan->node));
+    return;
+  }
+  taken.insert(name);
+  CutAsPlanned(pass, *plan, fmt::format("room for {}", waiting.pod->Key()));
+}
+
 // Tries the first pod of the kind, then the next ones as long as something was done for the one
 // before.
 void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& taken) {
@@ -274,11 +345,9 @@ void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& 
   }
   kind.postponed = false;
   for (const WaitingKind::Rank& next : kind.queue) {
-    if (pass.memory.places.contains(next.uid) || pass.memory.changes.contains(next.uid) ||
-        pass.memory.asked.contains(next.uid)) {
-      continue;
-    }
-    switch (MakeRoomFor(pass, kind, pass.memory.waiting.at(next.uid), taken)) {
+    WaitingPod& waiting = pass.memory.waiting.at(next.uid);
+    if (IsInProgress(pass.memory, next.uid) || IsKeptByOthers(pass, *waiting.pod)) continue;
+    switch (MakeRoomFor(pass, kind, waiting, taken)) {
       case Attempt::kMade:
       case Attempt::kNotDue:
         break;
@@ -309,20 +378,19 @@ WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
 }
 
 // Returns the members that wait for room, by name. Returns none if nothing can be done for the gang
-// now: it is incomplete, not all of it waits, or something is in progress for it.
+// now: it is incomplete, not all of it waits, something is in progress for it, or others keep
+// places for some members but not for all.
 std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) {
   TunerMemory& memory = pass.memory;
   std::vector<WaitingPod*> members;
+  size_t kept = 0;
   for (const std::string& uid : gang.uids) {
+    if (IsInProgress(memory, uid)) return {};
     WaitingPod& waiting = memory.waiting.at(uid);
-    const Waiting& words = *waiting.pod->waiting;
-    const bool is_kept = !words.kept_node.empty() && words.kept_until > pass.at.wall;
-    if (is_kept || memory.places.contains(uid) || memory.changes.contains(uid) ||
-        memory.asked.contains(uid)) {
-      return {};
-    }
+    if (IsKeptByOthers(pass, *waiting.pod)) ++kept;
     members.push_back(&waiting);
   }
+  if (kept != 0 && kept != members.size()) return {};
   const Gang& of = *members.front()->pod->gang;
   const GangSites* const sites = pass.cluster.GangOf(of.name);
   if (sites == nullptr || sites->waiting != members.size() || !IsWhole(pass.cluster, of)) return {};
@@ -372,18 +440,19 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
   const Instant may_cut_from = MayCutFrom(pass, members);
   const bool may_cut = now >= may_cut_from;
   bool asks_for_less = false;
-  for (const WaitingPod* member : members) {
-    const std::optional<ResourceVector> least = LessThanItAsksFor(*member->pod);
-    if (!may_cut || !least) continue;
-    asks_for_less = true;
-    Cut(pass, member->pod, *least, ChangeKind::kReclaimed,
-        "it waits for CPU or memory and can run with less");
-  }
+  for (const WaitingPod* member : members) asks_for_less |= may_cut && CutsItself(pass, *member);
   if (asks_for_less) return;
+  const bool in_place = IsKeptByOthers(pass, *members.front()->pod);
+  std::set<std::string_view> in_progress;
+  if (in_place) in_progress = NodesInProgress(pass.memory);
   bool refused = false;
   const MayGo may_go = [&](size_t member, NodeIndex index) {
     const NodeState& node = pass.cluster.node(index);
     if (taken.contains(node.detail->name)) return false;
+    if (in_place && (node.detail->name != members[member]->pod->waiting->kept_node ||
+                     in_progress.contains(node.detail->name))) {
+      return false;
+    }
     const bool refuses = Refuses(pass, node, *members[member]);
     refused |= refuses;
     return !refuses;
@@ -408,6 +477,13 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
   if (!may_cut) return pass.WakeAt(may_cut_from);
   gang.next_attempt = now + Doubled(pass.settings.retry, gang.attempts, pass.settings.round);
   ++gang.attempts;
+  if (in_place) {
+    for (const RoomPlan& plan : room->cuts) {
+      taken.insert(pass.cluster.node(plan.node).detail->name);
+      CutAsPlanned(pass, plan, fmt::format("room for gang {}", members.front()->pod->gang->name));
+    }
+    return;
+  }
   std::map<NodeIndex, const RoomPlan*> cuts;
   for (const RoomPlan& plan : room->cuts) cuts[plan.node] = &plan;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -477,6 +553,7 @@ std::set<std::string> NodesToTake(TunerPass& pass, NodesWithoutSurplus& nodes,
   if (gang.uids.empty()) return taking;
   const std::vector<WaitingPod*> waiting = MembersInNeed(pass, gang);
   if (waiting.empty() || pass.at.now < MayCutFrom(pass, waiting)) return taking;
+  if (IsKeptByOthers(pass, *waiting.front()->pod)) return taking;
   std::vector<std::shared_ptr<const Pod>> members;
   for (const WaitingPod* member : waiting) members.push_back(AtLeast(member->pod));
   std::vector<NodeIndex> with_gpus;
@@ -524,11 +601,7 @@ void MakeRoomAheadOn(TunerPass& pass, NodeIndex index, PreparedNode& prepared) {
                        [&](const GpuReservation::Place& place) { return place.node == name; });
   };
   const std::string& job = (*std::find_if(starting.begin(), starting.end(), here))->job;
-  for (size_t i = 0; i < plan->amounts.size(); ++i) {
-    if (plan->amounts[i] == plan->node_shares.shares[i].current) continue;
-    Cut(pass, plan->node_shares.pods[i], plan->amounts[i], ChangeKind::kReclaimed,
-        fmt::format("room for {}, which starts soon", job));
-  }
+  CutAsPlanned(pass, *plan, fmt::format("room for {}, which starts soon", job));
 }
 
 PlacesOfGangs LookAtGangs(const TunerPass& pass) {
@@ -568,6 +641,10 @@ void AdvancePlaces(TunerPass& pass) {
     }
     if (!place.pod->node.empty()) {
       EndPlace(pass, uid, PlaceEnd::kBound);
+      continue;
+    }
+    if (IsTakenOver(pass, place)) {
+      pass.memory.places.erase(uid);
       continue;
     }
     const GangPlaces all = gang.empty() ? GangPlaces{place.written} : gangs.at(gang);
@@ -613,6 +690,14 @@ void MakeRoom(TunerPass& pass) {
   }
   if (pass.memory.look_anew) pass.WakeAt(*pass.memory.look_anew);
   std::set<std::string> taken;
+  for (auto& [uid, waiting] : pass.memory.waiting) {
+    const Waiting& words = *waiting.pod->waiting;
+    if (words.unschedulable && words.scheduler == pass.settings.scheduler_name &&
+        !waiting.pod->IsOfGang() && IsKeptByOthers(pass, *waiting.pod) &&
+        !IsInProgress(pass.memory, uid)) {
+      MakeRoomInPlace(pass, waiting, taken);
+    }
+  }
   // Kinds take turns. The first pod of a kind represents it; a gang counts as a whole.
   struct Next {
     WaitingKind::Rank rank;
@@ -685,10 +770,7 @@ Instant PreparationDue(const TunerMemory& memory, const TunerSettings& settings)
 
 void MakeRoomAhead(TunerPass& pass) {
   if (pass.memory.prepared.empty()) return;
-  std::set<std::string_view> busy;
-  for (const auto& [uid, change] : pass.memory.changes) busy.insert(change.node);
-  for (const auto& [uid, place] : pass.memory.places) busy.insert(place.node);
-  for (const auto& [uid, asked] : pass.memory.asked) busy.insert(asked.node);
+  const std::set<std::string_view> busy = NodesInProgress(pass.memory);
   for (auto& [name, prepared] : pass.memory.prepared) {
     const auto index = pass.cluster.Find(name);
     if (prepared.is_over || !index || !pass.cluster.node(*index).exists) continue;
@@ -707,6 +789,10 @@ std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string
   if (nodes.empty()) return found;
   for (const auto& [uid, place] : pass.memory.places) {
     if (nodes.contains(place.node)) found.insert(place.node);
+  }
+  for (const auto& [uid, waiting] : pass.memory.waiting) {
+    const std::string& kept_node = waiting.pod->waiting->kept_node;
+    if (HasPlace(*waiting.pod, pass.at.wall) && nodes.contains(kept_node)) found.insert(kept_node);
   }
   for (const auto& [node, prepared] : pass.memory.prepared) {
     if (!prepared.is_over && nodes.contains(node)) found.insert(node);

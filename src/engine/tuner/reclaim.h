@@ -30,7 +30,8 @@ void AdvancePlaces(TunerPass& pass);
 // `done`: the place was written on the waiting pod.
 void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 
-// Makes room for pods that wait without a place.
+// Makes room for pods that wait without a place, and in the places that moves and gang preemption
+// keep.
 void MakeRoom(TunerPass& pass);
 
 // How long before the likely start of a reservation its nodes are prepared: at least this, and at

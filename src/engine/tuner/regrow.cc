@@ -73,9 +73,9 @@ void SendNotices(TunerPass& pass, const NodeState& node) {
     std::optional<tuner_action::Notify> notice =
         NoticeFor(*pod, node.detail->labels, pass.profiles, pass.at.wall);
     if (!notice) continue;
-    const std::string key =
-        fmt::format("{} {} {}", pod->uid, ToString(notice->reason), notice->message);
-    if (pass.memory.notified.insert(key).second) pass.Do({pod, *std::move(notice)});
+    std::string text = fmt::format("{} {}", ToString(notice->reason), notice->message);
+    if (pass.memory.notified[pod->uid].insert(std::move(text)).second)
+      pass.Do({pod, *std::move(notice)});
   }
 }
 

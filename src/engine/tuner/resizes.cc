@@ -64,18 +64,18 @@ TunerAction StepOf(const PodChange& change) {
   return {change.pod, Step{{change.record, change.node.empty()}}};
 }
 
-// The record from before the previous process's announcement is lost. Without any record the
-// amounts would look changed by hand, so this creates one.
+// A process that takes over an announcement does not know the record before it. Without a record
+// the amounts would look changed by hand, so this makes one.
 Withdraw Withdrawal(const PodChange& change, WallTime now) {
   const ChangeRecord& record = change.record;
   const ResourceVector& kept = record.from;
-  ChangeRecord made_up{ChangeKind::kUndone,
-                       kept,
-                       kept,
-                       "an announced change was not made",
-                       now,
-                       record.memory_changed_before,
-                       record.BorrowedBefore()};
+  ChangeRecord made_up{.kind = ChangeKind::kUndone,
+                       .from = kept,
+                       .to = kept,
+                       .why = "an announced change was not made",
+                       .at = now,
+                       .memory_changed_before = record.memory_changed_before,
+                       .borrowed = record.BorrowedBefore()};
   if (record.kind == ChangeKind::kReturned) {
     made_up.kind = ChangeKind::kLent;
     made_up.from = record.to;
@@ -88,15 +88,15 @@ PutBack PuttingBack(const PodChange& change, ChangeFailure failure, const TunerS
                     WallTime now) {
   const ManagedContainer& fungible = *change.pod->fungible;
   PutBack put_back{.failure = failure};
-  put_back.change = {InverseOf(change.record.kind),
-                     fungible.requested,
-                     fungible.in_force,
-                     fmt::format("the kubelet could not make it ({}): {}", ToString(failure),
-                                 fungible.resize_message),
-                     now,
-                     change.record.MemoryChanged(),
-                     change.record.BorrowedBefore(),
-                     change.record.borrower};
+  put_back.change = {.kind = InverseOf(change.record.kind),
+                     .from = fungible.requested,
+                     .to = fungible.in_force,
+                     .why = fmt::format("the kubelet could not apply it ({}): {}",
+                                        ToString(failure), fungible.resize_message),
+                     .at = now,
+                     .memory_changed_before = change.record.MemoryChanged(),
+                     .borrowed = change.record.BorrowedBefore(),
+                     .borrower = change.record.borrower};
   if (IsCut(change.record) && !IsOfLoan(change.record.kind))
     put_back.unshrinkable_until = now + settings.unshrinkable;
   return put_back;
@@ -151,7 +151,7 @@ Verdict Judge(const PodChange& change, bool late) {
   const ManagedContainer& fungible = *change.pod->fungible;
   if (fungible.requested != change.record.to) {
     // Our copy may be out of date. Any other amounts come from a user or another controller, and
-    // stay.
+    // are left alone.
     return {.ended = fungible.requested != change.record.from || late};
   }
   if (change.pod->node.empty() || fungible.Settled()) return {.ended = true};
@@ -190,13 +190,14 @@ PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
   change.pod = pod;
   change.node = pod->node;
   change.before = fungible.change;
-  change.record = {kind,
-                   fungible.requested,
-                   first,
-                   std::move(why),
-                   pass.at.wall,
-                   change.before ? change.before->MemoryChanged() : std::nullopt,
-                   fungible.Borrows()};
+  change.record = {
+      .kind = kind,
+      .from = fungible.requested,
+      .to = first,
+      .why = std::move(why),
+      .at = pass.at.wall,
+      .memory_changed_before = change.before ? change.before->MemoryChanged() : std::nullopt,
+      .borrowed = fungible.Borrows()};
   if (first != to) change.then = to;
   return change;
 }
@@ -240,14 +241,13 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
     return;
   }
   const bool waits = change.node.empty();
-  // A pod that was bound or grew before the announcement may not have been reported yet; after an
-  // outage of the API server this takes seconds. The watch reports such a pod before it reports the
-  // announcement.
+  // The watch may not have reported pods that were bound or grew before the announcement; after an
+  // outage of the API server this takes seconds. It reports them before the announcement.
   if (!waits && pass.cluster.pods_observed_until() < change.pod->resource_version) return;
   // The kubelet may start a pod that has been bound meanwhile with the amounts from its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;
-  // Once the announcement no longer counts as taken, the room must not be used.
+  // After the announcement expires, others may take the room.
   const bool counts = change.pod->fungible->announced_until > pass.at.wall;
   const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
   const bool has_room = waits || IsCut(change.record) || (counts && HasRoom(pass.cluster, change));
@@ -264,21 +264,43 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   GiveUp(pass.settings, pass.memory, uid, pass.at.now);
 }
 
+// Returns whether a revert is announced of a change that the kubelet has not applied.
+bool AnnouncesRevert(const ManagedContainer& fungible) {
+  return fungible.Announced() && fungible.in_force == fungible.change->to;
+}
+
+// Returns the change that the announced one would revert.
+ChangeRecord Reverted(const ChangeRecord& revert) {
+  return {.kind = InverseOf(revert.kind),
+          .from = revert.to,
+          .to = revert.from,
+          .why = revert.why,
+          .at = revert.at,
+          .memory_changed_before = revert.memory_changed_before,
+          .borrowed = revert.BorrowedBefore(),
+          .borrower = revert.borrower};
+}
+
 void Adopt(TunerPass& pass, const std::shared_ptr<const Pod>& pod) {
   const ManagedContainer& fungible = *pod->fungible;
   PodChange change;
   change.pod = pod;
   change.node = pod->node;
   change.record = *fungible.change;
-  if (fungible.Announced()) {
+  if (AnnouncesRevert(fungible)) {
+    change.record = Reverted(change.record);
+  } else if (fungible.Announced()) {
     pass.Do({change.pod, Withdrawal(change, pass.at.wall)});
     return;
   }
   if (fungible.Unrecorded()) {
-    change.record = {ChangeKind::kReclaimed, change.record.to,
-                     fungible.requested,     "found without a recorded reason",
-                     pass.at.wall,           change.record.MemoryChanged(),
-                     change.record.borrowed};
+    change.record = {.kind = ChangeKind::kReclaimed,
+                     .from = change.record.to,
+                     .to = fungible.requested,
+                     .why = "found without a recorded reason",
+                     .at = pass.at.wall,
+                     .memory_changed_before = change.record.MemoryChanged(),
+                     .borrowed = change.record.borrowed};
     pass.Do(StepOf<Record>(change));
   }
   change.phase = Phase::kMade;
@@ -349,7 +371,7 @@ void AdvanceChanges(TunerPass& pass) {
     switch (change.phase) {
       case Phase::kAnnouncing:
       case Phase::kResizing:
-        break;  // requested; the outcome decides
+        break;  // in progress; OnChangeResult() goes on
       case Phase::kAnnounced:
         AdvanceAnnounced(pass, uid, change);
         break;

@@ -96,9 +96,12 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
   };
   std::vector<Candidate> candidates;
   const ResourceVector& largest = snapshot.largest_node();
+  const bool has_place = pod.waiting && !pod.waiting->kept_node.empty();
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
-    const NodeState& node = snapshot.node(index);
-    // No place is kept for the pod, so no node counts it.
+    std::optional<NodeState> without;
+    if (has_place && snapshot.node(index).exists)
+      without = WithoutPod(snapshot.node(index), pod.uid);
+    const NodeState& node = without ? *without : snapshot.node(index);
     if (node.Free().gpus < pod.requests.main.gpus || !considers(node)) continue;
     if (!MayGoTo(pod, node)) continue;
     // kube-scheduler counts nominated pods too.

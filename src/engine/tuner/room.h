@@ -29,8 +29,8 @@ struct RoomPlan {
 // share.
 double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts);
 
-// Finds the cheapest room on any node for which `considers` is true. Returns nullopt if no cut of
-// CPU and memory above the floors makes room.
+// Finds the cheapest room on any node for which `considers` is true. A place that is kept for the
+// pod is room for it. Returns nullopt if no cut of CPU and memory above the floors makes room.
 std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod,
                                      const ShareRules& rules,
                                      const std::function<bool(const NodeState&)>& considers);

@@ -141,6 +141,7 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
     if (!pod.node.empty()) ForgetRefusals(memory, pod);
     memory.resting.erase(pod.uid);
     memory.loan_retries.erase(pod.uid);
+    memory.notified.erase(pod.uid);
   }
   if (!news.gone && pod.fungible &&
       (pod.fungible->Lends() > MilliCpu(0) || pod.fungible->Borrows() > MilliCpu(0))) {
@@ -172,13 +173,6 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   }
   if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;
   Enqueue(memory, waiting);
-  // A previous process kept the place.
-  if (!memory.begun && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > at.wall &&
-      !memory.places.contains(pod.uid)) {
-    const Duration left = std::min<Duration>(pod.waiting->kept_until - at.wall, settings_.keep);
-    memory.places[pod.uid] = {
-        .pod = news.pod, .node = pod.waiting->kept_node, .until = at.now + left, .written = true};
-  }
 }
 
 void Tuner::ObserveIdle(TunerMemory& memory, std::map<std::string, IdlePod> idle) const {
@@ -208,7 +202,6 @@ std::set<std::string> Tuner::NodesOfLenders(const TunerMemory& memory) const {
 }
 
 TunerPlan Tuner::Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
-  memory.begun = true;
   TunerPlan plan;
   plan.actions = std::exchange(memory.next, {});
   plan.wake = Instant::max();

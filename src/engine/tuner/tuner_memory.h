@@ -2,11 +2,11 @@
 
 // The state that the tuner keeps between decisions: a plain value.
 //
-// After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, which places
-// are kept, and which changes are unfinished. The rest is lost, and starts over or is determined
-// again: a waiting pod's numbers of attempts and reminders, the nodes that refuse it, what a node's
-// kubelet cannot do, which growth failed in this round, how long exactly a pod has waited (its
-// order among equals), and which notices were sent (they are sent again).
+// After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, and which
+// changes are unfinished. The rest is lost, and starts over or is determined again: a waiting pod's
+// numbers of attempts and reminders, the nodes that refuse it, what a node's kubelet cannot do,
+// which growth failed in this round, how long exactly a pod has waited (its order among equals),
+// and which notices were sent (they are sent again).
 //
 // Threading: one owner.
 
@@ -97,12 +97,14 @@ struct PlannedCut {
   ResourceVector to;
 };
 
-// A place kept for a waiting pod.
+// A place that this tuner keeps for a waiting pod. The places that moves, gang preemption and
+// earlier tuners keep are known only from their pods.
 struct KeptPlace {
   std::shared_ptr<const Pod> pod;  // as last reported
   bool gone = false;
   std::string node;
   Instant until{};
+  WallTime until_as_written{};
   bool written = false;             // written on the pod
   bool broken = false;              // another place of its gang has failed
   bool shortage_named = false;      // kube-scheduler reported a shortage when the place was chosen
@@ -221,13 +223,11 @@ struct TunerMemory {
   std::map<std::string, uint64_t> divided;  // node to the version with nothing to gain
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
-  std::set<std::string> notified;           // the notices that were sent
-  Instant started{};                        // when this process began
+  std::map<std::string, std::set<std::string>> notified;  // the notices that were sent, by uid
+  Instant started{};                                      // when this process began
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
-  // Set once a decision was made: then the kept places of a previous process have been taken over.
-  bool begun = false;
 };
 
 }  // namespace synergy

@@ -18,7 +18,7 @@ ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) 
   if (free_threads_ <= queue_.size() && !StartThread()) {
     // Close it: without any thread, it would never be served.
     if (threads_.empty()) return Added::kClosed;
-    if (queue_.size() - free_threads_ >= most_waiting_ && !TakePlace(address))
+    if (queue_.size() - free_threads_ >= most_waiting_ && !DropOneFor(address))
       return Added::kClosed;
     queue_.push_back({std::move(connection), std::move(address)});
     return Added::kWaits;
@@ -33,7 +33,7 @@ size_t ConnectionThreads::Crowd::Served(const Address& address) const {
   return found == served.end() ? 0 : found->second;
 }
 
-size_t ConnectionThreads::Has(const Address& address) const {
+size_t ConnectionThreads::CountOf(const Address& address) const {
   if (address.empty()) return 0;
   return crowd_.Served(address) + static_cast<size_t>(std::count_if(
                                       queue_.begin(), queue_.end(), [&](const Pending& pending) {
@@ -41,15 +41,15 @@ size_t ConnectionThreads::Has(const Address& address) const {
                                       }));
 }
 
-// Closes the newest waiting connection of the address with the most connections. Fails unless that
-// address has more connections than `address` would have.
-bool ConnectionThreads::TakePlace(const Address& address) {
+// Closes the newest waiting connection of the address with the most connections. Returns false
+// unless that address has more connections than `address` would have.
+bool ConnectionThreads::DropOneFor(const Address& address) {
   auto newest = queue_.end();
-  size_t most = Has(address) + 1;
+  size_t most = CountOf(address) + 1;
   std::map<Address, size_t> counts;
   for (auto pending = queue_.begin(); pending != queue_.end(); ++pending) {
     const auto [count, is_new] = counts.try_emplace(pending->address);
-    if (is_new) count->second = Has(pending->address);
+    if (is_new) count->second = CountOf(pending->address);
     if (count->second < most || (count->second == most && newest == queue_.end())) continue;
     most = count->second;
     newest = pending;
@@ -62,15 +62,11 @@ bool ConnectionThreads::TakePlace(const Address& address) {
 ConnectionThreads::Crowd ConnectionThreads::crowd() const {
   const std::lock_guard lock(mutex_);
   Crowd crowd = crowd_;
-  const auto fewest =
-      std::min_element(queue_.begin(), queue_.end(), [&](const Pending& one, const Pending& other) {
-        return crowd.Served(one.address) < crowd.Served(other.address);
-      });
-  if (fewest != queue_.end()) crowd.fewest_of_waiting = crowd.Served(fewest->address);
+  if (!queue_.empty()) crowd.fewest_of_waiting = crowd.Served(queue_[Next()].address);
   return crowd;
 }
 
-// Fails if this limit, or the system's, is reached.
+// Returns false at limit_, or at the system's limit on threads.
 bool ConnectionThreads::StartThread() {
   if (threads_.size() >= limit_) return false;
   try {
@@ -93,9 +89,9 @@ void ConnectionThreads::Run() {
     work_.wait(lock, [this] { return finishing_ || !queue_.empty(); });
     --free_threads_;
     if (finishing_) return;
-    const auto next = Next();
-    Pending pending = std::move(*next);
-    queue_.erase(next);
+    const size_t next = Next();
+    Pending pending = std::move(queue_[next]);
+    queue_.erase(queue_.begin() + static_cast<ptrdiff_t>(next));
     if (!pending.address.empty()) ++crowd_.served[pending.address];
     lock.unlock();
     serve_(std::move(pending.connection), pending.address);
@@ -107,11 +103,12 @@ void ConnectionThreads::Run() {
 }
 
 // Connections of equal rank are served in the order of their arrival.
-ConnectionThreads::Queue::iterator ConnectionThreads::Next() {
-  return std::min_element(queue_.begin(), queue_.end(),
-                          [this](const Pending& one, const Pending& other) {
-                            return crowd_.Served(one.address) < crowd_.Served(other.address);
-                          });
+size_t ConnectionThreads::Next() const {
+  const auto next = std::min_element(
+      queue_.begin(), queue_.end(), [this](const Pending& one, const Pending& other) {
+        return crowd_.Served(one.address) < crowd_.Served(other.address);
+      });
+  return static_cast<size_t>(next - queue_.begin());
 }
 
 void ConnectionThreads::Finish() {

@@ -55,13 +55,12 @@ class ConnectionThreads {
     Fd connection;
     Address address;
   };
-  using Queue = std::deque<Pending>;
 
   bool StartThread();
   void Run();
-  Queue::iterator Next();
-  bool TakePlace(const Address& address);
-  size_t Has(const Address& address) const;
+  size_t Next() const;
+  bool DropOneFor(const Address& address);
+  size_t CountOf(const Address& address) const;
 
   const size_t limit_;
   const size_t most_waiting_;
@@ -69,7 +68,7 @@ class ConnectionThreads {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  Queue queue_;
+  std::deque<Pending> queue_;
   Crowd crowd_;              // fewest_of_waiting is unset
   size_t free_threads_ = 0;  // includes those just started
   bool finishing_ = false;

@@ -262,6 +262,17 @@ void RealServer::Stop(milliseconds grace) {
 
 }  // namespace
 
+std::string_view Request::Parameter(std::string_view name) const {
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('='))
+      return part.substr(name.size() + 1);
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.certificate_file.empty() != options.key_file.empty()) {
     return Fail(ErrorCode::kInvalid, "set both the certificate and its key, or neither");

@@ -28,6 +28,9 @@ struct Request {
   std::string_view query;  // without the question mark; may be empty
   std::string_view content_type;
   std::string_view body;  // valid during the handler's call
+  // Returns the value of the query's first parameter with that name, not decoded; empty if it is
+  // missing.
+  std::string_view Parameter(std::string_view name) const;
   // Returns the value of a header, whose name may be in any case; empty if it is missing. The
   // function is valid during the handler's call.
   std::function<std::string(std::string_view name)> header = [](std::string_view) {

@@ -26,7 +26,7 @@ namespace synergy::kube {
 namespace {
 
 constexpr Duration kSameEventFor = std::chrono::minutes(10);
-// Attempts continue through any outage of the API server after which the event still matters.
+// Retries outlast any outage after which the event still matters.
 constexpr int kMostEventTries = 12;
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(200);
 constexpr Duration kBackoffLimit = std::chrono::seconds(30);
@@ -37,7 +37,7 @@ constexpr size_t kMostRemembered = 4096;
 constexpr size_t kLongestMessage = 1024;
 constexpr size_t kLongestReason = 128;
 constexpr size_t kLongestName = 253;
-constexpr size_t kSuffix = 17;  // of an Event's name, after the pod's: a dot and 16 digits
+constexpr size_t kSuffix = 17;  // of an Event's name, after the object's: a dot and 16 digits
 
 // Returns the first `most` bytes, without a partial character at the end.
 std::string Cut(std::string text, size_t most) {
@@ -47,19 +47,18 @@ std::string Cut(std::string text, size_t most) {
   return text;
 }
 
-// Returns the beginning of a pod's name, with room for the suffix; it must not end in a dot or a
-// dash.
-std::string_view NameForEvent(std::string_view pod_name) {
-  pod_name = pod_name.substr(0, kLongestName - kSuffix);
-  while (!pod_name.empty() && (pod_name.back() == '.' || pod_name.back() == '-'))
-    pod_name.remove_suffix(1);
-  return pod_name;
+// Returns the beginning of an object's name, with room for the suffix; it must not end in a dot or
+// a dash.
+std::string_view NameForEvent(std::string_view name) {
+  name = name.substr(0, kLongestName - kSuffix);
+  while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.remove_suffix(1);
+  return name;
 }
 
-// Returns a key: two records with the same key are the same message about the same pod.
+// Two records with the same key are the same message about the same object.
 std::string KeyOf(const EventRecord& event) {
   std::string key;
-  for (const std::string* part : {&event.pod_namespace, &event.pod_name, &event.pod_uid,
+  for (const std::string* part : {&event.object_namespace, &event.object_name, &event.object_uid,
                                   &event.type, &event.reason, &event.message}) {
     key += *part;
     key += '\0';
@@ -67,9 +66,9 @@ std::string KeyOf(const EventRecord& event) {
   return key;
 }
 
-// Returns a key: two records with the same key concern the same pod for the same reason.
+// Two records with the same key concern the same object for the same reason.
 std::string ReasonKeyOf(const EventRecord& event) {
-  return event.pod_uid + '\0' + event.type + '\0' + event.reason;
+  return event.object_uid + '\0' + event.type + '\0' + event.reason;
 }
 
 class QueuedEventRecorder final : public EventRecorder {
@@ -82,7 +81,7 @@ class QueuedEventRecorder final : public EventRecorder {
         component_(std::move(component)),
         instance_(std::move(instance)),
         queue_limit_(std::max<size_t>(queue_limit, 1)),
-        // Another start of the program, and another replica, use other names.
+        // Other names for each start of the program and each replica.
         names_(static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()) ^
                std::hash<std::string>{}(component_ + '\0' + instance_)),
         backoff_(kFirstBackoff, kBackoffLimit, names_.Next()),
@@ -114,17 +113,18 @@ class QueuedEventRecorder final : public EventRecorder {
       return;
     }
     if (queue_.size() >= queue_limit_ / 2) {
-      // The API server is slower than this program, so merge events about the same pod with the
+      // The API server is slower than this program, so merge events about the same object with the
       // same reason, and keep the latest message.
-      if (const auto like = by_reason_.find(ReasonKeyOf(event)); like != by_reason_.end()) {
-        Pending& pending = *like->second;
+      if (const auto same_reason = by_reason_.find(ReasonKeyOf(event));
+          same_reason != by_reason_.end()) {
+        Pending& pending = *same_reason->second;
         const auto extracted = queued_.extract(pending.key);
         pending.key = key;
         pending.event.message = std::move(event.message);
         ++pending.count;
         pending.last = now;
         pending.when = when;
-        queued_[std::move(key)] = like->second;
+        queued_[std::move(key)] = same_reason->second;
         return;
       }
     }
@@ -184,8 +184,9 @@ class QueuedEventRecorder final : public EventRecorder {
   Pending PopFront() {
     const auto first = queue_.begin();
     queued_.erase(first->key);
-    const auto like = by_reason_.find(ReasonKeyOf(first->event));
-    if (like != by_reason_.end() && like->second == first) by_reason_.erase(like);
+    const auto same_reason = by_reason_.find(ReasonKeyOf(first->event));
+    if (same_reason != by_reason_.end() && same_reason->second == first)
+      by_reason_.erase(same_reason);
     Pending pending = std::move(*first);
     queue_.pop_front();
     return pending;
@@ -231,10 +232,20 @@ class QueuedEventRecorder final : public EventRecorder {
                              const std::stop_token& stop) {
     const EventRecord& event = pending.event;
     return client_.Post(EventsPath(event),
-                        wire::WriteEventAboutPod(
-                            {next.name, event.pod_namespace, event.pod_name, event.pod_uid,
-                             event.type, event.reason, event.message, component_, instance_,
-                             next.first, pending.last, next.count, event.kind, event.api_version}),
+                        wire::WriteEventAboutPod({.name = next.name,
+                                                  .pod_namespace = event.object_namespace,
+                                                  .pod_name = event.object_name,
+                                                  .pod_uid = event.object_uid,
+                                                  .type = event.type,
+                                                  .reason = event.reason,
+                                                  .message = event.message,
+                                                  .component = component_,
+                                                  .instance = instance_,
+                                                  .first = next.first,
+                                                  .last = pending.last,
+                                                  .count = next.count,
+                                                  .kind = event.kind,
+                                                  .api_version = event.api_version}),
                         stop);
   }
 
@@ -246,11 +257,11 @@ class QueuedEventRecorder final : public EventRecorder {
   }
 
   static std::string EventsPath(const EventRecord& event) {
-    return fmt::format("/api/v1/namespaces/{}/events", Escape(event.pod_namespace));
+    return fmt::format("/api/v1/namespaces/{}/events", Escape(event.object_namespace));
   }
 
   std::string NewName(const EventRecord& event) {
-    return fmt::format("{}.{:016x}", NameForEvent(event.pod_name), names_.Next());
+    return fmt::format("{}.{:016x}", NameForEvent(event.object_name), names_.Next());
   }
 
   // Drops entries that are too old to be counted again, and the oldest ones beyond the limit.
@@ -271,8 +282,8 @@ class QueuedEventRecorder final : public EventRecorder {
     // Log a continuing failure only once; the counter shows the rest.
     if (error.message == last_failure_) return;
     last_failure_ = error.message;
-    log_.Warn("cannot write an event", {{"namespace", event.pod_namespace},
-                                        {"object", event.pod_name},
+    log_.Warn("cannot write an event", {{"namespace", event.object_namespace},
+                                        {"object", event.object_name},
                                         {"reason", event.reason},
                                         {"error", error.message}});
   }
@@ -290,7 +301,7 @@ class QueuedEventRecorder final : public EventRecorder {
   std::list<Pending> queue_;
   std::map<std::string, std::list<Pending>::iterator> queued_;  // by key
   std::map<std::string, std::list<Pending>::iterator>
-      by_reason_;  // the last event of each pod and reason
+      by_reason_;  // the last event of each object and reason
   uint64_t dropped_ = 0;
   bool draining_ = false;
   bool finished_ = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reports to users what was done to a pod or happened to a node, and why, as Events that `kubectl
+// Reports to users what was done to an object or happened to it, and why, as Events that `kubectl
 // describe` shows. As everywhere in Kubernetes this is best effort: nothing may depend on an Event.
 //
 //   Record -> queue -> POST .../events                      the first time
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/clock.h"
 #include "core/log.h"
@@ -22,16 +23,30 @@
 
 namespace synergy::kube {
 
+// About one object, which is a pod unless `kind` says otherwise.
 struct EventRecord {
-  std::string pod_namespace;
-  std::string pod_name;
-  std::string pod_uid;
+  std::string object_namespace;  // the Event's, too
+  std::string object_name;
+  std::string object_uid;
   std::string type;     // "Normal" or "Warning"
   std::string reason;   // "SynergyReclaimed"
   std::string message;  // cut to 1024 bytes
   std::string kind = "Pod";
   std::string api_version = "v1";
 };
+// `pod`: a Pod or wire::ResizeStatus.
+template <class Pod>
+EventRecord AboutPod(const Pod& pod, std::string type, std::string reason, std::string message) {
+  return {pod.pod_namespace, pod.name,          pod.uid,
+          std::move(type),   std::move(reason), std::move(message)};
+}
+// `owner`: an ObjectOwner or WorkloadOwner, such as a job.
+template <class Owner>
+EventRecord AboutOwner(std::string its_namespace, const Owner& owner, std::string type,
+                       std::string reason, std::string message) {
+  return {std::move(its_namespace), owner.name,         owner.uid,  std::move(type),
+          std::move(reason),        std::move(message), owner.kind, owner.api_version};
+}
 // As in the kubelet's events, the node's name is its UID and the namespace is "default".
 EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message);
 

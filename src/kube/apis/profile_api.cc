@@ -11,13 +11,8 @@
 namespace synergy::kube {
 namespace {
 
-std::string Collection(const std::string& profile_namespace) {
-  return fmt::format("/apis/synergy.io/v1alpha1/namespaces/{}/trainingprofiles",
-                     Escape(profile_namespace));
-}
-
 std::string PathOf(const ProfileObject& object) {
-  return fmt::format("{}/{}", Collection(object.profile_namespace), Escape(object.name));
+  return fmt::format("{}/{}", TrainingProfilesPath(object.profile_namespace), Escape(object.name));
 }
 
 class HttpProfileApi final : public ProfileApi {
@@ -32,7 +27,7 @@ class HttpProfileApi final : public ProfileApi {
   Result<ProfileObject> Create(const std::string& profile_namespace,
                                const MeasuredProfile& measured, std::stop_token stop) override {
     const Result<std::string> answer =
-        client_.Post(Collection(profile_namespace),
+        client_.Post(TrainingProfilesPath(profile_namespace),
                      wire::WriteNewMeasured(profile_namespace, measured), std::move(stop));
     if (!answer) return Fail(answer.error());
     return wire::ReadTrainingProfile(*answer);
@@ -45,17 +40,19 @@ class HttpProfileApi final : public ProfileApi {
 
   Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
                             std::stop_token stop) override {
-    const Result<std::string> answer =
-        PatchedStatus(object, wire::WriteMemoryRaise(object, raise), std::move(stop));
-    if (!answer) return Fail(answer.error());
-    const Result<ProfileObject> written = wire::ReadTrainingProfile(*answer);
+    const Result<ProfileObject> written =
+        Written(object, wire::WriteMemoryRaise(object, raise), std::move(stop));
     if (!written) return Fail(written.error());
-    if (!written->measured || !written->measured->raise) {
-      return Fail(ErrorCode::kInvalid,
-                  "the API server has dropped status.memoryRaise: apply this version's "
-                  "CustomResourceDefinitions");
-    }
-    return {};
+    const bool is_kept = written->measured && written->measured->raise;
+    return is_kept ? Result<>() : Dropped("memoryRaise");
+  }
+
+  Result<> WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records,
+                        std::stop_token stop) override {
+    const Result<ProfileObject> written =
+        Written(object, wire::WritePacking(object, records), std::move(stop));
+    if (!written) return Fail(written.error());
+    return written->packing == records ? Result<>() : Dropped("packing");
   }
 
   Result<> Delete(const ProfileObject& object, std::stop_token stop) override {
@@ -72,6 +69,18 @@ class HttpProfileApi final : public ProfileApi {
     return client_.Patch(PathOf(object) + "/status", "application/merge-patch+json", body,
                          std::move(stop));
   }
+  Result<ProfileObject> Written(const ProfileObject& object, const std::string& body,
+                                std::stop_token stop) {
+    const Result<std::string> answer = PatchedStatus(object, body, std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return wire::ReadTrainingProfile(*answer);
+  }
+  static Result<> Dropped(std::string_view member) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("the API server has dropped status.{}: apply this version's "
+                            "CustomResourceDefinitions",
+                            member));
+  }
   Result<> PatchStatus(const ProfileObject& object, const std::string& body, std::stop_token stop) {
     const Result<std::string> answer = PatchedStatus(object, body, std::move(stop));
     if (!answer) return Fail(answer.error());
@@ -82,6 +91,10 @@ class HttpProfileApi final : public ProfileApi {
 };
 
 }  // namespace
+
+std::string TrainingProfilesPath(const std::string& profile_namespace) {
+  return ListPath("/apis/synergy.io/v1alpha1/", "trainingprofiles", profile_namespace);
+}
 
 std::unique_ptr<ProfileApi> MakeProfileApi(ApiClient& client) {
   return std::make_unique<HttpProfileApi>(client);

@@ -7,7 +7,9 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "kube/api_client.h"
@@ -15,8 +17,8 @@
 
 namespace synergy::kube {
 
-inline constexpr std::string_view kTrainingProfilesPath =
-    "/apis/synergy.io/v1alpha1/trainingprofiles";
+// Returns the path of the profiles in one namespace, or in all if it is empty.
+std::string TrainingProfilesPath(const std::string& profile_namespace = {});
 
 class ProfileApi {
  public:
@@ -34,6 +36,9 @@ class ProfileApi {
   // has dropped the raise, for example because its CustomResourceDefinition is older.
   virtual Result<> WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise,
                                     std::stop_token stop) = 0;
+  // Replaces the results of packs; fails as WriteMemoryRaise() does.
+  virtual Result<> WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records,
+                                std::stop_token stop) = 0;
   virtual Result<> Delete(const ProfileObject& object, std::stop_token stop) = 0;
 };
 

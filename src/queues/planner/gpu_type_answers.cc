@@ -35,21 +35,33 @@ std::set<std::string> QueuesWithTypes(const QueueObjects& objects) {
   return queues;
 }
 
+// The known GPU pods of a workload.
+struct KnownPods {
+  Gpus placed;            // their GPUs on nodes
+  bool unplaced = false;  // some have no node
+};
+
 // Returns, by product, the GPUs of admitted workloads whose pods have no node yet.
-std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
-  std::unordered_map<std::string, int64_t> placed;  // pods, by the workload's key
+std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects, WallTime now) {
+  std::unordered_map<std::string, KnownPods> known;  // by the workload's key
   for (const auto& [uid, pod] : objects.pods) {
-    if (pod->has_gpus && pod->has_node) ++placed[pod->pod_namespace + "/" + pod->workload];
+    if (!pod->has_gpus) continue;
+    KnownPods& pods = known[pod->pod_namespace + "/" + pod->workload];
+    if (pod->has_node) pods.placed += pod->gpus;
+    pods.unplaced |= !pod->has_node;
   }
   std::map<std::string, int64_t> gpus;
   for (const auto& [key, workload] : objects.workloads) {
     if (workload->finished || !workload->has_quota || workload->evicted) continue;
     const auto check = OurCheck(objects, *workload);
-    if (!check || workload->checks[*check].state != ToString(CheckPhase::kReady)) continue;
-    const auto found = placed.find(key);
-    const int64_t there = found == placed.end() ? 0 : found->second;
-    const int64_t missing = workload->gpus.count() - there * workload->pod_gpus.count();
-    if (missing > 0) gpus[workload->checks[*check].product] += missing;
+    if (!check) continue;
+    const CheckState& state = workload->checks[*check];
+    if (state.state != ToString(CheckPhase::kReady)) continue;
+    const KnownPods& pods = known[key];
+    // The others may have nodes, but be unknown.
+    if (!pods.unplaced && now >= state.since + kMostStart) continue;
+    const Gpus missing = workload->gpus - pods.placed;
+    if (missing > Gpus(0)) gpus[state.product] += missing.count();
   }
   return gpus;
 }
@@ -92,7 +104,7 @@ void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vecto
   SortByPlace(started);
   std::map<std::string, int64_t> free;
   for (const auto& [product, count] : types.gpus()) free[product] = count.free;
-  for (const auto& [product, gpus] : GpusOnTheirWay(objects)) free[product] -= gpus;
+  for (const auto& [product, gpus] : GpusOnTheirWay(objects, now)) free[product] -= gpus;
   std::map<std::string, int64_t> wanted;
   for (const Checked& waiting : held) {
     const std::string& product = waiting.turn->product;

@@ -1,6 +1,7 @@
 #include "queues/planner/queue_plan.h"
 
-#include <set>
+#include <map>
+#include <string_view>
 
 namespace synergy {
 namespace {
@@ -9,20 +10,24 @@ constexpr size_t kMostFailedWrites = 3;
 
 }  // namespace
 
-bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes) {
+std::set<std::string> PendingQueues(const QueuePlan& plan,
+                                    const std::vector<WriteOutcome>& writes) {
+  std::set<std::string> pending;
   for (size_t index = 0; index < plan.writes.size(); ++index) {
-    if (plan.writes[index].kind == WorkloadWrite::Kind::kNote) continue;
-    if (writes[index] != WriteOutcome::kWritten && writes[index] != WriteOutcome::kUnseen)
-      return false;
+    const WorkloadWrite& write = plan.writes[index];
+    const WriteOutcome outcome = writes[index];
+    const bool is_done = outcome == WriteOutcome::kWritten || outcome == WriteOutcome::kUnseen ||
+                         outcome == WriteOutcome::kRefused;
+    if (write.kind != WorkloadWrite::Kind::kNote && !is_done) pending.insert(write.queue);
   }
-  return true;
+  return pending;
 }
 
 std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer) {
   const std::vector<WorkloadWrite>& writes = plan.writes;
   std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
   std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
-  size_t failed = 0;
+  std::map<std::string_view, size_t> failed;  // by queue
   for (size_t index = 0; index < writes.size(); ++index) {
     const WorkloadWrite& write = writes[index];
     if (writer.IsUnseen(write)) {
@@ -30,12 +35,12 @@ std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& wr
       continue;
     }
     if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
-    if (failed == kMostFailedWrites || !writer.MayWrite()) continue;
-    const WriteOutcome outcome = outcomes[index] = writer.Write(write);
-    if (outcome == WriteOutcome::kWritten) continue;
-    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
-    // The watch delivers an outdated workload again.
-    if (outcome != WriteOutcome::kOutdated) ++failed;
+    size_t& failures = failed[write.queue];
+    WriteOutcome& outcome = outcomes[index];
+    if (failures < kMostFailedWrites && writer.MayWrite()) outcome = writer.Write(write);
+    if (outcome == WriteOutcome::kFailed) ++failures;
+    if (outcome != WriteOutcome::kWritten && write.kind == WorkloadWrite::Kind::kLower)
+      stuck.insert(write.queue);
   }
   return outcomes;
 }

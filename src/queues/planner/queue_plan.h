@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,11 +54,11 @@ struct PolicyStatusWrite {
 };
 
 struct QueuePlan {
-  std::vector<JobNotice> notices;           // to record even if writes fail
-  std::vector<WorkersWrite> waiting_jobs;   // write these first
-  std::vector<WorkloadWrite> writes;        // write these second, in this order
-  std::vector<WorkersWrite> running_jobs;   // write these last, and only if every band was written
-  std::vector<PolicyStatusWrite> statuses;  // write these at any time
+  std::vector<JobNotice> notices;             // to record even if writes fail
+  std::vector<WorkersWrite> waiting_jobs;     // write these first
+  std::vector<WorkloadWrite> writes;          // write these second, in this order
+  std::vector<WorkersWrite> running_jobs;     // write these last, except those of PendingQueues()
+  std::vector<PolicyStatusWrite> statuses;    // write these at any time
   std::map<std::string, RoundDelays> delays;  // by ClusterQueue, since the last plan
 };
 
@@ -77,8 +78,9 @@ struct QueueOutcome {
   std::vector<WriteOutcome> running_jobs;
 };
 
-// Returns whether every write except the notes has reached the API server.
-bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
+// Returns the queues in which the API server has neither taken nor refused a write that gives a
+// workload its band.
+std::set<std::string> PendingQueues(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
 
 // Carries out single writes for WriteInOrder().
 class WorkloadWriter {
@@ -91,8 +93,8 @@ class WorkloadWriter {
   virtual WriteOutcome Write(const WorkloadWrite& write) = 0;
 };
 // Makes the plan's writes of workloads, and returns the outcome of each. Raises no workload of a
-// queue in which a running one could not be lowered, because Kueue would make room elsewhere. Stops
-// after three failures, because with the API server down each write takes seconds to fail.
+// queue in which a running one could not be lowered, because Kueue would make room elsewhere. Ends
+// a queue after three failures, because with the API server down each write takes seconds to fail.
 std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer);
 
 }  // namespace synergy

@@ -198,7 +198,9 @@ void QueuePlanner::PlanPolicy(Pass& pass, JudgedPolicy& policy) {
     const WallTime round = policy.rounds->RoundAt(pass.at.wall);
     const auto known = rounds_.find(uid);
     begins = known != rounds_.end() && known->second != round;
-    planned_rounds_.emplace(uid, round);
+    PlannedRound& planned = planned_rounds_[uid];
+    planned.round = round;
+    for (const auto& [name, judged] : policy.queues) planned.queues.push_back(name);
     if (policy.policy->ChoosesTypes()) ChooseTypes(pass, policy, begins);
   }
   RoundPolicyStatus& status =
@@ -227,6 +229,8 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
       described.push_back(&queued.round);
       workload.running = ledger_.Of(object).doing == Rounds::Doing::kRan;
       const auto own = pass.pods.find(object.Key());
+      const Gpus placed = own == pass.pods.end() ? Gpus(0) : own->second.placed;
+      if (workload.running) workload.unseen = std::max(object.gpus - placed, Gpus(0));
       if (own != pass.pods.end()) {
         ours.insert(own->second.uids.begin(), own->second.uids.end());
         workload.rate = own->second.rate;
@@ -396,13 +400,18 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   on_jobs(plan.waiting_jobs, outcome.waiting_jobs);
   on_jobs(plan.running_jobs, outcome.running_jobs);
   // A round that has not begun everywhere begins again with the next plan, but not indefinitely.
-  const bool all_written = AllBandsWritten(plan, outcome.writes);
-  for (auto& [uid, round] : planned_rounds_) {
+  const std::set<std::string> pending = PendingQueues(plan, outcome.writes);
+  std::map<std::string, WallTime> rounds;
+  for (const auto& [uid, planned] : planned_rounds_) {
     const auto known = rounds_.find(uid);
-    const bool late = planned_at_ - round > kLongestBeginning;
-    if (known != rounds_.end() && !all_written && !late) round = known->second;
+    const bool late = planned_at_ - planned.round > kLongestBeginning;
+    const bool is_pending =
+        std::any_of(planned.queues.begin(), planned.queues.end(),
+                    [&pending](const std::string& queue) { return pending.contains(queue); });
+    const bool stays = known != rounds_.end() && is_pending && !late;
+    rounds.emplace(uid, stays ? known->second : planned.round);
   }
-  rounds_ = planned_rounds_;
+  rounds_ = std::move(rounds);
 }
 
 }  // namespace synergy

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/clock.h"
 #include "queues/planner/elastic_jobs.h"
@@ -86,8 +87,12 @@ class QueuePlanner {
   ElasticJobs elastic_;
   WorkloadLedger ledger_;
   std::map<std::string, WallTime> rounds_;  // by policy UID: the round that has begun
-  // The rounds of the last plan, and when it was made.
-  std::map<std::string, WallTime> planned_rounds_;
+  struct PlannedRound {
+    WallTime round{};
+    std::vector<std::string> queues;
+  };
+  // The rounds of the last plan, by policy UID, and when it was made.
+  std::map<std::string, PlannedRound> planned_rounds_;
   WallTime planned_at_{};
   std::unique_ptr<QueueRecording> recording_;  // null without a journal
 };

@@ -27,6 +27,7 @@ namespace synergy {
 struct ProductGpus {
   int64_t usable = 0;  // on schedulable nodes, less those of pods that are not ours
   int64_t free = 0;    // on schedulable nodes, used by no pod
+  int64_t total = 0;   // on schedulable nodes
 
   bool operator==(const ProductGpus&) const = default;
 };
@@ -37,6 +38,7 @@ struct TypedWorkload {
   RoundWorkload described;
   std::string on;              // product of its GPUs; empty: it has no GPUs
   bool running = false;        // all of its pods run
+  Gpus unseen;                 // while it runs: its GPUs whose pods are not known as its own
   std::optional<double> rate;  // iterations per second, from its progress
 };
 

@@ -24,13 +24,16 @@ std::unordered_map<std::string, ObservedPods> ObservePods(const QueueObjects& ob
     ObservedPods& pods = all[pod->pod_namespace + "/" + pod->workload];
     pods.counts.Add(*pod);
     pods.uids.push_back(uid);
-    if (pod->has_node) pods.node = pod->node;
+    if (pod->has_node) {
+      pods.node = pod->node;
+      pods.placed += pod->gpus;
+    }
     if (!pod->running) continue;
     const auto reported = progress(uid);
     if (!reported) continue;
     // nullopt compares less than any value.
     pods.remaining = std::max(pods.remaining, reported->remaining);
-    if (reported->rate) pods.rate = pods.rate.value_or(0) + *reported->rate;
+    pods.rate = std::max(pods.rate, reported->rate);
     // A log that counts by epochs does not report the iteration of the whole run.
     if (!reported->iteration || reported->epoch) continue;
     ElasticSight& sight = pods.sight;

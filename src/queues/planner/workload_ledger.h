@@ -50,8 +50,9 @@ struct ObservedPods {
   std::optional<int64_t> iteration;   // the highest
   std::optional<double> began_at;     // the highest iteration at which a pod began
   ElasticSight sight;
-  std::optional<double> rate;     // iterations per second, summed over all pods
+  std::optional<double> rate;     // iterations per second, the highest of any pod
   std::string node;               // of one of them; empty: none has a node
+  Gpus placed;                    // of those that have a node
   std::vector<std::string> uids;  // of all pods
 };
 

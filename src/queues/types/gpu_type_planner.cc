@@ -144,7 +144,12 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
   std::vector<double> free(types.size(), 0);
   for (size_t type = 0; type < types.size(); ++type) {
     const auto count = gpus_.find(types[type]);
-    if (count != gpus_.end()) free[type] = static_cast<double>(count->second.usable);
+    if (count == gpus_.end()) continue;
+    int64_t usable = count->second.usable;
+    // The pods that have these GPUs were counted as others'.
+    for (const TypedWorkload& workload : workloads)
+      if (workload.on == types[type]) usable += workload.unseen.count();
+    free[type] = static_cast<double>(std::min(usable, count->second.total));
   }
   std::map<int64_t, std::vector<TypedJob>, std::greater<>> classes;
   std::vector<const TypedWorkload*> in_order;

@@ -11,6 +11,8 @@ namespace {
 
 // Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
+// How much faster one product can be than another.
+constexpr double kMostRatio = 100;
 
 // Jobs get their GPU type through a node selector, so nodes whose product is known in another way
 // cannot be chosen. REQUIRES: the node has one product.
@@ -35,6 +37,12 @@ std::map<std::string, double> Join(const std::map<std::string, double>& profiles
   return joined;
 }
 
+double Best(const std::map<std::string, double>& speeds) {
+  double best = 0;
+  for (const auto& [product, speed] : speeds) best = std::max(best, speed);
+  return best;
+}
+
 }  // namespace
 
 std::map<std::string, ProductGpus> GpuTypeSpeeds::Count(const std::set<std::string>& ours) const {
@@ -49,6 +57,7 @@ std::map<std::string, ProductGpus> GpuTypeSpeeds::Count(const std::set<std::stri
       if (!ours.contains(pod->uid) && !pod->terminal) of_others += pod->requests.main.gpus.count();
     }
     ProductGpus& count = counts[node.detail->gpu_kinds.products.front()];
+    count.total += node.allocatable.gpus.count();
     count.usable += std::max<int64_t>(node.allocatable.gpus.count() - of_others, 0);
     count.free += std::max<int64_t>(node.Free().gpus.count(), 0);
   }
@@ -59,8 +68,7 @@ std::string GpuTypeSpeeds::ProductOf(std::string_view node) const {
   const auto snapshot = state_.Snapshot();
   const auto index = snapshot->Find(node);
   if (!index || !snapshot->node(*index).detail) return {};
-  const auto& products = snapshot->node(*index).detail->gpu_kinds.products;
-  return products.size() == 1 ? products.front() : std::string();
+  return snapshot->node(*index).detail->gpu_kinds.OnlyProduct();
 }
 
 std::set<std::string> GpuTypeSpeeds::ProductsFor(const NodeSelection& selection) const {
@@ -87,19 +95,28 @@ GpuTypeSpeeds::Kind GpuTypeSpeeds::KindOf(const Workload& workload) const {
 
 void GpuTypeSpeeds::Learn(const Workload& workload, const std::string& product, double rate) {
   if (product.empty() || rate <= 0) return;
-  const auto [known, is_new] = learned_[KindOf(workload)].try_emplace(product, rate);
+  Learned& learned = learned_[KindOf(workload)];
+  learned.at = ++calls_;
+  const auto [known, is_new] = learned.speeds.try_emplace(product, rate);
   if (!is_new) known->second += kWeightOfLast * (rate - known->second);
   known_version_.reset();
+  if (learned_.size() <= kMostLearned) return;
+  learned_.erase(
+      std::min_element(learned_.begin(), learned_.end(),
+                       [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
 }
 
 std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct> GpuTypeSpeeds::FromProfiles() const {
+  // The pods tolerate the taints of the nodes that they are for.
+  NodeSelection anywhere;
+  anywhere.tolerations = {{.exists = true}};
   std::map<Kind, ByProduct> kinds;
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
     const std::string& product = object.training.gpu_product;
     if (object.profile == nullptr || product.empty() || object.workload.empty()) continue;
     const Gpus gpus = object.profile->gpus();
-    const auto share = fair_share_(gpus, product);
+    const auto share = fair_share_(anywhere, gpus, product);
     if (!share) continue;
     const double speed = object.profile->ThroughputAt(share->cpu, share->memory);
     ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus, object.gang_size}];
@@ -117,29 +134,43 @@ const std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct>& GpuTypeSpeeds::Kn
   if (known_version_ == profiles_.version()) return known_;
   known_version_ = profiles_.version();
   known_ = FromProfiles();
-  for (const auto& [kind, progress] : learned_) known_[kind] = Join(known_[kind], progress);
+  for (const auto& [kind, progress] : learned_) known_[kind] = Join(known_[kind], progress.speeds);
+  for (auto& [kind, speeds] : known_) {
+    const double least = Best(speeds) / kMostRatio;
+    for (auto& [product, speed] : speeds) speed = speed > 0 ? std::max(speed, least) : 0;
+  }
+  products_.clear();
+  estimates_.clear();
   return known_;
 }
 
 std::vector<double> GpuTypeSpeeds::MeanSpeeds(const std::vector<std::string>& products) const {
-  std::vector<double> sums(products.size(), 0);
-  std::vector<double> counts(products.size(), 0);
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+  };
+  std::vector<std::map<std::string, Mean>> means(products.size());  // by namespace
   for (const auto& [kind, speeds] : Known()) {
-    double best = 0;
-    for (const auto& [product, speed] : speeds) best = std::max(best, speed);
+    const double best = Best(speeds);
     for (size_t at = 0; best > 0 && at < products.size(); ++at) {
       const auto found = speeds.find(products[at]);
       if (found == speeds.end()) continue;
-      sums[at] += found->second / best;
-      ++counts[at];
+      Mean& mean = means[at][std::get<0>(kind)];
+      mean.sum += found->second / best;
+      ++mean.count;
     }
   }
-  for (size_t at = 0; at < products.size(); ++at) sums[at] /= std::max(counts[at], 1.0);
-  return sums;
+  std::vector<double> medians(products.size(), 0);
+  for (size_t at = 0; at < products.size(); ++at) {
+    std::vector<double> values;
+    for (const auto& [name, mean] : means[at]) values.push_back(mean.sum / mean.count);
+    if (!values.empty()) medians[at] = Median(std::move(values));
+  }
+  return medians;
 }
 
-std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
-                                               const std::vector<std::string>& products) const {
+const std::vector<TypeSpeed>& GpuTypeSpeeds::Estimate(
+    const Kind& kind, const std::vector<std::string>& products) const {
   const std::map<Kind, ByProduct>& all = Known();
   const auto read = [&](const ByProduct& speeds) {
     KnownSpeeds known;
@@ -149,23 +180,32 @@ std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
     }
     return known;
   };
+  if (products_ != products) {
+    products_ = products;
+    estimates_.clear();
+    std::map<std::string, std::vector<KnownSpeeds>> by_namespace;
+    for (const auto& [known, speeds] : all)
+      by_namespace[std::get<0>(known)].push_back(read(speeds));
+    groups_.clear();
+    for (auto& [name, group] : by_namespace) groups_.push_back(std::move(group));
+  }
+  const auto [estimate, is_new] = estimates_.try_emplace(kind);
+  // Its own group contains the kind, too, but not on the products that are estimated.
+  const auto found = all.find(kind);
+  if (is_new)
+    estimate->second =
+        EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), groups_);
+  return estimate->second;
+}
+
+std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
+                                               const std::vector<std::string>& products) const {
+  const std::map<Kind, ByProduct>& all = Known();
   Kind own = KindOf(workload);
-  auto found = all.find(own);
   // A profile of one pod, or of one GPU, also shows which products are faster.
-  if (found == all.end()) {
-    std::get<int64_t>(own) = 1;
-    found = all.find(own);
-  }
-  if (found == all.end()) {
-    std::get<Gpus>(own) = Gpus(1);
-    found = all.find(own);
-  }
-  std::vector<KnownSpeeds> others;
-  for (const auto& [kind, speeds] : all) {
-    if (kind != own) others.push_back(read(speeds));
-  }
-  std::vector<TypeSpeed> speeds =
-      EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), others);
+  if (!all.contains(own)) std::get<int64_t>(own) = 1;
+  if (!all.contains(own)) std::get<Gpus>(own) = Gpus(1);
+  std::vector<TypeSpeed> speeds = Estimate(own, products);
   // Admission ignores a profile's product that no node has, so it restricts nothing here, either.
   std::string of_profile = ProductOfProfile(workload);
   if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();

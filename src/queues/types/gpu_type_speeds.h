@@ -12,6 +12,10 @@
 //
 // Threading: one owner. Progress is kept only in memory; the profiler publishes its measurements as
 // TrainingProfiles.
+//
+// Anyone who may write TrainingProfiles in a namespace, or run trainings there, can claim any
+// speed. So the products of one kind differ by a factor of 100 at most, and what is estimated for
+// other kinds is the median over the namespaces.
 
 #include <functional>
 #include <map>
@@ -33,9 +37,14 @@ namespace synergy {
 
 class GpuTypeSpeeds {
  public:
-  // Returns the fair share that a node of that product has for a pod with that number of GPUs;
-  // nullopt if unknown.
-  using FairShare = std::function<std::optional<ResourceVector>(Gpus, const std::string& product)>;
+  // Returns the fair share that a node of that product has for a pod with that selection and number
+  // of GPUs; nullopt if unknown.
+  using FairShare = std::function<std::optional<ResourceVector>(const NodeSelection&, Gpus,
+                                                                const std::string& product)>;
+
+  // The most kinds whose progress is kept; the one that has not been learned for the longest time
+  // goes first.
+  static constexpr size_t kMostLearned = 2000;
 
   // References must outlive this object.
   GpuTypeSpeeds(const ClusterState& state, const ProfileIndex& profiles, FairShare fair_share)
@@ -52,11 +61,11 @@ class GpuTypeSpeeds {
   void Learn(const Workload& workload, const std::string& product, double rate);
 
   // Returns the speed on each product, in one unit; 0 on products on which the workload may not
-  // run. Missing speeds are estimated from those of all other kinds.
+  // run. Missing speeds are estimated from those of other kinds.
   std::vector<TypeSpeed> SpeedsOf(const Workload& workload,
                                   const std::vector<std::string>& products) const;
-  // Returns for each product the mean speed of all known kinds of jobs, as a fraction of each
-  // kind's best; 0 if nothing is known.
+  // Returns for each product the mean speed of a namespace's known kinds of jobs, as a fraction of
+  // each kind's best: the median over all namespaces; 0 if nothing is known.
   std::vector<double> MeanSpeeds(const std::vector<std::string>& products) const;
   // Returns the product of the profile that the workload's label names, which its pods then
   // require; empty if there is none.
@@ -73,13 +82,25 @@ class GpuTypeSpeeds {
   std::map<Kind, ByProduct> FromProfiles() const;
   // Returns the known speeds of all kinds, from profiles and progress.
   const std::map<Kind, ByProduct>& Known() const;
+  // Returns the known and the estimated speeds of a kind; of an unknown one if Known() lacks it.
+  const std::vector<TypeSpeed>& Estimate(const Kind& kind,
+                                         const std::vector<std::string>& products) const;
 
   const ClusterState& state_;
   const ProfileIndex& profiles_;
   FairShare fair_share_;
-  std::map<Kind, ByProduct> learned_;
+  struct Learned {
+    ByProduct speeds;
+    uint64_t at = 0;  // the call of Learn() that changed it last
+  };
+  std::map<Kind, Learned> learned_;
+  uint64_t calls_ = 0;                       // of Learn()
   mutable std::map<Kind, ByProduct> known_;  // valid until profiles or progress change
   mutable std::optional<uint64_t> known_version_;
+  // From known_, for these products.
+  mutable std::vector<std::string> products_;
+  mutable std::vector<std::vector<KnownSpeeds>> groups_;  // one for each namespace
+  mutable std::map<Kind, std::vector<TypeSpeed>> estimates_;
 };
 
 }  // namespace synergy

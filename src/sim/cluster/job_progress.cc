@@ -257,7 +257,11 @@ std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const 
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return std::nullopt;
   const JobState& state = it->second;
-  if (!state.Runs() || state.speed <= 0 || now < state.from) return std::nullopt;
+  if (!state.Runs() || now < state.from) return std::nullopt;
+  // A suspended job goes on as before.
+  if (state.gpu_factor == 0 && state.last_speed > 0)
+    return Duration(std::llround(std::min(state.remaining / state.last_speed, 9e9) * 1e9));
+  if (state.speed <= 0) return std::nullopt;
   const Seconds worked = now - std::max(state.from, state.advanced_to);
   const double left = std::max(state.remaining / state.speed - worked.count(), 0.0);
   return Duration(std::llround(std::min(left, 9e9) * 1e9));
@@ -289,6 +293,7 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   if (slowest == state.speed) return;
   state.first_part_done = FirstPartDone(job, now);
   Advance(state, now);
+  if (state.speed > 0) state.last_speed = state.speed;
   state.speed = slowest;
   ++state.generation;
   changed_.push_back(job);

@@ -110,7 +110,8 @@ class JobProgress {
   // Sets the factor on the job's speed that results from sharing its GPUs. With 0, its pods are
   // frozen, and their CPU goes to their neighbours.
   void SetGpuFactor(size_t job, double factor, Instant now);
-  // Returns how long the job still takes at its present speed; nullopt while it does not work.
+  // Returns how long the job still takes at its present speed, or without interruptions if its
+  // pods are frozen; nullopt while it does not work.
   std::optional<Duration> RemainingOf(size_t job, Instant now) const;
   // Returns the remaining work, as time at the fair share. REQUIRES: the job does not work.
   Seconds WorkLeft(size_t job) const { return Seconds(jobs_.at(job).remaining); }
@@ -140,6 +141,7 @@ class JobProgress {
     double remaining = 0;  // seconds at the fair share
     double cold = 0;       // the part of `remaining` with data from storage
     double speed = 0;
+    double last_speed = 0;  // before that, if it was not 0
     Instant from{};         // when the work begins
     Instant advanced_to{};  // `remaining` is as of then
     std::vector<double> pod_speeds;

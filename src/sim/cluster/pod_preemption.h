@@ -50,7 +50,7 @@ class PodPreemption {
 
  private:
   const bool with_extender_;
-  PreemptionDelay delay_;
+  BoundedWait delay_ = PreemptionDelay();
 };
 
 }  // namespace synergy

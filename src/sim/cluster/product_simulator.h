@@ -20,6 +20,7 @@
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
+#include "sim/cluster/drivers/moves_driver.h"
 #include "sim/cluster/drivers/reservation_driver.h"
 #include "sim/cluster/model_profiles.h"
 #include "sim/cluster/simulated_data.h"
@@ -120,6 +121,9 @@ struct ProductOptions {
   // GPU reservations for jobs that have waited long. They are not available under a baseline.
   // REQUIRES: no queue.
   std::optional<SimulatedReservations> reservations;
+  // Moves of running jobs for waiting ones. They are not available under a baseline. REQUIRES: no
+  // queue.
+  std::optional<SimulatedMoves> moves;
   // How much the ranking of nodes prefers to keep nodes whole.
   WholeNodes whole_nodes = WholeNodes::kByCost;
   // How jobs share GPUs: nodes offer each GPU `height` times. GPU utilisation is then that of the

@@ -155,13 +155,14 @@ void QueueDriver::Add(const QueueJob& job, Moment at) {
   kueue_.Create(std::move(workload), at);
 }
 
-void QueueDriver::AddPod(const std::string& job, const std::string& uid, Moment at) {
+void QueueDriver::AddPod(const std::string& job, const std::string& uid, Gpus gpus, Moment at) {
   BeforeChange(at);
   QueuedPod& pod = pods_[uid];
   pod.uid = pod.name = uid;
   pod.pod_namespace = job_namespace_;
   pod.workload = job;
   pod.has_gpus = true;
+  pod.gpus = gpus;
   kueue_.PutPod(pod);
 }
 
@@ -271,7 +272,7 @@ void QueueDriver::Write(Moment at) {
   outcome.waiting_jobs = writer.WriteJobs(plan_.waiting_jobs);
   outcome.writes = WriteInOrder(plan_, writer);
   outcome.running_jobs.resize(plan_.running_jobs.size());
-  if (AllBandsWritten(plan_, outcome.writes))
+  if (PendingQueues(plan_, outcome.writes).empty())
     outcome.running_jobs = writer.WriteJobs(plan_.running_jobs);
   planner_.OnResult(plan_, outcome);
   AnswerChecks(at);

@@ -78,7 +78,7 @@ class QueueDriver {
 
   void Add(const QueueJob& job, Moment at);
   // Report a pod of the job, first without a node, then with its node, and then as running.
-  void AddPod(const std::string& job, const std::string& uid, Moment at);
+  void AddPod(const std::string& job, const std::string& uid, Gpus gpus, Moment at);
   void BindPod(const std::string& uid, const std::string& node, Moment at);
   void RunPod(const std::string& uid, Moment at);
   void RemovePod(const std::string& uid, Moment at);

@@ -96,6 +96,22 @@ std::optional<double> SharedGpus::RankOf(const std::string& name, const Pod& pod
   return static_cast<double>(jobs.size()) * 2 - ExpectedSum(node->second, jobs, pod) + 1;
 }
 
+bool SharedGpus::HasPlaceBeside(const std::string& name, const Pod& pod,
+                                const std::vector<Pod>& there) const {
+  const auto node = nodes_.find(name);
+  const int64_t gpus = pod.gpus.count();
+  if (node == nodes_.end() || gpus > node->second.gpus || node->second.gpus % gpus != 0)
+    return false;
+  int64_t apart = 0;  // each of them may have a block for itself
+  for (const Pod& other : there) {
+    if (other.gpus != pod.gpus) return false;
+    if (!options_.pairs.empty() && !options_.pairs.Of(other.model, pod.model, node->second.product))
+      ++apart;
+  }
+  const int64_t beside = static_cast<int64_t>(there.size()) - apart;
+  return beside < (node->second.gpus / gpus - apart) * options_.height;
+}
+
 void SharedGpus::Place(const std::string& name, const Pod& pod) {
   Node& node = nodes_.at(name);
   const size_t block = *BlockFor(node, pod);

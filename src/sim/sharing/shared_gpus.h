@@ -56,6 +56,8 @@ class SharedGpus {
   // Returns the rank of the node for the pod (lower is better); nullopt if the pod may not go
   // there.
   std::optional<double> RankOf(const std::string& node, const Pod& pod) const;
+  // Returns whether a node, which has these pods, certainly has a place for one more.
+  bool HasPlaceBeside(const std::string& node, const Pod& pod, const std::vector<Pod>& there) const;
   // Places the job's pod. REQUIRES: RankOf() is not nullopt; the job has one pod and no place.
   void Place(const std::string& node, const Pod& pod);
   // Records that the job's pod runs, and begins to train at `from`.

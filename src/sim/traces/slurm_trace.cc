@@ -18,7 +18,7 @@ constexpr int64_t kMostSlurmGpus = 1'000'000;
 
 struct SlurmColumns {
   std::optional<size_t> id, submit, start, end, elapsed, state, partition, request, allocation;
-  std::optional<size_t> gres, nodes, cluster, user, name;
+  std::optional<size_t> gres_request, gres_allocation, nodes, cluster, user, name;
 };
 
 Result<SlurmColumns> FindSlurmColumns(const TraceTable& table, std::string_view file) {
@@ -32,7 +32,8 @@ Result<SlurmColumns> FindSlurmColumns(const TraceTable& table, std::string_view 
   columns.partition = table.Find({"partition"});
   columns.request = table.Find({"reqtres"});
   columns.allocation = table.Find({"alloctres"});
-  columns.gres = table.Find({"allocgres", "reqgres"});
+  columns.gres_request = table.Find({"reqgres"});
+  columns.gres_allocation = table.Find({"allocgres"});
   columns.cluster = table.Find({"cluster"});
   columns.user = table.Find({"user"});
   columns.name = table.Find({"jobname"});
@@ -42,7 +43,7 @@ Result<SlurmColumns> FindSlurmColumns(const TraceTable& table, std::string_view 
                 fmt::format("{}:1: no column has the jobs' {}: add {} to sacct --format", file,
                             what, cure));
   };
-  if (!columns.request && !columns.allocation && !columns.gres)
+  if (!columns.request && !columns.allocation && !columns.gres_request && !columns.gres_allocation)
     return missing("GPUs", "AllocTRES or ReqTRES");
   if (!columns.elapsed && (!columns.start || !columns.end))
     return missing("durations", "ElapsedRaw, or Start and End");
@@ -84,8 +85,7 @@ std::optional<int64_t> GpusOfTres(std::string_view tres) {
   return all.value_or(typed);
 }
 
-// Returns the GPUs of a node from "gpu:a100:4(S:0-1)" or "gres:gpu:4"; nullopt if the text has
-// another form.
+// Returns the GPUs in "gpu:a100:4(S:0-1)" or "gres:gpu:4"; nullopt if the text has another form.
 std::optional<int64_t> GpusOfGres(std::string_view gres) {
   int64_t gpus = 0;
   while (!gres.empty()) {
@@ -115,13 +115,19 @@ Result<double> ReadSlurmGpus(const TraceTable& table, const SlurmColumns& column
     if (!gpus) return table.At(*column).Reject("write it as cpu=8,gres/gpu=2,node=1");
     if (*gpus > 0) return static_cast<double>(*gpus);
   }
-  const std::string_view text = table.Text(columns.gres);
-  if (text.empty()) return 0;
-  const auto gpus = GpusOfGres(text);
-  if (!gpus) return table.At(*columns.gres).Reject("write it as gpu:2 or gpu:a100:2");
-  const auto nodes = table.Number(columns.nodes, kMostSlurmGpus);
-  if (!nodes) return Fail(nodes.error());
-  return static_cast<double>(*gpus) * std::max(nodes->value_or(1), 1.0);
+  for (const auto& column : {columns.gres_allocation, columns.gres_request}) {
+    const std::string_view text = table.Text(column);
+    if (text.empty()) continue;
+    const auto gpus = GpusOfGres(text);
+    if (!gpus) return table.At(*column).Reject("write it as gpu:2 or gpu:a100:2");
+    if (*gpus == 0) continue;
+    // AllocGRES has the sum of all nodes, ReqGRES what each node needs.
+    if (column == columns.gres_allocation) return static_cast<double>(*gpus);
+    const auto nodes = table.Number(columns.nodes, kMostSlurmGpus);
+    if (!nodes) return Fail(nodes.error());
+    return static_cast<double>(*gpus) * std::max(nodes->value_or(1), 1.0);
+  }
+  return 0;
 }
 
 // Returns whether this text of AllocTRES contains billing, which Slurm records for jobs only.

@@ -197,7 +197,8 @@ Result<ProfileReview> ReadProfileReview(std::string_view text) {
   Result<Envelope> envelope = ReadEnvelope(text);
   if (!envelope) return Fail(envelope.error());
   ProfileReview review{envelope->head, envelope->problem, envelope->problem_kind, {}};
-  if (review.problem.empty()) review.object = ReadProfileObject(envelope->object);
+  FieldReader fields(envelope->object);
+  if (review.problem.empty()) review.object = ReadProfileObject(fields, envelope->object);
   return review;
 }
 

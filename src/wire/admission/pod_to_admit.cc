@@ -140,6 +140,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     to_admit.annotation_bytes += key.size() + fields.Text(value).size();
     if (key == "kubernetes.io/config.mirror") to_admit.mirror = true;
     if (key == annotations::kProgressFile) to_admit.progress_file = ReadText(fields, value);
+    if (key == annotations::kPacking) to_admit.may_pack = fields.Text(value) == "true";
     if (key == annotations::kExpectedDuration) to_admit.expected_duration = ReadText(fields, value);
   });
   const std::map<std::string_view, std::string_view> templates = ReadTemplates(fields, spec);

@@ -30,7 +30,7 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   auto& [at, pod, uid, container, run, node, owner, queue, user, rank, category, cause, behaviour,
          advice, act, rule, evidence, exit_code, reason, gpu_seconds, attempt, leads, started,
          workload, image_id, iterations, shared_gpu, created, to_suspend, suspended, chosen_memory,
-         fair_memory, profile, enlarged, larger] = record;
+         fair_memory, profile, enlarged, larger, unsaved, startup] = record;
   each("at", at);
   each("pod", pod);
   each("uid", uid);
@@ -66,6 +66,8 @@ void Members(auto& each, Like<FailureRecord> auto& record) {
   each("profile", profile);
   each("enlarged", enlarged);
   each("larger", larger);
+  each("unsaved", unsaved);
+  each("startup", startup);
 }
 
 void Members(auto& each, Like<AvoidedNode> auto& entry) {
@@ -78,7 +80,7 @@ void Members(auto& each, Like<AvoidedNode> auto& entry) {
 
 namespace {
 
-constexpr size_t kMostEnds = 16;  // containers of a pod to examine
+constexpr size_t kMostEnds = 16;  // containers of a pod to examine; also of those that wait
 constexpr size_t kMostConditions = 32;
 constexpr int64_t kMostGrace = int64_t{366} * 86400;  // seconds
 constexpr std::string_view kData = "failures.json";
@@ -169,6 +171,20 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
   });
 }
 
+// Omits containers that are only about to be created.
+void ReadWaits(FieldReader& fields, Value statuses, std::vector<ContainerWait>& waits) {
+  fields.Array(statuses).ForEachElement([&](Value status) {
+    status = fields.Object(status);
+    const Value waiting = fields.Object(fields.Object(status["state"])["waiting"]);
+    const Value before = fields.Object(fields.Object(status["lastState"])["terminated"]);
+    const std::string reason = ReadShort(fields, waiting["reason"], kLongestFailureReason);
+    if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return;
+    if (!before.absent() || waits.size() >= kMostEnds) return;
+    waits.push_back({ReadName(fields, status["name"], kLongestLabel), reason,
+                     ReadShort(fields, waiting["message"], kLongestFailureMessage)});
+  });
+}
+
 void ReadTrueConditions(FieldReader& fields, Value conditions, EndedPod& pod) {
   fields.Array(conditions).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
@@ -212,7 +228,7 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
       ReadPodRequests(lenient, spec, status, PodUse::kAccounted, rules.gpu_resource);
   pod.gpus = requests.main.gpus;
   pod.slices = SlicesOf(requests.other, rules.gpu_resource);
-  pod.managed = (pod.gpus > Gpus(0) || pod.slices > Slices(0)) && IsManaged(spec, rules.claims);
+  pod.managed = IsManaged(spec, rules.claims);
   if (!pod.managed) return pod;
   pod.node = ReadName(fields, spec["nodeName"], kLongestObjectName);
   pod.owner = ReadController(fields, metadata);
@@ -237,6 +253,8 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   ReadTrueConditions(fields, status["conditions"], pod);
   ReadEnds(fields, status["containerStatuses"], pod.ends);
   ReadEnds(fields, status["initContainerStatuses"], pod.ends);
+  ReadWaits(fields, status["containerStatuses"], pod.waits);
+  ReadWaits(fields, status["initContainerStatuses"], pod.waits);
   const auto managed =
       ReadManagedContainer(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
   if (managed && !annotations[annotations::kOriginal].absent() && !managed->written.memory_limit)

@@ -94,13 +94,16 @@ void Members(auto& each, Like<PodProgress> auto& pod) {
 }
 
 void Members(auto& each, Like<LogEvidence> auto& log) {
-  auto& [rule, evidence, time, finished, iterations, since_iteration] = log;
+  auto& [rule, evidence, time, finished, iterations, since_iteration, checkpoint, first_iteration] =
+      log;
   each("rule", rule);
   each("evidence", evidence);
   each("time", time);
   each("finished", finished);
   each("iterations", iterations);
   each("sinceIteration", since_iteration);
+  each("checkpoint", checkpoint);
+  each("firstIteration", first_iteration);
 }
 
 void Members(auto& each, Like<PodAct> auto& act) {

@@ -1,5 +1,6 @@
 // The bodies of bind and preempt, which are small, so they are read as trees.
 
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,8 +65,9 @@ Result<PreemptionArgs> ReadPreemptionArgs(std::string_view body, const ObjectRea
   for (const bool whole_pods : {true, false}) {
     const Value by_node = root[whole_pods ? "NodeNameToVictims" : "NodeNameToMetaVictims"];
     fields.Object(by_node).ForEachMember([&](std::string_view node, Value victims) {
-      args.victims_by_node.emplace_back(std::string(node),
-                                        ReadVictimUids(fields, victims, whole_pods));
+      args.proposed.push_back(
+          {std::string(node), ReadVictimUids(fields, victims, whole_pods),
+           fields.Integer(victims["NumPDBViolations"], 0, std::numeric_limits<int64_t>::max())});
     });
   }
   if (const Result<> checked = Check(fields); !checked) return Fail(checked.error());

@@ -74,19 +74,20 @@ struct BindingArgs {
 };
 Result<BindingArgs> ReadBindingArgs(std::string_view body);
 
-// ExtenderPreemptionArgs in either of its two forms. Victims are UIDs.
-struct PreemptionArgs {
-  Pod pod;
-  std::optional<Duration> longest_run;  // PodTimes::longest (wire/pods/gpu_reservation.h)
-  std::vector<std::pair<std::string, std::vector<std::string>>> victims_by_node;
-};
-Result<PreemptionArgs> ReadPreemptionArgs(std::string_view body, const ObjectReader& reader);
-
 struct NodeVictims {
   std::string node;
   std::vector<std::string> uids;
   int64_t disruption_budget_violations = 0;
 };
+
+// ExtenderPreemptionArgs in either of its two forms.
+struct PreemptionArgs {
+  Pod pod;
+  std::optional<Duration> longest_run;  // PodTimes::longest (wire/pods/gpu_reservation.h)
+  std::vector<NodeVictims> proposed;
+};
+Result<PreemptionArgs> ReadPreemptionArgs(std::string_view body, const ObjectReader& reader);
+
 // Returns an ExtenderPreemptionResult.
 std::string WritePreemptionResult(std::span<const NodeVictims> nodes);
 

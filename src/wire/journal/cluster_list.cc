@@ -191,8 +191,7 @@ Result<> AddItem(ClusterList& cluster, Value root, Value item, const PodRules& r
     });
   }
   if (kind == "TrainingProfile") {
-    return AddObject(cluster.profiles, kind, item, false,
-                     [](FieldReader&, Value object) { return ReadProfileObject(object); });
+    return AddObject(cluster.profiles, kind, item, false, ReadProfileObject);
   }
   if (kind == "Namespace") {
     return AddObject(cluster.namespaces, kind, item, false, [](FieldReader& fields, Value object) {

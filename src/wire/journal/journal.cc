@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
+
+#include <fmt/format.h>
 
 #include "wire/base/json_words.h"
 #include "wire/base/member_text.h"
@@ -13,43 +18,14 @@ namespace {
 
 using Call = decltype(ClusterChange::call);
 
+template <class... Change>
+constexpr std::array<std::string_view, sizeof...(Change)> NamesOf(
+    std::type_identity<std::variant<Change...>> /*calls*/) {
+  return {Change::kName...};
+}
+
 // In the order of the alternatives.
-constexpr std::array<std::string_view, std::variant_size_v<Call>> kCalls{"ReplaceNodes",
-                                                                         "UpsertNode",
-                                                                         "RemoveNode",
-                                                                         "PutListedPods",
-                                                                         "UpsertPod",
-                                                                         "RemovePod",
-                                                                         "RefreshPod",
-                                                                         "ReplaceDisruptionBudgets",
-                                                                         "UpsertDisruptionBudget",
-                                                                         "RemoveDisruptionBudget",
-                                                                         "ReplaceLimitRanges",
-                                                                         "UpsertLimitRange",
-                                                                         "RemoveLimitRange",
-                                                                         "ReplaceResourceQuotas",
-                                                                         "UpsertResourceQuota",
-                                                                         "RemoveResourceQuota",
-                                                                         "Expect",
-                                                                         "Assume",
-                                                                         "Forget",
-                                                                         "Extend",
-                                                                         "DropStaleExpectations",
-                                                                         "KeepNews",
-                                                                         "Hold",
-                                                                         "Release",
-                                                                         "HoldVacated",
-                                                                         "SettleVacant",
-                                                                         "CountDevices",
-                                                                         "ReplaceResourceClaims",
-                                                                         "UpsertResourceClaim",
-                                                                         "RemoveResourceClaim",
-                                                                         "ReplaceResourceSlices",
-                                                                         "UpsertResourceSlice",
-                                                                         "RemoveResourceSlice",
-                                                                         "ReplaceDeviceClasses",
-                                                                         "UpsertDeviceClass",
-                                                                         "RemoveDeviceClass"};
+constexpr auto kCalls = NamesOf(std::type_identity<Call>());
 
 }  // namespace
 
@@ -70,13 +46,15 @@ Result<ClusterChange> ReadJournalLine(std::string_view line) {
   if (!document) return Fail(document.error());
   FieldReader fields(document->root());
   const Value root = fields.Object(document->root());
-  const auto name = std::find(kCalls.begin(), kCalls.end(), fields.Text(root["call"]));
-  if (name == kCalls.end()) return Fail(ErrorCode::kInvalid, "call: unknown name");
+  const std::string_view call = fields.Text(root["call"]);
+  const auto* const name = std::find(kCalls.begin(), kCalls.end(), call);
+  if (name == kCalls.end())
+    return Fail(ErrorCode::kInvalid, fmt::format("call: unknown name \"{}\"", call));
   ClusterChange change;
   change.call = MakeAlternative<Call>(static_cast<size_t>(name - kCalls.begin()));
   MemberReader members(fields, root);
   members("version", change.version);
-  std::visit([&](auto& call) { Members(members, call); }, change.call);
+  std::visit([&](auto& each) { Members(members, each); }, change.call);
   if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
   return change;
 }

@@ -151,12 +151,13 @@ void Members(auto& each, Like<Cohort> auto& cohort) {
 }
 
 void Members(auto& each, Like<QueuedPod> auto& pod) {
-  auto& [uid, pod_namespace, name, workload, has_gpus, has_node, node, running, since] = pod;
+  auto& [uid, pod_namespace, name, workload, has_gpus, gpus, has_node, node, running, since] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
   each("workload", workload);
   each("hasGpus", has_gpus);
+  each("gpus", gpus);
   each("hasNode", has_node);
   each("node", node);
   each("running", running);

@@ -382,7 +382,8 @@ struct Kind<QueuedPod> {
     pod.pod_namespace = ReadText(fields, metadata["namespace"]);
     pod.name = ReadText(fields, metadata["name"]);
     pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
-    pod.has_gpus = GpusOfPod(fields, spec, rules.gpu_resource) > 0;
+    pod.gpus = Gpus(GpusOfPod(fields, spec, rules.gpu_resource));
+    pod.has_gpus = pod.gpus > Gpus(0);
     pod.node = ReadText(fields, spec["nodeName"]);
     pod.has_node = !pod.node.empty();
     pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);

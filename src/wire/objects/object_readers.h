@@ -28,8 +28,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
 Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
-// The profile's own `problems` contain its problems, because its author needs to see them.
-ProfileObject ReadProfileObject(Value object);
+// The profile's own `problems` contain its problems, because its author needs to see them. `fields`
+// gets those of status.packing, which only the controller writes.
+ProfileObject ReadProfileObject(FieldReader& fields, Value object);
 
 // Returns the requests that count against the pod's node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,

@@ -48,8 +48,9 @@ std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
     const auto read = [&](const char* field, int64_t otherwise) {
       return probe[field].absent() ? otherwise : fields.Integer(probe[field], 1, kMost);
     };
+    // The first failing probe may begin when the processes stop.
     const Duration patience = std::chrono::seconds(
-        read("periodSeconds", 10) * read("failureThreshold", 3) + read("timeoutSeconds", 1));
+        read("periodSeconds", 10) * (read("failureThreshold", 3) - 1) + read("timeoutSeconds", 1));
     least = std::min(least.value_or(patience), patience);
   }
   return least;
@@ -185,6 +186,9 @@ struct Kind<ResizeStatus> {
         ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
     pod.has_share = pod.fungible && requests.main.gpus > Gpus(0) && IsManaged(spec, rules.claims);
     pod.gpus_in_turns = requests.other.Get(TurnsResource(rules.gpu_resource));
+    pod.is_launcher = requests.main.gpus == Gpus(0) &&
+                      SlicesOf(requests.other, rules.gpu_resource) == Slices(0) &&
+                      IsManaged(spec, rules.claims);
     pod.in_gang = ReadGang(pod.pod_namespace, metadata["labels"], annotations) != nullptr;
     pod.allows_suspension = lenient.Text(annotations[annotations::kSuspend]) == "true";
     pod.progress = ReadProgressSource(lenient, annotations);

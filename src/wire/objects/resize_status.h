@@ -63,6 +63,9 @@ struct ResizeStatus {
   // Whether other pods of the node may give up memory for it: it has GPUs and our schedulerName.
   // The annotations do not suffice, because any user who creates pods can write them.
   bool has_share = false;
+  // It has no GPUs, but our schedulerName: a job's launcher or submitter, whose log may show why
+  // the job failed.
+  bool is_launcher = false;
   bool terminal = false;
   bool deleting = false;
   bool disrupted = false;  // about to be evicted: condition DisruptionTarget

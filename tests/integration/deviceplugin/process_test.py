@@ -181,6 +181,25 @@ cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
         self.assertEqual(json.loads(file.read_text(encoding="utf-8")), json.loads(complete))
         self.end()
 
+    def test_a_slow_program_for_the_cdi_specification_delays_no_answer(self):
+        self.write("hold", "")
+        program = self.folder / "nvidia-ctk"
+        program.write_text(f"#!/bin/sh\ncd {self.folder}\ntouch begun\nwhile [ -e hold ]; do sleep 0.05; done\n",
+                           encoding="utf-8")
+        program.chmod(0o755)
+        self.config("", program)
+        self.start("--inventory", str(self.folder / "gpus.yaml"), "--device-list-strategy", "cdi")
+        wait_for("the program", (self.folder / "begun").exists)
+        self.assertEqual(self.get("/metrics").count("synergy_gpu_info{"), 2)
+        self.assertEqual(self.get("/healthz"), "ok\n")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.get("/readyz")
+        refused.exception.close()
+        self.assertFalse((self.folder / "cdi/synergy.io-gpu.json").exists(), "the program still runs")
+        (self.folder / "hold").unlink()
+        wait_for("the socket", lambda: self.sockets() == ["synergy-nvidia.com_gpu"])
+        self.end()
+
     def test_it_waits_for_a_missing_driver(self):
         self.start("--nvml-library", str(self.folder / "libnvidia-ml.so.1"))
         wait_for("a complaint", lambda: "cannot be loaded" in self.log())

@@ -192,7 +192,7 @@ class SimulateTest(unittest.TestCase):
 
     def test_a_trace_without_a_job_to_simulate_fails_with_the_reason(self):
         trace = self.folder / "none.csv"
-        for text, described in (("1,0,60,0\n", "1 without GPUs"), ("1,0,60,999\n", "1 ask for more GPUs than the 128"),
+        for text, described in (("1,0,60,0\n", "1 without GPUs"), ("1,0,60,999\n", "1 with more GPUs than the 128"),
                            ("", "there are no rows")):
             trace.write_text("job_id,submit_time,duration_s,gpus\n" + text, encoding="utf-8")
             done = simulate("--trace", trace, "--profiles", DATA / "profiles.json")

@@ -210,7 +210,17 @@ TEST_F(AdmissionTest, ProfilesAndMeasurementsAreNotForSlices) {
   const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.demand, Amounts(0, Cores(3), GB(60)));
   EXPECT_EQ(figures.profile, "");
+  EXPECT_EQ(figures.workload, "");
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for whole GPUs, and the pod has slices")));
+}
+
+TEST_F(AdmissionTest, PodsThatMayRunPackedHaveAWorkload) {
+  pod.gpu_containers[0].gpus = {Gpus(0), Slices(1)};
+  pod.may_pack = true;
+  EXPECT_EQ(Managed().workload, WorkloadOf(pod));
+  EXPECT_EQ(Managed().alike, LooserIdentities());
+  Label(annotations::kWorkload, "bert");
+  EXPECT_EQ(Managed().workload, "bert");
 }
 
 TEST_F(AdmissionTest, SlicesThatNoNodeHasAreSizedLaterAndCountAsAGpuUntilThen) {
@@ -430,6 +440,21 @@ TEST_F(AdmissionTest, QueuedPodKeepsToCountedAmountsWithinAQuota) {
   EXPECT_EQ(figures.demand, figures.floor);
   settings.within_counted = false;
   EXPECT_EQ(Managed().demand, Amounts(1, Cores(9), GB(80)));
+}
+
+// After an OOM kill the workload's process memory may be raised (engine/retries).
+TEST_F(AdmissionTest, QueuedPodWithRaisedMemoryKeepsToWhatKueueCounted) {
+  KnownProfile& known = AddProfile("image", Cores(2), GB(50));
+  known.object.profile =
+      std::make_shared<const JobProfile>(known.object.profile->WithProcessMemory(GB(55)));
+  Label(annotations::kProfile, "image");
+  Label(annotations::kKueuePodSet, "main");
+  pod.gpu_containers[0].written = {.cpu_request = Cores(2), .memory_request = GB(40)};
+  EXPECT_GE(Managed().floor.memory, GB(55)) << "growth beyond the quota is allowed";
+  settings.within_counted = true;
+  EXPECT_EQ(Managed().floor.memory, GB(40));
+  pod.gpu_containers[0].written.memory_request.reset();
+  EXPECT_GE(Managed().floor.memory, GB(55)) << "Kueue counts no memory";
 }
 
 TEST_F(AdmissionTest, ATemplateRequestsTheFloorOfItsPods) {

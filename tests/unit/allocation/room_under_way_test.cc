@@ -43,5 +43,21 @@ TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingCut) {
 
 TEST_F(RoomUnderWay, MayBeOnANodeThatIsNewToUs) { EXPECT_TRUE(MayFitSoon(large, NodeState{})); }
 
+TEST_F(RoomUnderWay, IsKnownToKubeSchedulerWhereBoundPodsAloneLeaveNone) {
+  const auto late = [&](const Pod& pod) {
+    return IsLate(pod, NodeNamed("n"),
+                  [this](const Pod& there) { return !state.FindPlacement(there.uid); });
+  };
+  EXPECT_TRUE(IsLate(large, NodeState{}, [](const Pod&) { return true; }));
+  EXPECT_FALSE(late(large));
+  state.UpsertPod(share);
+  EXPECT_TRUE(late(large));
+  EXPECT_FALSE(late(MakePod("larger than the node", {Gpus(3), Cores(1), GiB(1)})));
+  state.RemovePod(share.uid);
+  state.Expect(MakePod("expected", {Gpus(1), Cores(3), GiB(4)}), 0, Instant::max());
+  EXPECT_FALSE(CheckFit(large, NodeNamed("n")).none());
+  EXPECT_FALSE(late(large)) << "kube-scheduler does not count the expected pod";
+}
+
 }  // namespace
 }  // namespace synergy

@@ -113,7 +113,7 @@ TEST_F(ClusterFactsTest, ReservationsAreReadIfAPodWaitsForThem) {
 
   server_.FailNext("GET", "spec.schedulerName%3D", 403);
   facts_.AddReservations("", WallTime{}, *facts);
-  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no reservations of GPUs: ")));
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("reservations of GPUs are not shown: ")));
 }
 
 TEST_F(ClusterFactsTest, SelectorsOfLabelsGoToTheApiServer) {
@@ -139,7 +139,7 @@ TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
   ASSERT_TRUE(facts) << facts.error().message;
   EXPECT_EQ(facts->pod.node, "n1");
   EXPECT_EQ(facts->cluster, nullptr);
-  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no data on nodes: ")));
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("nodes are not shown: ")));
 }
 
 TEST_F(ClusterFactsTest, SelectedPodsShareWhatIsReadOfTheCluster) {
@@ -222,7 +222,8 @@ TEST_F(DeviceFactsTest, NotesObjectsThatTheUserMayNotSee) {
   server_.FailNext("GET", "/v1/resourceclaims", 403);
   const auto facts = facts_.ReadPods("");
   ASSERT_TRUE(facts) << facts.error().message;
-  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("no GPUs by ResourceClaims: ")));
+  EXPECT_THAT(facts->notes,
+              ::testing::Contains(HasSubstr("GPUs of ResourceClaims are not counted: ")));
 }
 
 }  // namespace

@@ -107,10 +107,10 @@ TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
 
 TEST(ExplainJobTest, RemarksOnUnusualJobs) {
   QueueFacts facts = MakeQueue();
-  facts.notes = {"no data on pods: forbidden"};
+  facts.notes = {"pods are not shown: forbidden"};
   facts.workloads[0].may_lose_turn = false;
   EXPECT_THAT(Explained(facts, "b").remarks,
-              ElementsAre("no data on pods: forbidden",
+              ElementsAre("pods are not shown: forbidden",
                           HasSubstr("does not declare checkpoints (annotation "
                                     "synergy.io/checkpoint")));
   facts.workloads[0].active = false;

@@ -272,7 +272,7 @@ TEST(ExplainTest, NamesThePodForWhichAPlaceIsReserved) {
 
 TEST(ExplainTest, RemarksOnUnusualPods) {
   PodFacts facts;
-  facts.notes = {"no data on nodes: forbidden"};
+  facts.notes = {"nodes are not shown: forbidden"};
   facts.pod = Managed("train-0", 6);
   facts.pod.node = "n1";
   auto fungible = std::make_shared<ManagedContainer>(*facts.pod.fungible);
@@ -281,11 +281,12 @@ TEST(ExplainTest, RemarksOnUnusualPods) {
   fungible->memory_let_be = true;
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile(2)});
-  EXPECT_THAT(Explain(facts, kNow).remarks,
-              ElementsAre("no data on nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
-                          HasSubstr("another client has resized it"),
-                          HasSubstr("attempt to make it smaller failed"),
-                          HasSubstr("an OOM kill followed")));
+  EXPECT_THAT(
+      Explain(facts, kNow).remarks,
+      ElementsAre("nodes are not shown: forbidden", HasSubstr("generation 2, admitted with 1"),
+                  HasSubstr("another client has resized it"),
+                  HasSubstr("attempt to make it smaller failed"),
+                  HasSubstr("an OOM kill followed")));
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet does not exist")));
@@ -407,6 +408,27 @@ TEST(ExplainTest, TurnsAreExplained) {
   fungible.turn = GpuTurn{kNow, seconds(60), {{seconds(0), seconds(60)}}, {}, "b"};
   facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   EXPECT_THAT(remarks(), Contains(packed + ", so neither waits"));
+  fungible.workload = "bert";
+  facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
+  ProfileObject profile;
+  profile.profile_namespace = facts.pod.pod_namespace;
+  profile.name = "measured-bert";
+  profile.workload = "bert";
+  profile.training.gpu_product = "v100";
+  profile.kept_by_us = true;
+  for (int index = 0; index < 7; ++index) {
+    profile.packing.push_back({"w" + std::to_string(index), index > 0, 0.8, 0.7, 0,
+                               kNow - std::chrono::minutes(index), std::chrono::minutes(20)});
+  }
+  facts.profiles = Profiles({profile});
+  EXPECT_THAT(remarks(),
+              Contains("at the same time as workload w0 on v100 it has 0.80 of its speed "
+                       "alone, and the other 0.70: refused, and not tried again for 20m"));
+  EXPECT_THAT(remarks(),
+              Contains(HasSubstr("as workload w4 on v100 it has 0.80 of its speed alone, "
+                                 "and the other 0.70: good")));
+  EXPECT_THAT(remarks(),
+              Contains("2 older results of packs: kubectl synergy profiles measured-bert"));
   reading.refusal = "its liveness probe would fail";
   EXPECT_THAT(remarks(), Contains(HasSubstr("never suspended: its liveness probe would fail")));
 }

@@ -98,6 +98,33 @@ TEST(FailureView, AnAttemptsCauseComesFirst) {
   EXPECT_EQ(AttemptsText({}, kNow), "");
 }
 
+TEST(FailureView, ShowsWhatAnAttemptCost) {
+  FailureRecord cause = Record("bert-1", "gpu-lost", minutes(10), 2);
+  cause.leads = true;
+  cause.started = cause.at - hours(2);
+  FailureRecord other = Record("bert-2", "peer-lost", minutes(10), 2);
+  auto attempts = AttemptsOf({{"team", "1", {cause, other}}}, "bert");
+  EXPECT_THAT(AttemptsText(attempts, kNow), HasSubstr("    ran for 2h, 4.00 GPU hours\n"));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"unsavedSeconds\": null"));
+  attempts[0].pods[0].unsaved = minutes(50);
+  attempts[0].pods[0].startup = minutes(4);
+  EXPECT_THAT(AttemptsText(attempts, kNow),
+              HasSubstr("4.00 GPU hours; 4m until its first iteration; 50m since its last "
+                        "checkpoint\n"));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"unsavedSeconds\": 3000"));
+}
+
+TEST(FailureView, APodThatDoesNotStartHasRunNothing) {
+  FailureRecord waiting = Record("bert-1", "image", minutes(3), 0);
+  waiting.leads = true;
+  waiting.run = kNeverRan;
+  const auto attempts = AttemptsOf({{"team", "1", {waiting}}}, "bert");
+  const std::string text = AttemptsText(attempts, kNow);
+  EXPECT_THAT(text, HasSubstr("pod bert-1, which does not start"));
+  EXPECT_THAT(text, Not(HasSubstr("ran for")));
+  EXPECT_THAT(ToJson(ToTree(attempts[0])), HasSubstr("\"run\": null"));
+}
+
 TEST(FailureView, ShowsWhatTheNextAttemptGetsOfMemory) {
   FailureRecord killed = Record("bert-1", "host-oom", minutes(10));
   killed.leads = true;

@@ -261,11 +261,37 @@ TEST(ProductOptionsTest, AWrongSettingOfSharingIsNamedWithItsCure) {
            {"height:2,pack", "pack: add the speeds of pairs, pairs:FILE"},
            {"height:2,known-pairs", "known-pairs: add pack"},
            {"pairs:/no/such/file", "pairs: /no/such/file: cannot be read"},
-           {"moves", "\"moves\": write height:2,slice:60s,pairs:FILE,pack,known-pairs"}}) {
+           {"luck", "\"luck\": write height:2,slice:60s,pairs:FILE,pack,known-pairs,moves"}}) {
     SimulateArguments arguments;
     arguments.with = {std::string("sharing=") + wrong};
     EXPECT_THAT(ProductErrorOf(arguments), StartsWith(std::string("--with: sharing: ") + error));
   }
+}
+
+TEST(ProductOptionsTest, MovesAreAFeatureOfTheirOwnAndOfSharedGpus) {
+  EXPECT_FALSE(Checked({}).moves);
+  SimulateArguments arguments;
+  for (const auto& with : std::vector<std::vector<std::string>>{
+           {"moves"}, {"moves=after:10m"}, {"sharing=height:2,slice:60s,moves"}}) {
+    arguments.with = with;
+    const auto moves = Checked(arguments).moves;
+    ASSERT_TRUE(moves) << with.front();
+    EXPECT_EQ(moves->after, std::chrono::minutes(10));
+  }
+  for (const auto& with :
+       std::vector<std::vector<std::string>>{{"moves=after:90s", "sharing=height:2,moves"},
+                                             {"sharing=height:2,moves", "moves=after:90s"}}) {
+    arguments.with = with;
+    EXPECT_EQ(Checked(arguments).moves->after, seconds(90));
+  }
+  arguments.with = {"sharing=height:2"};
+  EXPECT_FALSE(Checked(arguments).moves);
+  arguments.with = {"moves=before:1m"};
+  EXPECT_THAT(ProductErrorOf(arguments),
+              StartsWith("--with: moves: \"before:1m\": write after:10m"));
+  arguments.with = {"moves"};
+  arguments.kueue = true;
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: moves: not with --kueue"));
 }
 
 TEST(ProductOptionsTest, SharingExcludesWhatIsNotSimulatedWithIt) {
@@ -331,9 +357,10 @@ TEST(ProductOptionsTest, AWrongSettingOfStorageIsNamedWithItsCure) {
 TEST(ProductOptionsTest, ErrorsNameTheOptionAndWhatMayBeWritten) {
   SimulateArguments arguments;
   arguments.with = {"luck=1"};
-  EXPECT_EQ(ProductErrorOf(arguments),
-            "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
-            "faults, cpu-pods, failures, elastic, reservations, whole-nodes, sharing, storage");
+  EXPECT_EQ(
+      ProductErrorOf(arguments),
+      "--with: \"luck=1\": write NAME=SETTINGS, with a name of: gpu-types, gpu-speeds, "
+      "faults, cpu-pods, failures, elastic, reservations, whole-nodes, moves, sharing, storage");
   arguments.with = {"faults"};
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults\": write NAME=SETTINGS"));
   arguments.with = {"faults=call-fails:2"};

@@ -52,6 +52,20 @@ TEST(ProfileListTest, WithOneMemoryAmountThereIsOneCurve) {
   EXPECT_THAT(ProfileText(object, WallTime{}), Not(HasSubstr("by memory")));
 }
 
+TEST(ProfileListTest, ShowsResultsOfPacks) {
+  ProfileObject object = Make("measured-bert", {});
+  object.workload = "bert";
+  const WallTime now{std::chrono::hours(500000)};
+  object.packing = {
+      {"cnn", true, 0.8, 0.7, 0, now - std::chrono::hours(2), {}},
+      {"gpt", false, 0.4, 0.3, 2, now - std::chrono::minutes(5), std::chrono::minutes(20)}};
+  const std::string text = ProfileText(object, now);
+  EXPECT_THAT(text, HasSubstr("At the same time on one GPU, relative to speeds alone\n"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("cnn +good +0.80 +0.70 +- +- +2h"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("gpt +refused +0.40 +0.30 +2 +in 15m +5m"));
+  EXPECT_THAT(ToJson(ToTree(object)), HasSubstr(R"("verdict": "Refused")"));
+}
+
 TEST(ProfileListTest, ShowsWhatIsWrong) {
   ProfileObject object = Make("broken", {});
   object.problems = {"spec.points: is empty"};

@@ -226,7 +226,7 @@ TEST_F(SharedUiTest, AUserOfOneNamespaceSeesNothingOfAnother) {
   EXPECT_EQ(Get("/state?namespace=team-b/pods", "viewer").status, 400);
   const auto explained = Get("/explain?namespace=team-a&name=train-a", "viewer");
   EXPECT_EQ(explained.status, 200);
-  EXPECT_THAT(explained.body, AllOf(HasSubstr("no data on nodes"), Not(HasSubstr("train-b"))));
+  EXPECT_THAT(explained.body, AllOf(HasSubstr("nodes are not shown"), Not(HasSubstr("train-b"))));
   EXPECT_EQ(Get("/explain?namespace=team-b&name=train-b", "viewer").status, 403);
 }
 

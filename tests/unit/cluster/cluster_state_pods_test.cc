@@ -297,8 +297,14 @@ TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnExpectedPlaceAway) {
 }
 
 TEST_F(PodLifeTest, NewsWithoutANodeAboutABoundPodIsOldNews) {
-  state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n1"));
-  state.UpsertPod(MakeGpuPod("a", 2));
+  Pod pod = MakeGpuPod("a", 2);
+  pod.resource_version = 7;
+  state.UpsertPod(pod);
+  Pod answer = OnNode(pod, "n1");
+  answer.resource_version = 9;
+  state.RefreshPod(answer);
+  pod.resource_version = 8;
+  state.UpsertPod(pod);
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
 }
 

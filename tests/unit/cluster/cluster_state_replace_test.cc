@@ -134,6 +134,30 @@ TEST_F(ReplaceTest, AfterARestoreOfTheStoreVersionsBeginLower) {
   EXPECT_EQ(state.Snapshot()->pods_observed_until(), 7U);
 }
 
+TEST_F(ReplaceTest, APodThatARestoreOfTheStoreHasUnboundWaitsAndCanBeBoundAgain) {
+  const auto at = [](Pod pod, uint64_t version) {
+    pod.resource_version = version;
+    return pod;
+  };
+  state.UpsertPod(at(OnNode(MakeGpuPod("a", 1), "n1"), 100));
+  const Pod restored = at(MakeGpuPod("a", 1), 7);
+  state.ReplacePods({restored});
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
+  EXPECT_TRUE(Assume(restored, "n2"));
+  EXPECT_EQ(GpusTakenOn("n2"), Gpus(1));
+}
+
+TEST_F(ReplaceTest, AnAnswerThatIsNewerThanTheListKeepsThePodOnItsNode) {
+  const auto at = [](Pod pod, uint64_t version) {
+    pod.resource_version = version;
+    return pod;
+  };
+  state.UpsertPod(at(MakeGpuPod("a", 1), 7));
+  state.RefreshPod(at(OnNode(MakeGpuPod("a", 1), "n1"), 9));
+  state.ReplacePods({at(MakeGpuPod("a", 1), 8)});
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(1));
+}
+
 TEST_F(ReplaceTest, PodWatchedWhileTheListIsTakenSurvivesIt) {
   state.UpsertPod(OnNode(MakeGpuPod("gone", 1), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("refreshed", 1), "n1"));

@@ -196,6 +196,10 @@ TEST(ControllerConfigTest, ErrorsNameLineAndField) {
   EXPECT_THAT(complaint("reservations: {after: 0s}"), HasSubstr("reservations.after: "));
   EXPECT_THAT(complaint("reservations: {autoscaler: true}"), HasSubstr("reservations.enabled"));
   EXPECT_THAT(complaint("turns: {packing: true}"), HasSubstr("turns.packing: needs turns.enabled"));
+  EXPECT_THAT(
+      complaint("turns: {enabled: true}\nprogress: {enabled: true, interval: 21s, agents: a=b, "
+                "serverName: a, caFile: /a}"),
+      HasSubstr("turns.enabled: needs a progress.interval of 20s or less"));
   EXPECT_THAT(complaint("reservations: {max: 0}"), HasSubstr("reservations.max: "));
   EXPECT_THAT(complaint("reservations: {leastGpus: -1}"), HasSubstr("reservations.leastGpus: "));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: unknown field"));

@@ -33,7 +33,7 @@ TEST_F(AgentDirectoryTest, AReadyAgentIsDueOnceAnInterval) {
   EXPECT_EQ(agent->node, "node-of-a");
   EXPECT_EQ(agent->address, "10.0.0.1");
   EXPECT_FALSE(agents_.TakeDue()) << "it is being asked";
-  agents_.Done(*agent);
+  agents_.GiveBack(*agent);
   EXPECT_FALSE(agents_.TakeDue());
   clock_.Advance(seconds(10));
   EXPECT_TRUE(agents_.TakeDue());
@@ -58,7 +58,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsAskedLessOften) {
   for (const int pause : {20, 40, 60, 60}) {
     ++agent->failures;
     clock_.Advance(milliseconds(1));
-    agents_.Done(*agent);
+    agents_.GiveBack(*agent);
     // The pause starts at the time at which the poll was due.
     clock_.Advance(seconds(pause) - seconds(11));
     EXPECT_FALSE(agents_.TakeDue()) << pause;
@@ -67,7 +67,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsAskedLessOften) {
     ASSERT_TRUE(agent) << pause;
   }
   agent->failures = 0;
-  agents_.Done(*agent);
+  agents_.GiveBack(*agent);
   clock_.Advance(seconds(10));
   EXPECT_TRUE(agents_.TakeDue());
 }
@@ -99,7 +99,7 @@ TEST_F(AgentDirectoryTest, AListReplacesWhatWasThere) {
   EXPECT_EQ(agent->uid, "b") << "still due";
   // The agent disappears during a poll.
   agents_.Replace({ReadyPod("c")});
-  agents_.Done(*agent);
+  agents_.GiveBack(*agent);
   EXPECT_EQ(agents_.size(), 1U);
 }
 
@@ -109,7 +109,7 @@ TEST_F(AgentDirectoryTest, AnotherAddressIsAnotherConnection) {
   const auto before = agents_.TakeDue();
   ASSERT_TRUE(before);
   agents_.Upsert(ReadyPod("a", "10.0.0.2"));
-  agents_.Done(*before);
+  agents_.GiveBack(*before);
   clock_.Advance(seconds(10));
   const auto now = agents_.TakeDue();
   ASSERT_TRUE(now);
@@ -117,17 +117,35 @@ TEST_F(AgentDirectoryTest, AnotherAddressIsAnotherConnection) {
   EXPECT_FALSE(agents_.TakeDue());
 }
 
+TEST_F(AgentDirectoryTest, AnAgentThatReturnsDuringAPollIsPolledOnceAnInterval) {
+  agents_.Upsert(ReadyPod("a"));
+  clock_.Advance(seconds(10));
+  const auto before = agents_.TakeDue();
+  ASSERT_TRUE(before);
+  wire::AgentPod away = ReadyPod("a");
+  away.ready = false;
+  agents_.Upsert(away);
+  agents_.Upsert(ReadyPod("a"));
+  agents_.GiveBack(*before);
+  clock_.Advance(seconds(20));
+  EXPECT_TRUE(agents_.TakeDue());
+  EXPECT_FALSE(agents_.TakeDue());
+  agents_.Remove(ReadyPod("a"));
+  clock_.Advance(seconds(20));
+  EXPECT_FALSE(agents_.TakeDue());
+}
+
 TEST_F(AgentDirectoryTest, PollsWatchedNodesMoreOften) {
   for (const char* uid : {"a", "b"}) agents_.Upsert(ReadyPod(uid));
   clock_.Advance(seconds(10));
-  for (int i = 0; i < 2; ++i) agents_.Done(*agents_.TakeDue());
+  for (int i = 0; i < 2; ++i) agents_.GiveBack(*agents_.TakeDue());
   const auto asked_in_ten_seconds = [this] {
     std::map<std::string, int> asked;
     for (int second = 0; second < 10; ++second) {
       clock_.Advance(seconds(1));
       while (const auto agent = agents_.TakeDue()) {
         ++asked[agent->uid];
-        agents_.Done(*agent);
+        agents_.GiveBack(*agent);
       }
     }
     return asked;
@@ -149,7 +167,7 @@ TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsNotAskedMoreOften) {
   auto agent = agents_.TakeDue();
   ASSERT_TRUE(agent);
   agent->failures = 1;
-  agents_.Done(*agent);
+  agents_.GiveBack(*agent);
   agents_.WatchClosely(AgentDirectory::Purpose::kProbes, {"node-of-a"});
   clock_.Advance(seconds(9));
   EXPECT_FALSE(agents_.TakeDue());

@@ -1,6 +1,7 @@
 #include "controller/admission/deferred_sizing.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,7 @@ class DeferredSizingTest : public ::testing::Test {
     profiles.Upsert(std::move(object));
   }
   void HaveNode() { state.UpsertNode(MakeNode("n", {Gpus(8), Cores(24), GB(480)})); }
-  void Size() { sizing.SizeAll(profiles.version()); }
+  void Size() { sizing.SizeAll(profiles.version(), {}); }
 
   FakeClock clock;
   synergy::testing::SilentSink sink;
@@ -76,7 +77,9 @@ class DeferredSizingTest : public ::testing::Test {
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;
   synergy::testing::RecordedEvents events;
-  DeferredSizing sizing{{}, std::chrono::seconds(60), view, state, pods, events, clock, log};
+  bool leads = true;
+  DeferredSizing sizing{{},     std::chrono::seconds(60), view,  state, pods,
+                        events, [this] { return leads; }, clock, log};
 };
 
 TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
@@ -111,6 +114,69 @@ TEST_F(DeferredSizingTest, APodWithSlicesIsSizedWhenANodeOffersThem) {
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"6","memory":"120G"})");
 }
 
+TEST_F(DeferredSizingTest, WritesEndWithTheLease) {
+  HaveWaiting(true);
+  HaveNode();
+  pods.before_call = [this](std::string_view call) -> Result<> {
+    if (call.starts_with("resize")) leads = false;
+    return {};
+  };
+  Size();
+  Size();
+  EXPECT_THAT(pods.calls(), ElementsAre(HasSubstr("resize a")));
+  pods.before_call = [](std::string_view) { return Result<>(); };
+  leads = true;
+  state.UpsertPod(pods.pod("a"));
+  Size();
+  EXPECT_EQ(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
+}
+
+TEST_F(DeferredSizingTest, SlowFailuresOfANamespaceAreRetriedSeldom) {
+  HaveWaiting(true);
+  HaveNode();
+  int tries = 0;
+  pods.before_call = [&](std::string_view) -> Result<> {
+    ++tries;
+    clock.Advance(std::chrono::seconds(3));
+    return Fail(ErrorCode::kTimeout, "no answer");
+  };
+  Size();
+  clock.Advance(std::chrono::seconds(29));
+  Size();
+  EXPECT_EQ(tries, 1);
+  clock.Advance(std::chrono::seconds(1));
+  Size();
+  EXPECT_EQ(tries, 2);
+}
+
+TEST_F(DeferredSizingTest, APodThatCannotBeWrittenDelaysTheOthersOfItsNamespaceOnlyOnce) {
+  HaveWaiting(true);
+  HaveNode();
+  const std::vector<std::string> names = {"a", "b", "c"};
+  for (const std::string& name : names) {
+    Pod pod = pods.pod("a");
+    pod.name = pod.uid = name;
+    state.RemovePod(pod.uid);
+    pods.Put(pod);
+    state.UpsertPod(pods.pod(name));
+  }
+  std::string refused;  // the first one tried; the others fail once
+  std::set<std::string> tried;
+  pods.before_call = [&](std::string_view call) -> Result<> {
+    const std::string pod(call.substr(0, std::string_view("resize a").size()));
+    if (refused.empty()) refused = pod;
+    const bool is_first = pod.starts_with("resize") && tried.insert(pod).second;
+    if (!is_first && pod != refused) return {};
+    return Fail(ErrorCode::kUnavailable, "a webhook fails");
+  };
+  for (int call = 0; call < 6; ++call) {
+    Size();
+    clock.Advance(std::chrono::minutes(1));
+  }
+  for (const std::string& name : names)
+    EXPECT_NE(pods.annotation(name, annotations::kFloor).has_value(), refused.ends_with(name));
+}
+
 TEST_F(DeferredSizingTest, WrittenAmountsStayWhenThePlaceholderGoes) {
   HaveWaiting(true, {.memory_request = GB(100)});
   HaveNode();
@@ -137,9 +203,10 @@ TEST_F(DeferredSizingTest, PlaceholdersShrinkAfterTheTimeInVain) {
                        state,
                        pods,
                        events,
+                       [] { return true; },
                        clock,
                        log};
-  const auto size = [&] { small.SizeAll(profiles.version()); };
+  const auto size = [&] { small.SizeAll(profiles.version(), {}); };
   size();
   EXPECT_EQ(pods.pod("a").fungible->requested.cpu, Cores(2)) << "the demand";
   clock.Advance(std::chrono::seconds(59));
@@ -204,6 +271,7 @@ TEST_F(DeferredSizingTest, ThePlaceholderStaysMarkedUntilTheAmountsAreWritten) {
   Size();
   ASSERT_EQ(pods.calls().size(), 1U);
   pods.RefuseNothing();
+  clock.Advance(std::chrono::seconds(1));
   Size();
   EXPECT_EQ(pods.calls().size(), 3U) << "tried again";
 }

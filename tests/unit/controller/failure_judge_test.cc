@@ -59,6 +59,90 @@ TEST(FailureJudge, JoinsTheStatusWithTheLog) {
   EXPECT_EQ(CategoryJudged(evicted, &oom), "evicted");
 }
 
+TEST(FailureJudge, TheCostOfAnEndFollowsFromTheLog) {
+  const EndedPod pod = EndedWith(1);
+  const WallTime begin = pod.ends.front().started;
+  LogEvidence log{.checkpoint = begin + minutes(50), .first_iteration = begin + minutes(4)};
+  auto record = JudgeFailure(pod, EndOf(pod), &log, kJudgedAt);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->unsaved, pod.ends.front().finished - begin - minutes(50));
+  EXPECT_EQ(record->startup, minutes(4));
+  // A silent rank may have been first to fail.
+  FailureRecord silent = *record;
+  silent.uid = "u2";
+  silent.at -= seconds(1);
+  silent.unsaved.reset();
+  silent.startup.reset();
+  std::vector<FailureRecord> attempt = {silent, *record};
+  JoinAttempt(attempt);
+  ASSERT_TRUE(attempt[0].leads);
+  EXPECT_EQ(attempt[0].unsaved, record->unsaved);
+  EXPECT_EQ(attempt[0].startup, record->startup);
+  // Times of another run do not count, nor those of a wrong clock.
+  log = {.checkpoint = begin - seconds(1), .first_iteration = kJudgedAt + minutes(1)};
+  record = JudgeFailure(pod, EndOf(pod), &log, kJudgedAt);
+  EXPECT_EQ(record->unsaved, std::nullopt);
+  EXPECT_EQ(record->startup, std::nullopt);
+}
+
+TEST(FailureJudge, AContainerThatCannotBeCreatedIsJudgedByItsReasonAndMessage) {
+  struct Case {
+    const char* reason;
+    const char* message;
+    const char* judged;  // category, cause and behaviour; empty: nothing is known
+  };
+  // Messages of kubelets and containerd.
+  for (const Case& each : {
+           Case{"ErrImagePull",
+                "failed to pull and unpack image \"reg.test/bert:2\": failed to resolve reference "
+                "\"reg.test/bert:2\": reg.test/bert:2: not found",
+                "image user deterministic"},
+           Case{"ErrImagePull",
+                "failed to resolve reference \"reg.test/bert:2\": unexpected status from HEAD "
+                "request to https://reg.test/v2/bert/manifests/2: 503 Service Unavailable",
+                "image infrastructure transient"},
+           Case{"ImagePullBackOff",
+                "Back-off pulling image \"reg.test/bert:2\": ErrImagePull: reg.test/bert:2: not "
+                "found",
+                "image user deterministic"},
+           Case{"ImagePullBackOff", "Back-off pulling image \"reg.test/bert:2\"", ""},
+           Case{"ImagePullBackOff", "", ""},
+           Case{"InvalidImageName",
+                "Failed to apply default image tag \"Bert:2\": couldn't parse image name",
+                "image user deterministic"},
+           Case{"ErrImageNeverPull",
+                "Container image \"bert:2\" is not present with pull policy of Never",
+                "image user deterministic"},
+           Case{"CreateContainerConfigError", "configmap \"settings\" not found",
+                "configuration user deterministic"},
+           Case{"CreateContainerError", "context deadline exceeded", ""},
+           Case{"ContainerCreating", "", ""},
+           Case{"PodInitializing", "", ""},
+           Case{"CrashLoopBackOff",
+                "back-off 10s restarting failed container=train: ModuleNotFoundError: No module "
+                "named 'a'",
+                ""},
+       }) {
+    EndedPod pod = EndedWith(0);
+    pod.failed = false;
+    pod.ends.clear();
+    pod.last_condition = kJudgedAt - minutes(2);
+    pod.waits = {{"side", "ContainerCreating", ""}, {"copy", each.reason, each.message}};
+    const ContainerWait* const wait = NoStartOf(pod);
+    ASSERT_EQ(wait == nullptr, std::string(each.judged).empty()) << each.reason;
+    if (wait == nullptr) continue;
+    const FailureRecord record = JudgeNoStart(pod, *wait, kJudgedAt);
+    EXPECT_EQ(fmt::format("{} {} {}", record.category, record.cause, record.behaviour),
+              each.judged);
+    EXPECT_EQ(record.container, "copy");
+    EXPECT_EQ(record.reason, each.reason);
+    EXPECT_THAT(record.evidence, HasSubstr(std::string(each.message).substr(0, 20)));
+    EXPECT_FALSE(record.HasRun());
+    EXPECT_EQ(record.at, pod.last_condition);
+    EXPECT_EQ(record.image_id + std::to_string(record.gpu_seconds), std::to_string(0.0));
+  }
+}
+
 TEST(FailureJudge, TheStatusAloneSuffices) {
   EXPECT_EQ(CategoryJudged(EndedWith(137, "OOMKilled")), "host-oom");
   EXPECT_EQ(CategoryJudged(EndedWith(139)), "segfault");
@@ -234,6 +318,32 @@ TEST(FailureJudge, ErrorsOfADeletedPodAreNoMistakeOfTheUser) {
   }
 }
 
+// The others lose it, fail first, and it is ended with the job.
+TEST(FailureJudge, TheRankWhoseErrorCameBeforeItsDeletionLeads) {
+  EndedPod guilty = EndedWith(137);
+  guilty.deleting = true;
+  guilty.asked_to_end = kJudgedAt - seconds(10);
+  LogEvidence oom{.rule = "cuda-out-of-memory", .evidence = "CUDA out of memory"};
+  const auto judge = [&](Duration before_deletion) {
+    oom.time = guilty.asked_to_end - before_deletion;
+    return *JudgeFailure(guilty, EndOf(guilty), &oom, kJudgedAt);
+  };
+  EXPECT_EQ(judge(seconds(1)).cause, "unknown") << "clocks differ";
+  EXPECT_EQ(judge(seconds(30)).cause, "user");
+  EXPECT_EQ(judge(seconds(30)).behaviour, "deterministic");
+  std::vector<FailureRecord> records;
+  for (const char* const name : {"0", "1", "2"}) {
+    const LogEvidence lost{.rule = "peer-lost", .evidence = "Connection closed by peer"};
+    EndedPod other = EndedWith(1);
+    other.uid = other.name = name;
+    other.ends.front().finished = guilty.asked_to_end - seconds(1);
+    records.push_back(*JudgeFailure(other, EndOf(other), &lost, kJudgedAt));
+  }
+  records.push_back(judge(seconds(30)));
+  JoinAttempt(records);
+  EXPECT_TRUE(records.back().leads);
+}
+
 TEST(FailureJudge, ASilentRankHasTheIterationsOfItsAttempt) {
   const auto iterations_of = [](std::optional<int64_t> others, const std::string& other) {
     FailureRecord leading;
@@ -287,7 +397,9 @@ TEST(FailureJudge, AMemberWithACauseOfItsOwnLeadsTheAttempt) {
 TEST(FailureJudge, NumbersAndTextsOfOthersAreBounded) {
   const LogEvidence odd{.rule = "misuse",
                         .iterations = std::numeric_limits<int64_t>::min(),
-                        .since_iteration = Duration::max()};
+                        .since_iteration = Duration::max(),
+                        .checkpoint = WallTime::max(),
+                        .first_iteration = WallTime::min()};
   const LogEvidence none{.rule = "misuse"};
   const EndedPod pod = EndedWith(1, std::string(1000, '\1'));
   const auto record = JudgeFailure(pod, EndOf(pod), &odd, kJudgedAt);
@@ -349,14 +461,19 @@ TEST(FailureJudge, ARetryIsANewerRunOrAPodThatWasMadeAfterTheFailure) {
   EXPECT_FALSE(IsRetry(first, {.uid = "a", .run = 1}));
   EXPECT_FALSE(IsRetry(first, first));
   // Pods whose containers never started.
-  const PodRun unknown{.uid = "b", .created = kJudgedAt + hours(1), .failed = kJudgedAt + hours(1)};
-  EXPECT_FALSE(IsRetry(unknown, first));
+  PodRun refused{.uid = "b", .created = kJudgedAt + hours(1), .failed = kJudgedAt + hours(1)};
+  EXPECT_TRUE(IsRetry(refused, first));
   PodRun later = first;
   later.uid = "c";
   later.created += hours(2);
   later.started += hours(2);
-  EXPECT_FALSE(IsRetry(later, unknown));
+  EXPECT_TRUE(IsRetry(later, refused));
   EXPECT_TRUE(IsRetry(later, first));
+  refused.created = first.failed + seconds(1);
+  EXPECT_FALSE(IsRetry(refused, first)) << "clocks differ";
+  refused.run = kNeverRan;
+  refused.created += hours(1);
+  EXPECT_FALSE(IsRetry(refused, first)) << "it waits for its image";
 }
 
 }  // namespace

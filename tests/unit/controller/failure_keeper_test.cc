@@ -120,6 +120,16 @@ class FailureKeeperTest : public ::testing::Test {
     pod.created = pod.ends[0].started;
     return pod;
   }
+  // A pod on a node that waits for a container.
+  EndedPod Unstarted(const std::string& name, const std::string& reason = "ErrImagePull",
+                     const std::string& message = "reg.test/bert:2: not found") {
+    EndedPod pod = Failed(name);
+    pod.failed = false;
+    pod.ends.clear();
+    pod.waits = {{"train", reason, message}};
+    pod.last_condition = pod.created = clock.WallNow() - seconds(2);
+    return pod;
+  }
   void Observe(const std::string& name, const std::string& rule, const std::string& node = "n1",
                int32_t run = 0) {
     reports.Observe(node, {{"uid-" + name, "train", run, {.rule = rule, .evidence = "line"}}},
@@ -358,6 +368,87 @@ TEST_F(FailureKeeperTest, PodsThatStartedAfterOthersHadFailedAreTheNextAttempt) 
   EXPECT_THAT(Recorded(), SizeIs(6));
 }
 
+// Its grace period is over half a minute after the others have failed.
+TEST_F(FailureKeeperTest, TheGuiltyRankThatIsEndedLastLeadsItsAttempt) {
+  const auto ends = [this](const std::string& name, const std::string& rule) {
+    EndedPod pod = Failed(name, 1);
+    pod.rank = name;
+    pod.ends[0].started = pod.created = WallTime{} + hours(1);
+    keeper->Upsert(pod);
+    Observe(name, rule);
+    Steps(seconds(30));
+  };
+  ends("0", "peer-lost");
+  EXPECT_THAT(events.all.back().message, HasSubstr("pod 0 (rank 0) failed: peer-lost"));
+  ends("1", "peer-lost");
+  EXPECT_THAT(events.reasons(), SizeIs(3)) << "nothing new of their Job";
+  ends("3", "cuda-out-of-memory");
+  EXPECT_THAT(events.all.back().message,
+              HasSubstr("pod 3 (rank 3) failed, and 2 more pods with it: gpu-oom"));
+  std::set<WallTime> attempts;
+  for (const FailureRecord& record : api.histories["team"].records) {
+    attempts.insert(record.attempt);
+    EXPECT_EQ(record.leads, record.pod == "3");
+  }
+  EXPECT_THAT(attempts, SizeIs(1));
+  // A pod that replaces one of them is of the next attempt, and so is one that fails much later.
+  EndedPod next = Failed("4", 1);
+  next.created = next.ends[0].started = clock.WallNow() - seconds(2);
+  keeper->Upsert(next);
+  Observe("4", "cuda-out-of-memory");
+  Steps(minutes(3));
+  ends("5", "cuda-out-of-memory");
+  attempts.clear();
+  for (const FailureRecord& record : api.histories["team"].records) attempts.insert(record.attempt);
+  EXPECT_THAT(attempts, SizeIs(3));
+}
+
+// The kubelet refuses pods before any container starts.
+TEST_F(FailureKeeperTest, ARefusedRetryIsTheNextAttemptAndARefusedMemberIsNot) {
+  const auto refuse = [this](const std::string& name, const std::string& team, WallTime created) {
+    EndedPod pod = Failed(name, 0, team);
+    pod.ends.clear();
+    pod.reason = "UnexpectedAdmissionError";
+    pod.created = created;
+    pod.last_condition = clock.WallNow() - seconds(3);  // by the node's clock
+    keeper->Upsert(pod);
+  };
+  // The first failure waits for its report, or is reported already.
+  for (const auto& [team, later] :
+       {std::pair("soon", seconds(5)), std::pair("late", seconds(40))}) {
+    const EndedPod first = Failed("a", 139, team);
+    keeper->Upsert(first);
+    Steps(later);
+    refuse("b", team, first.created);
+    Steps(seconds(10));
+    refuse("c", team, clock.WallNow());
+    Steps(seconds(60));
+    const std::vector<FailureRecord>& records = api.histories[team].records;
+    ASSERT_THAT(Recorded(team), ElementsAre(HasSubstr("a "), HasSubstr("b "), HasSubstr("c ")));
+    EXPECT_EQ(records[1].attempt, records[0].attempt) << team;
+    EXPECT_GT(records[2].attempt, records[0].attempt) << team;
+    EXPECT_TRUE(records[2].leads) << team;
+  }
+}
+
+TEST_F(FailureKeeperTest, JobsOfACronJobThatOverlapAreAttemptsOfTheirOwn) {
+  for (const char* const name : {"a", "b"}) {
+    EndedPod pod = Failed(name);
+    pod.owner = {"batch/v1", "Job", name, fmt::format("uid-job-{}", name)};
+    api.owners[fmt::format("Job {}", name)] = {
+        pod.owner.uid, "", {"batch/v1", "CronJob", "nightly", "uid-nightly"}};
+    keeper->Upsert(pod);
+    Steps(seconds(30));
+  }
+  const std::vector<FailureRecord>& records = api.histories["team"].records;
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_NE(records[0].attempt, records[1].attempt);
+  for (const FailureRecord& record : records) {
+    EXPECT_EQ(record.owner.kind, "CronJob");
+    EXPECT_TRUE(record.leads);
+  }
+}
+
 TEST_F(FailureKeeperTest, ARankThatStartsLateIsOfTheSameAttempt) {
   EndedPod first = Failed("a");
   EndedPod late = Failed("b");
@@ -389,7 +480,7 @@ TEST_F(FailureKeeperTest, TheOutermostOwnerGetsTheEvent) {
   keeper->Upsert(Failed("a"));
   Steps(seconds(30));
   EXPECT_EQ(events.all.back().kind, "TrainJob");
-  EXPECT_EQ(events.all.back().pod_name, "train");
+  EXPECT_EQ(events.all.back().object_name, "train");
   EXPECT_EQ(api.histories["team"].records[0].owner.kind, "TrainJob");
   EXPECT_EQ(api.histories["team"].records[0].queue, "research");
 }
@@ -401,7 +492,7 @@ TEST_F(FailureKeeperTest, AJobSetWhoseJobIsDeletedGetsTheEvent) {
   keeper->Upsert(pod);
   Steps(seconds(30));
   EXPECT_EQ(events.all.back().kind, "JobSet");
-  EXPECT_EQ(events.all.back().pod_uid, "u3");
+  EXPECT_EQ(events.all.back().object_uid, "u3");
 }
 
 TEST_F(FailureKeeperTest, AnOwnerThatWasReplacedIsNotFollowed) {
@@ -418,7 +509,26 @@ TEST_F(FailureKeeperTest, RestartsKeepTheHistoryAndReportNothingTwice) {
   keeper->Replace({Failed("a"), Failed("b")});
   Steps(seconds(30));
   EXPECT_THAT(Recorded(), ElementsAre("a segfault", "b segfault"));
-  EXPECT_THAT(events.reasons(), SizeIs(4));
+  EXPECT_THAT(events.reasons(),
+              UnorderedElementsAre("SynergyFailure a", "SynergyFailure bert", "SynergyFailure b"));
+}
+
+TEST_F(FailureKeeperTest, ALeaderThatLeadsAgainKeepsTheOneRecordThatLeadsItsAttempt) {
+  keeper->Upsert(Failed("a", 1));
+  Observe("a", "peer-lost");
+  Steps(seconds(30));
+  ASSERT_TRUE(api.histories["team"].records[0].leads);
+  api.denied = {"team"};
+  keeper->Upsert(Failed("b", 1));
+  Observe("b", "cuda-out-of-memory");
+  Steps(seconds(10));
+  keeper->StartOver();
+  api.denied.clear();
+  Steps(minutes(1));
+  const std::vector<FailureRecord>& records = api.histories["team"].records;
+  ASSERT_THAT(Recorded(), ElementsAre("a peer-lost", "b gpu-oom"));
+  EXPECT_FALSE(records[0].leads);
+  EXPECT_TRUE(records[1].leads);
 }
 
 TEST_F(FailureKeeperTest, AConflictIsMerged) {
@@ -677,6 +787,77 @@ TEST_F(FailureKeeperTest, NodesAreReadInTurns) {
   }
   Steps(seconds(3));
   EXPECT_THAT(api.reads, SizeIs(30));
+}
+
+TEST_F(FailureKeeperTest, APodWhoseImageCannotBePulledIsReportedOnceHoweverOftenThatIsTried) {
+  const EndedPod pod = Unstarted("a");
+  EndedPod backs_off = pod;
+  backs_off.waits = {{"train", "ImagePullBackOff",
+                      "Back-off pulling image \"reg.test/bert:2\": ErrImagePull: not found"}};
+  for (int i = 0; i < 100; ++i) {
+    keeper->starting().Upsert(i % 2 == 0 ? pod : backs_off);
+    Steps(seconds(1));
+    if (i < 25) {
+      EXPECT_THAT(events.all, IsEmpty()) << "a registry may be late";
+    }
+  }
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyFailure a", "SynergyFailure bert"));
+  EXPECT_THAT(events.all[1].message,
+              HasSubstr("pod a does not start: image: the image could not be pulled (cause user"));
+  EXPECT_THAT(Recorded(), ElementsAre("a image"));
+  // Neither by the next leader, nor later.
+  Begin();
+  keeper->starting().Replace({pod});
+  Steps(seconds(60));
+  for (int i = 0; i < 10; ++i) {
+    keeper->starting().Replace({backs_off});
+    Steps(minutes(10));
+  }
+  EXPECT_THAT(events.all, SizeIs(2));
+  // Its image is there at last, and it fails for another reason.
+  keeper->starting().Remove(pod);
+  keeper->Upsert(Failed("a"));
+  Steps(seconds(40));
+  EXPECT_THAT(Recorded(), ElementsAre("a image", "a segfault"));
+}
+
+TEST_F(FailureKeeperTest, PodsOfOneOwnerThatDoNotStartAreOneAttempt) {
+  for (const char* const name : {"a", "b"}) {
+    keeper->starting().Upsert(Unstarted(name));
+    Steps(seconds(10));
+  }
+  Steps(seconds(60));
+  EXPECT_THAT(events.reasons(),
+              UnorderedElementsAre("SynergyFailure a", "SynergyFailure b", "SynergyFailure bert"));
+}
+
+TEST_F(FailureKeeperTest, APodThatStartsInTimeOrIsDeletedHasNoFailure) {
+  keeper->starting().Upsert(Unstarted("runs"));
+  keeper->starting().Upsert(Unstarted("deleted"));
+  keeper->starting().Upsert(Unstarted("listed"));
+  keeper->starting().Upsert(Unstarted("pulls"));
+  EndedPod foreign = Unstarted("foreign");
+  foreign.managed = false;
+  keeper->starting().Upsert(foreign);
+  Steps(seconds(20));
+  keeper->starting().Remove(Unstarted("runs"));
+  EndedPod deleted = Unstarted("deleted");
+  deleted.deleting = true;
+  keeper->starting().Upsert(deleted);
+  keeper->starting().Replace({Unstarted("pulls")});
+  keeper->starting().Upsert(Unstarted("pulls", "ContainerCreating", ""));
+  Steps(seconds(60));
+  EXPECT_THAT(events.all, IsEmpty());
+}
+
+TEST_F(FailureKeeperTest, PodsThatDoNotStartDelayNoReportOfThoseThatFail) {
+  keeper->starting().Upsert(Unstarted("waits"));
+  keeper->Upsert(Failed("a", 1));
+  Observe("a", "module-not-found");
+  Steps(seconds(5));
+  EXPECT_THAT(Recorded(), ElementsAre("a import"));
+  Steps(seconds(40));
+  EXPECT_THAT(Recorded(), UnorderedElementsAre("a import", "waits image"));
 }
 
 // However many pods fail, writes and memory stay bounded, and other namespaces are served.

@@ -23,6 +23,7 @@ void FakeKueue::Run(const Workload& workload, const std::string& node) {
                         .name = pod.name,
                         .workload = workload.name,
                         .has_gpus = true,
+                        .gpus = workload.gpus,
                         .has_node = true,
                         .node = node,
                         .running = true,

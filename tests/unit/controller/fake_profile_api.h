@@ -38,10 +38,11 @@ class FakeProfileApi final : public kube::ProfileApi {
   Result<ProfileObject> Create(const std::string& profile_namespace,
                                const MeasuredProfile& measured, std::stop_token) override {
     ProfileObject object;
-    object.uid = "u";
     object.profile_namespace = profile_namespace;
     object.name = MeasuredName(measured);
+    object.uid = "uid of " + object.Key();
     object.workload = measured.workload;
+    object.training.gpu_product = measured.gpu_product;
     object.kept_by_us = true;
     calls.push_back("create " + object.Key());
     if (failure) return Fail(*failure);
@@ -64,24 +65,26 @@ class FakeProfileApi final : public kube::ProfileApi {
                             std::stop_token) override {
     calls.push_back("raise " + object.Key());
     if (failure) return Fail(*failure);
-    std::string& version = versions_[object.Key()];
-    if (object.resource_version != version) return Fail(ErrorCode::kConflict, "it has changed");
-    version += 'x';
     ProfileObject written = object;
-    written.resource_version = version;
     written.measured->raise = raise;
     written.profile = std::make_shared<const JobProfile>(*MakeJobProfile(*written.measured));
-    late_.push_back(std::move(written));
-    if (!watch_is_late) Watch();
-    return answers_are_lost ? Fail(ErrorCode::kTimeout, "no answer") : Result<>();
+    return Replace(std::move(written));
   }
-  // The watch reports the raises so far.
+  Result<> WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records,
+                        std::stop_token) override {
+    calls.push_back("pack " + object.Key());
+    if (failure) return Fail(*failure);
+    ProfileObject written = object;
+    written.packing = records;
+    return Replace(std::move(written));
+  }
+  // The watch reports the raises and results of packs so far.
   void Watch() {
     for (ProfileObject& object : late_) store_.Upsert(std::move(object));
     late_.clear();
   }
-  bool watch_is_late = false;     // it reports raises at the next Watch()
-  bool answers_are_lost = false;  // of raises
+  bool watch_is_late = false;     // it reports these at the next Watch()
+  bool answers_are_lost = false;  // of these
 
   Result<> Delete(const ProfileObject& object, std::stop_token) override {
     calls.push_back("delete " + object.Key());
@@ -91,8 +94,18 @@ class FakeProfileApi final : public kube::ProfileApi {
   }
 
  private:
+  Result<> Replace(ProfileObject written) {
+    std::string& version = versions_[written.Key()];
+    if (written.resource_version != version) return Fail(ErrorCode::kConflict, "it has changed");
+    version += 'x';
+    written.resource_version = version;
+    late_.push_back(std::move(written));
+    if (!watch_is_late) Watch();
+    return answers_are_lost ? Fail(ErrorCode::kTimeout, "no answer") : Result<>();
+  }
+
   ProfileStore& store_;
-  std::map<std::string, std::string> versions_;  // after raises, by key
+  std::map<std::string, std::string> versions_;  // after Replace(), by key
   std::vector<ProfileObject> late_;
 };
 

@@ -180,6 +180,53 @@ TEST_F(GangPreemptionDriverTest, RetriesARefusedEviction) {
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone", "v-1"));
 }
 
+TEST_F(GangPreemptionDriverTest, AReplicaThatLeadsAgainBeginsAnew) {
+  evictions.refusals.emplace("v-1", kBudget);
+  After(1min);
+  preemption.StartOver();
+  evictions.refusals.clear();
+  After(1min);  // the places lapse
+  After(10s);
+  EXPECT_THAT(evictions.evicted, Contains("v-1"));
+  EXPECT_TRUE(HasPlace("m-0"));
+}
+
+TEST_F(GangPreemptionDriverTest, APlaceWhoseAnswerWasLostIsTakenBack) {
+  api.after_change = [](const Pod& pod) -> Result<> {
+    if (pod.name != "m-1" || pod.waiting->kept_node.empty()) return {};
+    return Fail(ErrorCode::kTimeout, "no answer");
+  };
+  After(1min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  for (const char* name : {"m-0", "m-1", "m-2"}) EXPECT_FALSE(HasPlace(name)) << name;
+}
+
+TEST_F(GangPreemptionDriverTest, AFailedRenewalIsTriedAgain) {
+  After(1min);
+  Leave({"v-0", "v-1"});
+  api.Refuse("annotate m-1", {ErrorCode::kUnavailable, "no answer"});
+  After(40s);
+  Leave({"alone"});
+  After(1s);
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr(Ended("in_vain"))));
+  api.RefuseNothing();
+  After(1s);
+  After(30s);
+  EXPECT_TRUE(HasPlace("m-1"));
+  for (const char* name : {"m-0", "m-1", "m-2"}) Bind(name);
+  After(1s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("bound")));
+}
+
+TEST_F(GangPreemptionDriverTest, RenewalsThatFailUntilThePlacesHaveLapsedEndTheAttempt) {
+  After(1min);
+  api.Refuse("annotate m-1", {ErrorCode::kUnavailable, "no answer"});
+  After(59s);
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr(Ended("in_vain"))));
+  After(1s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+}
+
 TEST_F(GangPreemptionDriverTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});

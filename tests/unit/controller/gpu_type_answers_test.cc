@@ -133,6 +133,49 @@ TEST_F(GpuTypeAnswersTest, WaitingJobStartsOnItsTypeWhenItHasRoom) {
                                           "job is next; it continues from its checkpoint later"));
 }
 
+class GpusOnTheirWayTest : public GpuTypeAnswersTest {
+ protected:
+  // Four V100. The job "a", with a pod of one GPU and another of two, has three of them.
+  GpusOnTheirWayTest() {
+    Node node = synergy::testing::MakeNode("V100", {Gpus(4), Cores(16), GB(160)});
+    node.gpu_kinds.products = {"V100"};
+    node.labels = {{"nvidia.com/gpu.product", "V100"}};
+    state.UpsertNode(node);
+    ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(4); });
+    AddJob("a", "steep");
+    Change("a", [](Workload& workload) {
+      workload.pods = 2;
+      workload.gpus = Gpus(3);
+      workload.products = {"V100"};
+      workload.may_lose_turn = false;
+    });
+    EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
+    AddJob("b", "steep");
+    Change("b", [](Workload& workload) { workload.products = {"V100"}; });
+  }
+};
+
+TEST_F(GpusOnTheirWayTest, AJobIsThereWhenItsPodsHaveAllOfItsGpus) {
+  EXPECT_THAT(Lead(), ElementsAre("b Ready V100"));
+}
+
+TEST_F(GpusOnTheirWayTest, AJobWhosePodsAreUnknownIsThereAfterAWhile) {
+  objects.pods.Remove(*objects.pods.Find("a-0"));
+  EXPECT_THAT(LeadFor(kMostStart - seconds(1)), IsEmpty());
+  EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("b Ready V100"));
+}
+
+TEST_F(GpusOnTheirWayTest, AJobWithAPodThatWaitsForANodeIsOnItsWay) {
+  QueuedPod pod = *objects.pods.Find("a-0");
+  pod.gpus = Gpus(1);
+  objects.pods.Upsert(pod);
+  pod.uid = "a-1";
+  pod.gpus = Gpus(2);
+  pod.has_node = false;
+  objects.pods.Upsert(pod);
+  EXPECT_THAT(LeadFor(kMostStart + seconds(2)), IsEmpty());
+}
+
 TEST_F(GpuTypeAnswersTest, JobThatLosesItsTurnGetsOneEvent) {
   AddJob("a", "steep");
   AddJob("b", "steep");
@@ -210,6 +253,16 @@ TEST_F(GpuTypeAnswersTest, ReportsADeadlineThatCannotBeMet) {
   EXPECT_THAT(Now("lost").checks[0].message, HasSubstr("P100 2; it may miss its deadline"));
   EXPECT_THAT(Now("near").checks[0].message, Not(HasSubstr("deadline")));
   EXPECT_THAT(Now("far").checks[0].message, Not(HasSubstr("deadline")));
+}
+
+TEST_F(GpuTypeAnswersTest, OneThatLeadsNoLongerWritesNothing) {
+  AddJob("a", "steep");
+  leads = false;
+  EXPECT_THAT(Lead(), IsEmpty());
+  EXPECT_THAT(kueue.written, IsEmpty());
+  EXPECT_TRUE(kueue.statuses.empty());
+  leads = true;
+  EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
 }
 
 TEST_F(GpuTypeAnswersTest, ActivatesTheCheckOnce) {

@@ -1,5 +1,6 @@
 #include "queues/types/gpu_type_speeds.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -75,12 +76,13 @@ class GpuTypeSpeedsTest : public ::testing::Test {
 
   ClusterState state;
   ProfileStore profiles{0.1};
-  // No node has that product.
-  GpuTypeSpeeds facts{state, profiles, [](Gpus gpus, const std::string& product) {
-                        return product == "H100"
-                                   ? std::nullopt
-                                   : std::optional(ResourceVector{gpus, Cores(4), GB(40)});
-                      }};
+  // All nodes are tainted, and none has an H100.
+  GpuTypeSpeeds facts{
+      state, profiles, [](const NodeSelection& selection, Gpus gpus, const std::string& product) {
+        const bool may_go = MayGoTo(selection, "n", {}, {{"nvidia.com/gpu", "", "NoSchedule"}});
+        return product == "H100" || !may_go ? std::nullopt
+                                            : std::optional(ResourceVector{gpus, Cores(4), GB(40)});
+      }};
 };
 
 TEST_F(GpuTypeSpeedsTest, AllProductsAreEqualWithoutData) {
@@ -154,6 +156,39 @@ TEST_F(GpuTypeSpeedsTest, ProfilesOfANamespaceAreItsOwn) {
   Workload stranger = Job("a");
   stranger.workload_namespace = "others";
   EXPECT_EQ(Speeds(stranger, {"V100", "K80"}), "V100 1.6?, K80 0.4?");
+}
+
+TEST_F(GpuTypeSpeedsTest, NoNamespaceDistortsTheEstimatesOfTheOthers) {
+  Know("a", {{"V100", 8}});
+  Know("b", {{"V100", 4}, {"K80", 1}});
+  for (const auto& [tenant, kinds] : std::map<std::string, int>{{"honest", 1}, {"loud", 20}}) {
+    for (int kind = 0; kind < kinds; ++kind) {
+      for (const auto& [product, speed] : std::map<std::string, double>{{"V100", 4}, {"K80", 1}}) {
+        const bool lies = tenant == "loud" && product == "K80";
+        ProfileObject profile = Profile("c" + std::to_string(kind), product, lies ? 1e18 : speed);
+        profile.profile_namespace = tenant;
+        profile.uid += tenant;
+        profiles.Upsert(profile);
+      }
+    }
+  }
+  EXPECT_EQ(Speeds(Job("a"), {"V100", "K80"}), "V100 8, K80 2?");
+  EXPECT_THAT(facts.MeanSpeeds({"V100", "K80"}), ElementsAre(1, 0.25));
+}
+
+TEST_F(GpuTypeSpeedsTest, ProductsDifferByAHundredTimesAtMost) {
+  Know("a", {{"V100", 1}, {"K80", 1e18}});
+  EXPECT_EQ(Speeds(Job("a"), {"V100", "K80"}), "V100 1e+16, K80 1e+18");
+}
+
+TEST_F(GpuTypeSpeedsTest, ForgetsTheKindThatWasNotSeenForTheLongestTime) {
+  facts.Learn(Job("first"), "K80", 10);
+  facts.Learn(Job("second"), "K80", 10);
+  facts.Learn(Job("first"), "K80", 10);
+  for (size_t kind = 2; kind <= GpuTypeSpeeds::kMostLearned; ++kind)
+    facts.Learn(Job(std::to_string(kind)), "K80", 10);
+  EXPECT_EQ(Speeds(Job("first"), {"K80"}), "K80 10");
+  EXPECT_EQ(Speeds(Job("second"), {"K80"}), "K80 1?");
 }
 
 TEST_F(GpuTypeSpeedsTest, IncompleteProfileIsIgnored) {
@@ -234,10 +269,10 @@ TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOu
   state.UpsertPod(OnNode(MakeGpuPod("ours", 2), "a"));
   state.UpsertPod(OnNode(MakeGpuPod("another's", 1), "a"));
   state.UpsertPod(Finished(OnNode(MakeGpuPod("ended", 1), "b")));
-  EXPECT_THAT(facts.Count({"ours"}), UnorderedElementsAre(Pair("V100", ProductGpus{7, 5}),
-                                                          Pair("K80", ProductGpus{4, 4})));
-  EXPECT_THAT(facts.Count({}), UnorderedElementsAre(Pair("V100", ProductGpus{5, 5}),
-                                                    Pair("K80", ProductGpus{4, 4})));
+  EXPECT_THAT(facts.Count({"ours"}), UnorderedElementsAre(Pair("V100", ProductGpus{7, 5, 8}),
+                                                          Pair("K80", ProductGpus{4, 4, 4})));
+  EXPECT_THAT(facts.Count({}), UnorderedElementsAre(Pair("V100", ProductGpus{5, 5, 8}),
+                                                    Pair("K80", ProductGpus{4, 4, 4})));
   EXPECT_EQ(facts.ProductOf("b"), "V100");
   EXPECT_EQ(facts.ProductOf("mixed"), "");
   EXPECT_EQ(facts.ProductOf("missing"), "");

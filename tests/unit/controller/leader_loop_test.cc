@@ -31,6 +31,7 @@ class LeaderLoopTest : public ::testing::Test {
 
   LeaderTask Task() {
     return {.may_act = [this] { return may_act; },
+            .sees = [this] { return sees; },
             .start_over = [this] { did.emplace_back("start over"); },
             .rest = [this] { did.emplace_back("rest"); },
             .step = [this](const std::stop_token&) { did.emplace_back("step"); },
@@ -43,8 +44,31 @@ class LeaderLoopTest : public ::testing::Test {
   synergy::testing::FakeClock clock;
   // The test writes this while the loop sleeps, and the loop reads it while the test waits.
   bool may_act = false;
+  bool sees = true;
   std::vector<std::string> did;
 };
+
+TEST_F(LeaderLoopTest, ALeaderThatDoesNotSeeForAWhileGoesOnLater) {
+  sees = false;
+  may_act = true;
+  LeaderLoop loop(Task(), std::chrono::seconds(1), clock);
+  loop.Start();
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("follows"));
+  sees = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  sees = false;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("follows"));
+  sees = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("step", "leads"));
+  sees = may_act = false;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("rest", "follows"));
+  may_act = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("follows"));
+  sees = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  clock.AwaitSleepers(1);
+  loop.Stop();
+}
 
 TEST_F(LeaderLoopTest, ALeaderStartsOverOnceAndStepsUntilItMayActNoMore) {
   LeaderLoop loop(Task(), std::chrono::seconds(1), clock);

@@ -13,6 +13,10 @@
 
 #include "cluster/annotations.h"
 #include "controller/progress/progress_store.h"
+#include "controller/tuner/action_executor.h"
+#include "controller/tuner/tuner_calls.h"
+#include "controller/tuner/tuner_driver.h"
+#include "engine/tuner/tuner.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
@@ -226,6 +230,35 @@ TEST_F(MoveDriverTest, OneMoveGivesTheWaiterItsNode) {
   EXPECT_THAT(evictions.evicted, ElementsAre("a-1"));
 }
 
+TEST_F(MoveDriverTest, TheTunerMakesTheCutsOnWhichAMoveCounts) {
+  Leave("w");
+  api.Put(ManagedPod("grown", "m", 10, "insensitive"));
+  state.UpsertPod(api.pod("grown"));
+  Add("v", "", 3);
+  api.ChangeManaged("v",
+                    [](ManagedContainer& pod) { pod.requested.cpu = pod.floor.cpu = Cores(5); });
+  api.Change("v", [](Pod& pod) { pod.requests.main.cpu = Cores(5); });
+  state.UpsertPod(api.pod("v"));
+  const auto profiles = synergy::testing::TwoProfiles();
+  const Tuner decides({}, profiles);
+  metrics::TunerMetrics tuner_metrics;
+  TunerCalls calls(state, api, events, clock, log, tuner_metrics, [] { return true; });
+  const auto executor = MakeSerialExecutor(calls, [] { return true; }, clock);
+  TunerDriver tuner(decides, state, *executor, clock, tuner_metrics);
+  tuner.StartOver();
+  tuner.Step();
+  After(11min);
+  ASSERT_THAT(evictions.evicted, ElementsAre("a-1"));
+  ASSERT_EQ(state.FindPod("v")->waiting->kept_node, "m");
+  tuner.Step();
+  EXPECT_EQ(api.pod("grown").fungible->requested.cpu, Cores(10));
+  Leave("a-1");
+  After(1s);
+  tuner.Step();
+  EXPECT_EQ(api.pod("grown").fungible->requested.cpu, Cores(7));
+  EXPECT_TRUE(HasPlace("v"));
+}
+
 TEST_F(MoveDriverTest, TheRoomIsKeptBeforeTheEviction) {
   api.Refuse("annotate w", {ErrorCode::kDenied, "a policy"});
   After(11min);
@@ -295,6 +328,7 @@ TEST_F(MoveDriverTest, AnEvictionWhoseAnswerWasLostCounts) {
   ASSERT_TRUE(moves.stored);
   ASSERT_EQ(moves.stored->moves.size(), 1);
   EXPECT_TRUE(HasPlace("w"));
+  EXPECT_EQ(acts.Of("a-1").size(), 1);
   Leave("a-1");
   After(1s);
   BindTo("w", "m");
@@ -378,6 +412,68 @@ TEST_F(MoveDriverTest, ANewLeaderGoesOnWithAMove) {
   After(1s);
   EXPECT_THAT(metrics.Render(), HasSubstr(Outcome("moved")));
   EXPECT_THAT(evictions.evicted, ElementsAre("a-1"));
+}
+
+TEST_F(MoveDriverTest, AReplicaThatLeadsAgainGoesOnAndGivesThePodsTheirGracePeriods) {
+  api.Change("a-1", [](Pod& pod) { pod.grace = 20min; });
+  state.UpsertPod(api.pod("a-1"));
+  After(11min);
+  api.Change("a-1", [](Pod& pod) { pod.deleting = true; });
+  state.UpsertPod(api.pod("a-1"));
+  driver->StartOver();
+  for (int step = 0; step < 19 * 4; ++step) After(15s);
+  EXPECT_GT(api.pod("w").waiting->kept_until, clock.WallNow());
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr(Outcome("in_vain"))));
+  Leave("a-1");
+  BindTo("w", "m");
+  After(1s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Outcome("moved")));
+}
+
+TEST_F(MoveDriverTest, AWaiterThatIsBoundMeanwhileNeedsNoMove) {
+  Leave("b-1");
+  api.Change("w", [](Pod& pod) {
+    pod.node = "n";
+    pod.waiting = nullptr;
+  });
+  Add("b-1", "n", 2, "b");  // as the watch has it: late
+  After(11min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  EXPECT_FALSE(moves.stored);
+  EXPECT_FALSE(state.FindPod("w")->waiting);
+}
+
+TEST_F(MoveDriverTest, APlaceWhoseAnswerWasLostIsTakenBack) {
+  api.after_change = [](const Pod& pod) -> Result<> {
+    if (pod.name != "w" || pod.waiting->kept_node.empty()) return {};
+    return Fail(ErrorCode::kTimeout, "no answer");
+  };
+  After(11min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  EXPECT_THAT(api.calls(), Contains(HasSubstr("annotate w synergy.io/hold-")));
+  EXPECT_FALSE(HasPlace("w"));
+}
+
+TEST_F(MoveDriverTest, AFailedRenewalIsTriedAgain) {
+  After(11min);
+  api.Refuse("annotate w", {ErrorCode::kUnavailable, "no answer"});
+  After(31s);
+  const size_t calls = api.calls().size();
+  After(4s);
+  EXPECT_EQ(api.calls().size(), calls) << "not at once";
+  api.RefuseNothing();
+  After(1s);
+  EXPECT_GT(api.pod("w").waiting->kept_until, clock.WallNow() + 50s);
+}
+
+TEST_F(MoveDriverTest, PodsOfAnotherNamespaceAreNotGuided) {
+  After(11min);
+  Leave("a-1");
+  Add("a-2", "", 2, "a");
+  api.Change("a-2", [](Pod& pod) { pod.pod_namespace = "other"; });
+  state.UpsertPod(api.pod("a-2"));
+  After(1s);
+  EXPECT_THAT(state.FindPod("a-2")->waiting->kept_node, IsEmpty());
 }
 
 TEST_F(MoveDriverTest, ALeaderKilledBeforeTheEvictionLosesNothing) {

@@ -215,6 +215,16 @@ TEST_F(PrerunKeeperTest, AFailureOfTheTemplateStopsTheJobWithTheCommandThatStart
   EXPECT_EQ(api.begun, 1);
 }
 
+TEST_F(PrerunKeeperTest, AnImageThatATrialCannotPullStopsTheJob) {
+  Step(2);
+  FailTrial(Category::kImage);
+  histories["team"].records.back().run = kNeverRan;
+  api.trials["prerun-uid-bert"].finished = false;  // its pod waits
+  Step();
+  EXPECT_FALSE(api.workloads["job-bert"].active);
+  EXPECT_THAT(events.all.back().message, HasSubstr("image: the image could not be pulled"));
+}
+
 TEST_F(PrerunKeeperTest, AStopWithoutAnAnswerIsReportedOnce) {
   Step(2);
   FailTrial(Category::kImport);
@@ -281,7 +291,7 @@ TEST_F(PrerunKeeperTest, NothingIsWrittenWithoutTheLeadOrAnAnswer) {
   Step(3);
   EXPECT_EQ(api.reads, 1) << "there is a pause";
   EXPECT_EQ(api.begun, 0);
-  EXPECT_EQ(lines.Count("cannot go on with pre-runs"), 1U);
+  EXPECT_EQ(lines.Count("a call for a pre-run failed; it is tried again"), 1U);
   api.error.reset();
   Step(6);
   EXPECT_EQ(api.begun, 1);

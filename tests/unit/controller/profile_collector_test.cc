@@ -24,7 +24,8 @@ class ProfileCollectorTest : public ProfilingFixture {
     collector.DeleteOneIfDue({});
   }
 
-  ProfileCollector collector{api, profiles, state, clock, log, hours(24)};
+  ProfileCollector collector{api,   profiles, state,    [this] { return may_act; },
+                             clock, log,      hours(24)};
 };
 
 TEST_F(ProfileCollectorTest, DeletesAProfileWithoutPodsAfterADay) {
@@ -79,6 +80,47 @@ TEST_F(ProfileCollectorTest, OneGoesAtATimeAndAFailureIsTriedAgain) {
   LookAfter(minutes(2));
   EXPECT_THAT(api.calls, SizeIs(3));
   EXPECT_FALSE(profiles.AnyMeasured());
+}
+
+TEST_F(ProfileCollectorTest, OneThatStaysDoesNotDelayTheOthers) {
+  for (const char* product : {"A100", "H100", "V100"}) HaveMeasured(MeasuredBert(1, product));
+  const auto all = profiles.All();
+  for (int look = 0; look < 3; ++look) {
+    LookAfter(hours(look == 0 ? 48 : 1));
+    // A finalizer keeps the first one.
+    profiles.Upsert(all.front()->object);
+  }
+  EXPECT_EQ(profiles.All().size(), 1U);
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, SizeIs(4)) << "it is tried again";
+}
+
+TEST_F(ProfileCollectorTest, OnlyTheLeaderDeletes) {
+  HaveMeasured(MeasuredBert());
+  may_act = false;
+  LookAfter(hours(48));
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
+TEST_F(ProfileCollectorTest, ResultsOfPacksAreMeasurements) {
+  const ProfileObject made = *api.Create("team", MeasuredBert(), {});
+  ASSERT_TRUE(api.WritePacking(made, {{.with = "gpt", .good = true, .at = clock.WallNow()}}, {}));
+  api.calls.clear();
+  LookAfter(hours(24));
+  EXPECT_THAT(api.calls, IsEmpty());
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, ElementsAre("delete team/" + name_));
+}
+
+TEST_F(ProfileCollectorTest, DeletesAProfileThatWasNeverFilled) {
+  HaveRunning("a");
+  ASSERT_TRUE(api.Create("team", MeasuredBert(), {}));
+  api.calls.clear();
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, IsEmpty());
+  state.RemovePod("a");
+  LookAfter(minutes(2));
+  EXPECT_THAT(api.calls, ElementsAre("delete team/" + name_));
 }
 
 TEST_F(ProfileCollectorTest, KeepsAProfileWrittenByAUser) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,11 +23,12 @@ class ProfileRolloutTest : public ProfilingFixture {
   // Adopts until nothing is left to do. The watch reports each write.
   void RollOut() {
     rollout.RollOut();
-    for (const auto& pod : state.Snapshot()->node(*state.Snapshot()->Find("n1")).detail->pods)
-      See(pod->name);
+    const auto cluster = state.Snapshot();
+    for (const auto& pod : cluster->node(*cluster->Find("n1")).detail->pods) See(pod->name);
   }
 
-  ProfileRollout rollout{{}, view, profiles, state, pods, events, [this] { return may_act; }, log};
+  ProfileRollout rollout{{},    view, profiles, state, pods, events, [this] { return may_act; },
+                         clock, log};
 };
 
 TEST_F(ProfileRolloutTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
@@ -102,6 +104,50 @@ TEST_F(HintedPodTest, AHintThatDoesNotHoldIsDroppedWithAnEvent) {
   EXPECT_EQ(pods.annotation("a", annotations::kProfileHint), std::nullopt);
   EXPECT_THAT(events.lines(),
               ElementsAre(HasSubstr("SynergyHintDropped a"), HasSubstr("SynergyProfiled a")));
+}
+
+TEST_F(ProfileRolloutTest, ARefusedPodDoesNotDelayTheOthers) {
+  HaveMeasured(MeasuredBert());
+  for (int pod = 0; pod < 30; ++pod) HaveRunning(fmt::format("refused-{:02}", pod));
+  for (int pod = 0; pod < 10; ++pod) HaveRunning(fmt::format("taken-{}", pod));
+  pods.Refuse("annotate refused", {ErrorCode::kInvalid, "annotations are too long"});
+  for (int call = 0; call < 3; ++call) RollOut();
+  for (int pod = 0; pod < 10; ++pod)
+    EXPECT_EQ(pods.annotation(fmt::format("taken-{}", pod), annotations::kProfile), name_);
+  pods.RefuseNothing();
+  const size_t before = pods.calls().size();
+  RollOut();
+  EXPECT_THAT(pods.calls(), SizeIs(before)) << "refused pods rest";
+  clock.Advance(ProfileRollout::kRefusalLasts);
+  for (int call = 0; call < 4; ++call) {
+    See("taken-0");
+    RollOut();
+  }
+  EXPECT_EQ(pods.annotation("refused-00", annotations::kProfile), name_) << "it is tried again";
+}
+
+TEST_F(ProfileRolloutTest, AnOutageEndsTheCall) {
+  HaveMeasured(MeasuredBert());
+  for (const char* name : {"a", "b"}) HaveRunning(name);
+  pods.Refuse("annotate", {ErrorCode::kUnavailable, "no answer"});
+  rollout.RollOut();
+  EXPECT_THAT(pods.calls(), SizeIs(1));
+}
+
+// A pod that lends CPU requests less than it has.
+TEST_F(ProfileRolloutTest, ThePodKeepsTheFloorOfTheCpuThatItLends) {
+  HaveRunning("a");
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
+    const ResourceVector before = fungible.requested;
+    fungible.requested.cpu = Cores(1);
+    fungible.change = {ChangeKind::kLent, before, fungible.requested, {}, {}};
+  });
+  See("a");
+  MeasuredProfile measured = MeasuredBert();
+  measured.points = {{Cores(1), 1}, {Cores(9), 9}};
+  HaveMeasured(measured);
+  RollOut();
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})");
 }
 
 TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 class ProfilingActionsTest : public ProfilingFixture {
  protected:
-  bool Do(const ProfilerAction& action) { return actions.Do(action, {}); }
+  bool Do(const ProfilerAction& action) { return actions.Do(action, {}).has_value(); }
   ProfilerAction ProbeOf(const std::string& name) {
     return {.kind = ProfilerActionKind::kProbe,
             .pod = std::make_shared<const Pod>(pods.pod(name)),
@@ -86,7 +86,7 @@ TEST_F(ProfilingActionsTest, DoesNothingUnlessItMayAct) {
   std::stop_source stop;
   stop.request_stop();
   may_act = true;
-  EXPECT_FALSE(actions.Do(ProbeOf("a"), stop.get_token()));
+  EXPECT_FALSE(actions.Do(ProbeOf("a"), stop.get_token()).has_value());
   EXPECT_THAT(pods.calls(), IsEmpty());
   EXPECT_THAT(api.calls, IsEmpty());
 }

@@ -186,9 +186,30 @@ TEST_F(ProfilingDriverTest, RemovesALeftoverProbe) {
   EXPECT_EQ(pods.calls().size(), 1U);
 }
 
+TEST_F(ProfilingDriverTest, ALeftoverProbeThatCannotBeRemovedDelaysNoOther) {
+  for (const char* const name : {"a", "b"}) {
+    HaveRunning(name);
+    pods.ChangeManaged(name, [this](ManagedContainer& fungible) {
+      fungible.probe = CpuProbe{MilliCpu(75), clock.WallNow()};
+    });
+    See(name);
+  }
+  driver.StartOver();
+  clock.Advance(seconds(10));
+  std::string refused;  // the first one tried
+  pods.before_call = [&refused](std::string_view call) -> Result<> {
+    if (refused.empty()) refused = call;
+    if (call != refused) return {};
+    return Fail(ErrorCode::kDenied, "a policy");
+  };
+  Step();
+  EXPECT_NE(pods.pod("a").fungible->probe.has_value(), pods.pod("b").fungible->probe.has_value());
+}
+
 // The profile's author claims that the pod is three times as fast with three cores as with one.
 TEST_F(ProfilingDriverTest, ReportsAContradictedProfileUntilPodsFit) {
   ProfileObject given;
+  given.uid = "given";
   given.profile_namespace = "team";
   given.name = "given";
   given.generation = 4;
@@ -208,9 +229,13 @@ TEST_F(ProfilingDriverTest, ReportsAContradictedProfileUntilPodsFit) {
   Train("a", std::chrono::minutes(4));
   give(1);
   Train("a", std::chrono::minutes(9));
-  const ProfileVerdict seen = mismatch.Of("team", "given", 4);
-  EXPECT_EQ(seen.verdict, Verdict::kContradicted);
-  EXPECT_EQ(mismatch.Of("team", "given", 5), ProfileVerdict{});
+  EXPECT_EQ(mismatch.Of(given).verdict, Verdict::kContradicted);
+  ProfileObject other = given;
+  other.generation = 5;
+  EXPECT_EQ(mismatch.Of(other), ProfileVerdict{});
+  other = given;
+  other.uid = "created again";
+  EXPECT_EQ(mismatch.Of(other), ProfileVerdict{});
   EXPECT_THAT(
       events.lines(),
       ElementsAre(HasSubstr(
@@ -218,14 +243,15 @@ TEST_F(ProfilingDriverTest, ReportsAContradictedProfileUntilPodsFit) {
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;
-  StatusWriter writer{api, profiles,           state,    clock, log, controller_metrics,
-                      {},  kDefaultMaxSpeedUp, &mismatch};
+  StatusWriter writer{
+      api, profiles,           state,    clock, log, controller_metrics, [] { return true; },
+      {},  kDefaultMaxSpeedUp, &mismatch};
   writer.WriteIfDue({});
   ASSERT_FALSE(api.statuses.empty());
   EXPECT_THAT(api.statuses.back().second.contradiction, HasSubstr("with 3 of CPU"));
 
   driver.StartOver();
-  EXPECT_EQ(mismatch.Of("team", "given", 4).verdict, Verdict::kUnknown);
+  EXPECT_EQ(mismatch.Of(given).verdict, Verdict::kUnknown);
 }
 
 }  // namespace

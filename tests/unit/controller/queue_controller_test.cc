@@ -209,9 +209,9 @@ TEST_F(QueueControllerTest, LosingATurnEmitsTheSuccessorAndTheLoss) {
   StepFor(seconds(1));
   ASSERT_THAT(events.lines(), SizeIs(1));
   const kube::EventRecord& event = events.all.front();
-  EXPECT_EQ(event.api_version + " " + event.kind + " " + event.pod_name + " " + event.pod_uid,
+  EXPECT_EQ(event.api_version + " " + event.kind + " " + event.object_name + " " + event.object_uid,
             "batch/v1 Job job-a uid of a");
-  EXPECT_EQ(event.pod_namespace, "team");
+  EXPECT_EQ(event.object_namespace, "team");
   EXPECT_EQ(event.reason, "SynergyTurnLost");
   EXPECT_EQ(event.message,
             "its turn ends; next: a job of namespace others, job-b; it had 2 GPUs for 300 s and is "

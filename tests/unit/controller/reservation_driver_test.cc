@@ -363,20 +363,31 @@ TEST_F(ReservationDriverTest, EndsForAJobThatDoesNotStartAlthoughItsGpusAreFree)
   uids.erase("a");
   AddPod("next", "", 4);
   const auto step = [&](Duration time) {
-    clock.Advance(time);
-    driver.Step({});
-    WatchCatchesUp();
+    for (; time > 0s; time -= 5s) {
+      clock.Advance(5s);
+      driver.Step({});
+      WatchCatchesUp();
+    }
   };
   step(5s);
   ASSERT_TRUE(Written("big"));
   step(100s);
   EXPECT_TRUE(Written("big"));
-  step(20s);
+  clock.Advance(1min);
+  step(5s);
+  EXPECT_TRUE(Written("big")) << "there were no steps that renew the reservation";
+  step(60s);
+  driver.StartOver();
+  step(60s);
+  EXPECT_TRUE(Written("big")) << "another replica led";
+  step(55s);
+  EXPECT_TRUE(Written("big"));
+  step(10s);
   EXPECT_FALSE(Written("big"));
   EXPECT_THAT(events.lines(), Contains(HasSubstr("it did not start")));
-  step(10min);
+  step(5min);
   EXPECT_TRUE(Written("next")) << "the next one has its turn";
-  step(20min);
+  step(25min + 30s);
   EXPECT_TRUE(Written("big")) << "after half an hour it is tried again";
 }
 
@@ -417,6 +428,7 @@ TEST_F(ReservationDriverTest, LearnsFromTrainingsThatHaveEnded) {
     ReportProgress(20min);
     driver.Step({});
     clock.Advance(30min);
+    driver.Step({});
     times.Upsert({.uid = uids["a"], .succeeded = true});
     state.RemovePod(uids["a"]);
     driver.Step({});
@@ -453,6 +465,44 @@ TEST_F(ReservationDriverTest, WritesOnRefusedPodsHowLongOthersOfTheirWorkloadHav
   EXPECT_FALSE(LongestRun("next"));
 }
 
+// Pods of a gang end at different times.
+TEST_F(ReservationDriverTest, AGangTeachesHowLongItRanAsAWhole) {
+  const auto add = [&](const std::string& gang, const std::string& node) {
+    for (const char* const member : {"-0", "-1"}) {
+      AddTraining(gang + member, node, 1, "w-1");
+      api.Change(gang + member, [&](Pod& pod) {
+        pod.gang = std::make_shared<const Gang>(Gang{.name = "team/" + gang, .size = 2});
+      });
+      state.UpsertPod(api.pod(gang + member));
+    }
+  };
+  After(10min, 10h);
+  AddTraining("single", "", 1, "w-1");
+  add("next", "");
+  for (const char* const gang : {"g0", "g1", "g2", "g3"}) {
+    EXPECT_FALSE(LongestRun("next-0"));
+    add(gang, "n2");
+    After(20min, 10h);
+    Complete(std::string(gang) + "-0");
+    After(10min, 10h);
+    Complete(std::string(gang) + "-1");
+  }
+  EXPECT_EQ(LongestRun("next-0"), "1802");
+  EXPECT_FALSE(LongestRun("single"));
+}
+
+TEST_F(ReservationDriverTest, JobsThatEndedWhileItDidNotLookTeachNothing) {
+  After(10min, 10h);
+  AddTraining("next", "", 1, "w-1");
+  for (const char* const name : {"r0", "r1", "r2", "r3"}) {
+    AddTraining(name, "n2", 1, "w-1");
+    After(30min, 10h);
+    clock.Advance(5min);  // an outage
+    Complete(name);
+  }
+  EXPECT_FALSE(LongestRun("next"));
+}
+
 TEST_F(ReservationDriverTest, AReplicaThatDidNotLeadHasLearntWhenItLeads) {
   ReservationDriver next = MakeDriver([] { return true; });
   ReservationDriver fresh = MakeDriver([] { return true; });
@@ -481,6 +531,10 @@ TEST_F(ReservationDriverTest, WritesEstimatesOfUsersUntilOneIsOverrun) {
   After(1s, 10h);
   EXPECT_EQ(LongestRun("next"), "2400");
   EXPECT_FALSE(LongestRun("mute")) << "it has no estimate";
+  expected["mute"] = 40min;
+  WatchCatchesUp();
+  After(1s, 10h);
+  EXPECT_FALSE(LongestRun("mute")) << "it had none when it was first seen";
   expected["liar"] = 10min;
   AddTraining("liar", "n2", 1, "w-2");
   After(1s, 10h);

@@ -153,7 +153,7 @@ TEST_F(RetryKeeperTest, TheSecondLikeFailureSuspendsTheJobWithTheCommandThatResu
   EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
   ASSERT_THAT(events.reasons(), ElementsAre("SynergySuspended bert"));
   EXPECT_EQ(events.all[0].kind, "Job");
-  EXPECT_EQ(events.all[0].pod_uid, "uid-bert");
+  EXPECT_EQ(events.all[0].object_uid, "uid-bert");
   EXPECT_THAT(
       events.all[0].message,
       AllOf(HasSubstr("import: a Python module or a name in it is missing"),
@@ -294,6 +294,41 @@ TEST_F(RetryKeeperTest, ARaiseWhoseAnswerIsLostIsMadeOnce) {
   EXPECT_THAT(profile_api.calls, SizeIs(2));
   EXPECT_EQ(Measured(profile).raise->times, 1);
   EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, ARaiseThatTheApiServerDropsIsLoggedOnceAndMadeOnceItKeepsIt) {
+  api.jobs["bert"].retries = "larger";
+  const std::string profile = HaveMeasured(GiB(10));
+  profile_api.failure = Error{ErrorCode::kInvalid, "the API server has dropped it"};
+  Kill(GiB(11), profile);
+  for (int i = 0; i < 3; ++i) {
+    Act();
+    clock.Advance(RetryKeeper::kPause);
+  }
+  EXPECT_THAT(profile_api.calls, SizeIs(3));
+  EXPECT_EQ(lines.Count("has dropped it"), 1);
+  EXPECT_THAT(events.all, IsEmpty()) << "nothing is promised";
+  ExpectRaises("raised", 0);
+  profile_api.failure.reset();
+  Act();
+  EXPECT_EQ(Measured(profile).raise->times, 1);
+  EXPECT_THAT(events.all, SizeIs(1));
+}
+
+TEST_F(RetryKeeperTest, APodThatWaitsForItsStartIsNoAttempt) {
+  FailTwice();
+  FailureRecord& waiting = Fail(Category::kImage);
+  waiting.run = kNeverRan;
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert")) << "it hides no failures";
+  // However often it happens.
+  Create({"batch/v1", "Job", "waits", "uid-waits"});
+  for (int i = 0; i < 4; ++i) {
+    FailureRecord& each = Fail(Category::kCommand, {"batch/v1", "Job", "waits", "uid-waits"});
+    each.run = kNeverRan;
+    Act();
+  }
+  EXPECT_THAT(api.stopped, SizeIs(1));
 }
 
 TEST_F(RetryKeeperTest, TwoJobsOfOneWorkloadRaiseItsMemoryOnce) {
@@ -482,7 +517,7 @@ TEST_F(RetryKeeperTest, KueuesWorkloadIsDeactivatedWhateverTheJobIs) {
   Act();
   EXPECT_THAT(api.stopped, ElementsAre("Workload workload-bert"));
   EXPECT_FALSE(api.jobs["bert"].stopped);
-  EXPECT_EQ(events.all[0].pod_name, "bert");
+  EXPECT_EQ(events.all[0].object_name, "bert");
   EXPECT_THAT(events.all[0].message,
               HasSubstr("kubectl patch workloads.kueue.x-k8s.io workload-bert -n team --type merge "
                         "-p '{\"spec\":{\"active\":true}}'"));
@@ -717,7 +752,7 @@ TEST_F(RetryElsewhereTest, ANodeOfAnInfrastructureFailureIsAvoidedForAnHourAndTh
   EXPECT_THAT(Avoided(), ElementsAre("gpu-3"));
   ASSERT_THAT(events.reasons(), ElementsAre("SynergyRetries bert"));
   EXPECT_EQ(events.all[0].type, "Normal");
-  EXPECT_EQ(events.all[0].pod_uid, "uid-bert");
+  EXPECT_EQ(events.all[0].object_uid, "uid-bert");
   EXPECT_EQ(
       events.all[0].message,
       fmt::format("gpu-lost: a GPU stopped working; the next attempt prefers other nodes than "
@@ -730,6 +765,14 @@ TEST_F(RetryElsewhereTest, ANodeOfAnInfrastructureFailureIsAvoidedForAnHourAndTh
   EXPECT_THAT(Avoided(), IsEmpty());
   keeper->Publish({});
   EXPECT_THAT(metrics.Render(), HasSubstr("\nsynergy_controller_avoided_nodes 0\n"));
+}
+
+TEST_F(RetryElsewhereTest, NodesThatRefuseTheRetriesAreAvoidedToo) {
+  for (const char* const node : {"a", "b", "c"}) {
+    FailOn(node).started = {};
+    Publish();
+  }
+  EXPECT_THAT(Avoided(), ElementsAre("a", "b", "c"));
 }
 
 TEST_F(RetryElsewhereTest, OnlyInfrastructureFailuresOfJobsThatAskForItCount) {

@@ -141,7 +141,7 @@ class RoundsFixture : public ::testing::Test {
   metrics::RoundMetrics metrics;
   std::map<std::string, PodProgress> progress;  // UID of the pod -> progress
   std::set<std::string> checkpointing;          // names of profiles
-  GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
+  GpuTypeSpeeds speeds{state, profiles, [](const NodeSelection&, Gpus gpus, const std::string&) {
                          return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
                        }};
   GpuTypePlanner types{speeds, MakeGavelPolicy};
@@ -157,8 +157,10 @@ class RoundsFixture : public ::testing::Test {
                          return PodsOnEmptyNodes(*state.Snapshot(), workload, quota);
                        },
                        types};
-  QueueController driver{objects, planner, kueue,  events, QueueController::kPatience,
-                         clock,   log.log, metrics};
+  bool leads = true;
+  QueueController driver{
+      objects, planner, kueue,  events, [this] { return leads; }, QueueController::kPatience,
+      clock,   log.log, metrics};
 
  private:
   void SetQuota(const std::string& name, bool has_quota) {

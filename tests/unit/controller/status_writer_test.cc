@@ -44,7 +44,8 @@ class StatusWriterTest : public ::testing::Test {
   ProfileStore profiles{0};
   FakeProfileApi api{profiles};
   ClusterState cluster;
-  StatusWriter writer{api, profiles, cluster, clock, log, metrics};
+  bool may_act = true;
+  StatusWriter writer{api, profiles, cluster, clock, log, metrics, [this] { return may_act; }};
 };
 
 TEST_F(StatusWriterTest, WritesDemandAndSpeedUpOfAValidProfile) {
@@ -104,6 +105,17 @@ TEST_F(StatusWriterTest, KeepsAContradictionUntilTheGenerationChanges) {
   ASSERT_EQ(api.statuses.size(), 1U);
   EXPECT_EQ(api.statuses[0].second.contradiction, "");
   EXPECT_EQ(api.statuses[0].second.contradicted_since, "");
+}
+
+TEST_F(StatusWriterTest, WritesNothingOnceAnotherReplicaLeads) {
+  profiles.Upsert(MakeProfile());
+  may_act = false;
+  Write();
+  EXPECT_TRUE(api.statuses.empty());
+  may_act = true;
+  clock.Advance(seconds(6));
+  Write();
+  EXPECT_EQ(api.statuses.size(), 1U);
 }
 
 TEST_F(StatusWriterTest, WithoutANodeThereIsNoSpeedUp) {

@@ -84,6 +84,34 @@ TEST_F(TunerDimensionsTest, MemoryThatCannotBeCutIsPutBackAlone) {
   EXPECT_FALSE(HasPlace("new"));
 }
 
+// From then on others may use the room, so that more would not fit.
+TEST_F(TunerDimensionsTest, ACutThatTheKubeletHasMadeIsNotPutBack) {
+  LackBoth();
+  KubeletCatchesUp();
+  driver.Step();
+  const ResourceVector cut = api.pod("fat").fungible->requested;
+  api.ChangeManaged("fat", [](ManagedContainer& pod) { pod.in_force = pod.requested; });
+  After(seconds(31));
+  EXPECT_EQ(api.pod("fat").fungible->requested, cut);
+  EXPECT_FALSE(api.pod("fat").fungible->Announced());
+  EXPECT_THAT(api.calls(), Not(Contains("resize fat memory 64Gi")));
+}
+
+TEST_F(TunerDimensionsTest, ACutThatTheKubeletMakesMeanwhileIsNotPutBack) {
+  LackBoth();
+  KubeletCatchesUp();
+  driver.Step();
+  const ResourceVector cut = api.pod("fat").fungible->requested;
+  api.before_call = [this](std::string_view call) {
+    if (call.starts_with("resize fat memory 64Gi"))
+      api.ChangeManaged("fat", [](ManagedContainer& pod) { pod.in_force = pod.requested; });
+    return Result<>();
+  };
+  After(seconds(31));
+  EXPECT_EQ(api.pod("fat").fungible->requested, cut);
+  EXPECT_FALSE(api.pod("fat").fungible->Announced());
+}
+
 TEST_F(TunerDimensionsTest, AGrowthOfBothIsAnnouncedOneAfterTheOther) {
   profiles.profiles["both"] = std::make_shared<const JobProfile>(
       JobProfile::Create(Gpus(1),

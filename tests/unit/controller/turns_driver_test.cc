@@ -12,6 +12,7 @@
 #include "support/managed_pods.h"
 #include "support/recorded_events.h"
 #include "support/silent_log.h"
+#include "unit/controller/fake_profile_api.h"
 
 namespace synergy::controller {
 namespace {
@@ -37,6 +38,8 @@ class TurnsDriverTest : public ::testing::Test {
     pods_.Put(std::move(pod));
     state_.UpsertPod(pods_.pod(name));
     reports_[name] = {.uid = pods_.pod(name).uid, .pod_namespace = "team", .name = name};
+    reports_[name].format = "tqdm";
+    reports_[name].iterations = 1;
     reports_[name].turn = TurnReading{.gpus = {gpu}};
   }
   void Remove(const std::string& name) {
@@ -63,8 +66,12 @@ class TurnsDriverTest : public ::testing::Test {
   TurnRenewal renewal_;
   bool may_act_ = true;
   metrics::TurnMetrics metrics_;
+  ProfileStore profiles_{0.05};
+  FakeProfileApi profile_api_{profiles_};
+  PackResultKeeper results_{profiles_, profile_api_, [this] { return may_act_; },
+                            clock_,    log_.log,     metrics_};
   TurnsDriver driver_{
-      {.gpu_resource = "nvidia.com/gpu"}, state_, store_,   pods_,   events_, renewal_,
+      {.gpu_resource = "nvidia.com/gpu"}, state_, store_,   pods_,   results_, events_, renewal_,
       [this] { return may_act_; },        clock_, log_.log, metrics_};
 };
 
@@ -172,9 +179,10 @@ class PackingDriverTest : public TurnsDriverTest {
 
   void HaveTrainer(const std::string& name) {
     Have(name);
-    pods_.Change(name, [](Pod& pod) {
+    pods_.Change(name, [&name](Pod& pod) {
       ManagedContainer fungible = *pod.fungible;
       fungible.may_pack = true;
+      fungible.workload = "of-" + name;
       pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     });
     state_.UpsertPod(pods_.pod(name));
@@ -206,6 +214,7 @@ class PackingDriverTest : public TurnsDriverTest {
                        state_,
                        store_,
                        pods_,
+                       results_,
                        events_,
                        renewal_,
                        [this] { return may_act_; },
@@ -243,6 +252,23 @@ TEST_F(PackingDriverTest, RefusalHasTheSpeedsAndTheTimeUntilTheNextTrial) {
   EXPECT_THAT(events_.lines(), ::testing::Contains(HasSubstr("tried again in 10 min")));
   EXPECT_EQ(pods_.pod("a").fungible->turn->beside, "");
   EXPECT_THAT(metrics_.Render(), HasSubstr(R"(synergy_turns_packs_total{outcome="refused"} 1)"));
+}
+
+TEST_F(PackingDriverTest, NextLeaderPacksAKeptPairWithoutATrial) {
+  HaveTrainer("a");
+  HaveTrainer("b");
+  for (int step = 0; step < 300; ++step) Train(0.8, 0.7);
+  EXPECT_THAT(profile_api_.calls, ::testing::Contains(HasSubstr("pack team/measured-of-a-1gpu")));
+  const size_t calls = profile_api_.calls.size();
+  packing_.StartOver();
+  for (int step = 0; step < 300; ++step) Train(0.8, 0.7);
+  EXPECT_EQ(pods_.pod("a").fungible->turn->beside, pods_.pod("b").uid);
+  for (const char* line : {R"(synergy_turns_packs_total{outcome="tried"} 1)",
+                           R"(synergy_turns_packs_total{outcome="reused"} 1)",
+                           R"(synergy_turns_pack_results_total{outcome="loaded"} 1)"}) {
+    EXPECT_THAT(metrics_.Render(), HasSubstr(line));
+  }
+  EXPECT_EQ(profile_api_.calls.size(), calls) << "the verdict is the same";
 }
 
 TEST_F(TurnsDriverTest, PodsWithoutTheResourceTakeNoTurns) {

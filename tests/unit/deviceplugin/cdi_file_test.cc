@@ -1,10 +1,12 @@
 #include "deviceplugin/plugin/cdi_file.h"
 
+#include <chrono>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "config/text_file.h"
+#include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "unit/inventory/inventory_fixture.h"
@@ -31,7 +33,7 @@ class CdiFileTest : public ::testing::Test {
   }
 
   CdiFile Make(std::vector<std::string> command = {}) {
-    return {folder_.Path("cdi"), kKind, std::move(command), log_.log};
+    return {folder_.Path("cdi"), kKind, std::move(command), clock_, log_.log};
   }
   // A stand-in for nvidia-ctk: a shell script.
   std::vector<std::string> Script(const std::string& text) {
@@ -41,6 +43,7 @@ class CdiFileTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   const std::string file_ = folder_.Path("cdi/synergy.io-gpu.json");
+  FakeClock clock_;
   SilentLog log_;
   GpuInventory inventory_;
 };
@@ -107,9 +110,21 @@ TEST_F(CdiFileTest, UsesTheOutputOfNvidiaCtkOnlyIfComplete) {
   EXPECT_EQ(Text(), kPlain);
 }
 
+TEST_F(CdiFileTest, NvidiasProgramIsTriedAgainAfterAFailure) {
+  CdiFile cdi = Make(Script("exit 1"));
+  ASSERT_TRUE(cdi.Write(inventory_));
+  EXPECT_EQ(Text(), kPlain);
+  Script("cat <<'END'\n" + std::string(kComplete) + "\nEND");
+  ASSERT_TRUE(cdi.Write(inventory_));
+  EXPECT_EQ(Text(), kPlain) << "not at once";
+  clock_.Advance(std::chrono::minutes(2));
+  ASSERT_TRUE(cdi.Write(inventory_));
+  EXPECT_EQ(Text(), std::string(kComplete) + "\n");
+}
+
 TEST_F(CdiFileTest, AFolderThatCannotBeWrittenIsAnErrorThatNamesIt) {
   const std::string file = folder_.Write("a-file", "");
-  CdiFile cdi(file, kKind, {}, log_.log);
+  CdiFile cdi(file, kKind, {}, clock_, log_.log);
   const Result<> written = cdi.Write(GpuInventory());
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find(file), std::string::npos);
@@ -118,7 +133,7 @@ TEST_F(CdiFileTest, AFolderThatCannotBeWrittenIsAnErrorThatNamesIt) {
 TEST_F(CdiFileTest, LeavesTheFileOfAnotherProgramIfItWroteNone) {
   const std::string file = folder_.Write("synergy.io-gpu.json", "{}");
   {
-    CdiFile cdi(folder_.Path("."), kKind, {}, log_.log);
+    CdiFile cdi(folder_.Path("."), kKind, {}, clock_, log_.log);
   }
   EXPECT_TRUE(std::filesystem::exists(file));
 }

@@ -238,13 +238,13 @@ TEST_F(NvmlSourceTest, XidsComeWithTheirGpu) {
   EXPECT_EQ(events[1].xid, 13U);
 }
 
-TEST_F(NvmlSourceTest, AnXidOfAGpuThatDoesNotAnswerHasNoUuid) {
+TEST_F(NvmlSourceTest, AnXidOfALostGpuConcernsThatGpuAlone) {
   Read();
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[3].result = 15; });
   nvml_.RaiseXid(3, 79);
   const std::vector<XidEvent> events = source_.Wait(milliseconds(10000), {});
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].uuid, "");
+  EXPECT_EQ(events[0].uuid, Uuid(3));
 }
 
 TEST_F(NvmlSourceTest, AWakeAndAStopEndTheWait) {

@@ -25,7 +25,7 @@ constexpr WallTime kSince = WallTime{} + std::chrono::hours(1);
 class ContradictionTest : public EngineTest {
  protected:
   ContradictionTest() {
-    given.generation = 1;
+    given.version = {"uid", 1};
     given.curve = profiles.profiles.at("sensitive");
   }
 
@@ -108,7 +108,7 @@ TEST_F(ContradictionTest, PodThatACutDoesNotSlowContradictsASteepCurve) {
   Train(minutes(7));
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->verdict, Verdict::kContradicted);
-  EXPECT_EQ(verdict->generation, 1);
+  EXPECT_EQ(verdict->version, (ProfileVersion{"uid", 1}));
   EXPECT_THAT(verdict->message, HasSubstr("with 9 of CPU pods are 1.00 times as fast as with 3"));
   EXPECT_THAT(verdict->message, HasSubstr("the profile says 3.00 times"));
 }
@@ -206,9 +206,13 @@ TEST_F(ContradictionTest, AnotherGenerationIsJudgedAnew) {
   Train(minutes(12));
   ASSERT_TRUE(verdict);
   verdict.reset();
-  given = {2, profiles.profiles.at("insensitive")};
-  Train(minutes(12));
-  EXPECT_FALSE(verdict) << "with one amount of CPU nothing is known of it";
+  const ProfileVersion next = {"uid", 2};
+  const ProfileVersion created_again = {"another uid", 2};
+  for (const ProfileVersion& version : {next, created_again}) {
+    given = {version, profiles.profiles.at("insensitive")};
+    Train(minutes(12));
+    EXPECT_FALSE(verdict) << "with one amount of CPU nothing is known of it";
+  }
 }
 
 }  // namespace

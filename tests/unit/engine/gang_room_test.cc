@@ -76,6 +76,19 @@ class GangRoomTest : public TunerPlanTest {
   }
 };
 
+TEST_F(GangRoomTest, PlacesThatGangPreemptionKeepsGetTheCutsThatTheyLack) {
+  for (int i = 0; i < 6; ++i) {
+    Pod member = Member(i, 6);
+    auto waiting = std::make_shared<Waiting>(*member.waiting);
+    waiting->kept_node = "n2";
+    waiting->kept_until = at.wall + std::chrono::minutes(1);
+    member.waiting = std::move(waiting);
+    Reports(member);
+  }
+  EXPECT_THAT(Plan(), UnorderedElementsAre("resize idle-a", "resize idle-b"));
+  EXPECT_EQ(LeftByCuts(), Cores(24 - 6 * 3));
+}
+
 TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
   GangWaits(8);
   const std::vector<std::string> kept = Plan();

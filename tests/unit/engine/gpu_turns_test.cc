@@ -16,9 +16,8 @@ using std::chrono::seconds;
 
 const Instant kTurnsStart{std::chrono::hours(1)};
 
-GpuSharer SharerOn(std::string name, std::vector<int64_t> blocks, double weight = 1,
-                   int64_t priority = 0) {
-  GpuSharer sharer{.name = std::move(name), .blocks = {}, .weight = weight, .priority = priority};
+GpuSharer SharerOn(std::string name, std::vector<int64_t> blocks, double weight = 1) {
+  GpuSharer sharer{.name = std::move(name), .blocks = {}, .weight = weight};
   for (const int64_t block : blocks) sharer.blocks.push_back({"n", block});
   return sharer;
 }
@@ -139,20 +138,6 @@ TEST(GpuTurnsTest, SharerThatStartsUpOrIdlesHoldsNoSlotAndIsNotSuspended) {
   EXPECT_TRUE(turns.groups().empty());
   EXPECT_TRUE(turns.Runs("a", kTurnsStart + seconds(90)) &&
               turns.Runs("b", kTurnsStart + seconds(90)));
-}
-
-TEST(GpuTurnsTest, LowerPriorityHoldsNoSlotBesideAnActiveHigherOne) {
-  GpuTurns turns;
-  std::vector<GpuSharer> sharers = {SharerOn("a", {0}, 1, 5), SharerOn("b", {0}),
-                                    SharerOn("c", {1})};
-  turns.Plan(kTurnsStart, sharers);
-  EXPECT_EQ(turns.held(), (std::vector<std::string>{"b"}));
-  EXPECT_TRUE(turns.Runs("a", kTurnsStart + seconds(90)));
-  EXPECT_FALSE(turns.Runs("b", kTurnsStart + seconds(90)));
-  EXPECT_TRUE(turns.Runs("c", kTurnsStart));
-  sharers[0].active = false;
-  turns.Plan(kTurnsStart + seconds(100), sharers);
-  EXPECT_TRUE(turns.Runs("b", kTurnsStart + seconds(100)));
 }
 
 TEST(GpuTurnsTest, GangIsOneVertexAndIdleBlocksAreFilled) {

@@ -1,6 +1,7 @@
 #include "engine/sharing/moves.h"
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,55 +10,53 @@
 namespace synergy::testing {
 namespace {
 
-using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-MoveNode MoveNodeWith(std::string name, int64_t free) {
-  return {std::move(name), "v100x4", Gpus(free)};
-}
-
-MovableJob MovableJobOn(std::string name, std::vector<std::string> nodes, int64_t gpus) {
-  return {.name = name,
-          .workload = "of-" + name,
-          .pod_gpus = Gpus(gpus),
-          .nodes = std::move(nodes),
-          .checkpoints = true,
-          .restart = seconds(30),
-          .remaining = hours(1)};
-}
-
-// Tests two nodes of four GPUs, two of them free on each node, and a job that waits for four.
+// Jobs "a" and "b" have two GPUs each, and a move of either makes room for "w", which waits for
+// four.
 class MovesTest : public ::testing::Test {
  protected:
-  std::optional<GpuMove> Plan() { return moves_.Plan(nodes_, jobs_, waiters_); }
+  std::optional<GpuMove> Plan() {
+    return moves_.Plan(jobs_, waiters_,
+                       [this](const MovableJob& job,
+                              const MoveWaiter&) -> std::optional<std::vector<std::string>> {
+                         asked_.push_back(job.name);
+                         const auto to = to_.find(job.name);
+                         if (to == to_.end()) return std::nullopt;
+                         return std::vector<std::string>{to->second};
+                       });
+  }
 
-  std::vector<MoveNode> nodes_ = {MoveNodeWith("m", 2), MoveNodeWith("n", 2)};
-  std::vector<MovableJob> jobs_ = {MovableJobOn("a", {"m"}, 2), MovableJobOn("b", {"n"}, 2)};
-  std::vector<MoveWaiter> waiters_ = {{"w", Gpus(4), 1, minutes(30)}};
+  std::vector<MovableJob> jobs_ = {{"a", Gpus(2), true, seconds(30)},
+                                   {"b", Gpus(2), true, seconds(30)}};
+  std::vector<MoveWaiter> waiters_ = {{"w", Gpus(4), minutes(30)}};
+  std::map<std::string, std::string> to_ = {{"a", "n"}, {"b", "m"}};
+  std::vector<std::string> asked_;
   GpuMoves moves_;
 };
 
-TEST_F(MovesTest, OneMoveMakesRoomOfFragmentsForTheWaiter) {
+TEST_F(MovesTest, CheapestJobThatHelpsMoves) {
+  EXPECT_EQ(Plan(), (GpuMove{"a", {"n"}, "w"}));
+  moves_ = {};
+  jobs_[0].restart = seconds(31);
+  EXPECT_EQ(Plan(), (GpuMove{"b", {"m"}, "w"}));
+  moves_ = {};
+  to_.erase("b");
   EXPECT_EQ(Plan(), (GpuMove{"a", {"n"}, "w"}));
 }
 
-TEST_F(MovesTest, CheapestJobMoves) {
-  jobs_[0].restart = seconds(60);
-  EXPECT_EQ(Plan(), (GpuMove{"b", {"m"}, "w"}));
-}
-
-TEST_F(MovesTest, NothingMovesWhereTheWaiterFitsOrNoMoveHelps) {
-  nodes_[0].free = Gpus(4);
+TEST_F(MovesTest, NothingMovesWhereNoMoveHelps) {
+  to_.clear();
   EXPECT_EQ(Plan(), std::nullopt);
-  nodes_[0].free = Gpus(1);
-  EXPECT_EQ(Plan(), std::nullopt);
+  EXPECT_EQ(asked_, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(MovesTest, OnlyJobsThatCheckpointAndWhoseRestartWasMeasuredMove) {
   jobs_[0].checkpoints = false;
   jobs_[1].restart.reset();
   EXPECT_EQ(Plan(), std::nullopt);
+  EXPECT_TRUE(asked_.empty());
 }
 
 TEST_F(MovesTest, GainIsMoreThanTwiceTheCost) {
@@ -66,8 +65,9 @@ TEST_F(MovesTest, GainIsMoreThanTwiceTheCost) {
   EXPECT_EQ(Plan(), std::nullopt);
   waiters_[0].waits = seconds(31);
   EXPECT_TRUE(Plan());
+  moves_ = {};
   waiters_[0].waits.reset();
-  EXPECT_EQ(GpuMoves().Plan(nodes_, jobs_, waiters_), std::nullopt);
+  EXPECT_EQ(Plan(), std::nullopt);
 }
 
 TEST_F(MovesTest, OneMoveGoesOnAtATimeAndAJobMovesOnce) {
@@ -83,18 +83,17 @@ TEST_F(MovesTest, OneMoveGoesOnAtATimeAndAJobMovesOnce) {
 TEST_F(MovesTest, PlacementThatWasWorseIsRemembered) {
   moves_.OnCompared("of-a", "v100x4", 0.94);
   moves_.OnCompared("of-b", "v100x4", 0.96);
-  EXPECT_EQ(Plan()->job, "b");
+  EXPECT_EQ(moves_.worse().size(), 1U);
+  EXPECT_TRUE(moves_.worse().contains({"of-a", "v100x4"}));
 }
 
-TEST_F(MovesTest, JobOnSeveralNodesComesTogetherWhereOneHasRoom) {
-  waiters_.clear();
-  jobs_ = {MovableJobOn("gang", {"m", "n"}, 2)};
-  EXPECT_EQ(Plan(), std::nullopt);  // it would not be faster
-  jobs_[0].faster_together = 1.2;
-  EXPECT_EQ(Plan(), (GpuMove{"gang", {"m", "m"}, ""}));
-  moves_ = {};
-  jobs_[0].remaining = minutes(5);  // a gain of 50 s each, for 30 s
+TEST_F(MovesTest, AWaiterAsksForABoundedNumberOfMoves) {
+  to_.clear();
+  jobs_.clear();
+  for (size_t i = 0; i < GpuMoves::kMostAsked + 10; ++i)
+    jobs_.push_back({"j" + std::to_string(i), Gpus(1), true, seconds(30)});
   EXPECT_EQ(Plan(), std::nullopt);
+  EXPECT_EQ(asked_.size(), GpuMoves::kMostAsked);
 }
 
 }  // namespace

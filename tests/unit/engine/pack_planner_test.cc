@@ -231,6 +231,36 @@ TEST_F(PackPlannerTest, NewLeaderKeepsNothingThatItHasNotMeasured) {
   EXPECT_EQ(gpu.OutcomesIn(minutes(10)), "tried kept");
 }
 
+TEST_F(PackPlannerTest, NewLeaderPacksARecordedGoodPairWithoutATrial) {
+  gpu.records_are_kept = true;
+  HavePair(0.8, 0.7);
+  EXPECT_EQ(gpu.OutcomesIn(minutes(10)), "tried kept");
+  gpu.Restart();
+  gpu.Step();
+  EXPECT_EQ(gpu.Beside("a"), "") << "speeds alone are measured first";
+  EXPECT_EQ(gpu.OutcomesIn(minutes(10)), "reused");
+  EXPECT_NEAR(gpu.news.back().speeds[0], 0.8, 0.01);
+  EXPECT_NEAR(gpu.news.back().speeds[1], 0.7, 0.01);
+  EXPECT_EQ(gpu.Beside("a"), "b");
+  // It is still watched, and the record follows.
+  gpu.SetPair("a", "b", 0.6, 0.35);
+  EXPECT_EQ(gpu.Await().outcome, PackOutcome::kUndone);
+  gpu.Restart();
+  EXPECT_EQ(gpu.OutcomesIn(minutes(9)), "");
+}
+
+TEST_F(PackPlannerTest, NewLeaderLeavesARefusedPairItsRest) {
+  gpu.records_are_kept = true;
+  HavePair(0.4, 0.4);
+  AwaitTrial();
+  EXPECT_EQ(gpu.Await().rest, Packing::kFirstRest);
+  gpu.OutcomesIn(minutes(4));
+  gpu.Restart();
+  EXPECT_EQ(gpu.OutcomesIn(minutes(5)), "");
+  AwaitTrial();
+  EXPECT_EQ(gpu.Await().rest, 2 * Packing::kFirstRest);
+}
+
 TEST_F(PackPlannerTest, PackHasOneSlotBesideOthers) {
   HavePair(0.8, 0.7);
   gpu.Add("c");

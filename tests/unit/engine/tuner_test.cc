@@ -17,6 +17,8 @@ using std::chrono::seconds;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
@@ -71,13 +73,54 @@ TEST_F(TunerPlanTest, TheSameNewsAndTimesGiveTheSameDecisions) {
   EXPECT_EQ(a.wake, b.wake);
 }
 
-TEST_F(TunerPlanTest, NewLeaderRestoresPlacesAndUnfinishedChanges) {
-  Pod keeps = ManagedPod("new", "", 3);
-  auto waiting = std::make_shared<Waiting>(*keeps.waiting);
-  waiting->kept_node = "n1";
-  waiting->kept_until = at.wall + seconds(20);
-  keeps.waiting = std::move(waiting);
-  Reports(keeps);
+Pod WithPlace(Pod pod, const std::string& node, WallTime until) {
+  auto waiting = std::make_shared<Waiting>(*pod.waiting);
+  waiting->kept_node = node;
+  waiting->kept_until = until;
+  pod.waiting = std::move(waiting);
+  return pod;
+}
+
+TEST_F(TunerPlanTest, APlaceThatOthersKeepGetsTheCutsThatItLacks) {
+  Reports(ManagedPod("grown", "n1", 10, "insensitive"));
+  for (const char* name : {"a", "b", "leaves"}) Reports(ManagedPod(name, "n1", 1, "insensitive"));
+  Reports(WithPlace(ManagedPod("new", "", 3), "n1", at.wall + minutes(1)));
+  EXPECT_THAT(Plan(), IsEmpty()) << "the GPUs are not free yet";
+  state.RemovePod("leaves");
+  After(seconds(1));
+  EXPECT_THAT(Plan(), ElementsAre("resize grown"));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(7));
+  EXPECT_EQ(ChangeOf(plan.actions.front()).why, "room for team/new");
+  ResultOfAll(true);
+  After(seconds(1));
+  EXPECT_THAT(Plan(), Not(Contains(StartsWith("resize"))));
+}
+
+TEST_F(TunerPlanTest, APlaceThatOthersKeepOnAnotherNodeGetsNoCutsHere) {
+  HaveNode("n2");
+  Reports(ManagedPod("grown", "n1", 12, "insensitive"));
+  for (const char* name : {"a", "b", "c", "d"}) Reports(ManagedPod(name, "n2", 3));
+  Reports(WithPlace(ManagedPod("new", "", 3), "n2", at.wall + minutes(1)));
+  EXPECT_THAT(Plan(), IsEmpty());
+  After(minutes(1));
+  state.DropStaleExpectations(at.now, at.wall);
+  EXPECT_THAT(Plan(), ElementsAre("keep_place new")) << "the place has lapsed";
+}
+
+TEST_F(TunerPlanTest, APlaceThatOthersHaveTakenOverIsTheirs) {
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  Plan();
+  ResultOfAll(true);
+  Reports(WithPlace(ManagedPod("new", "", 3), "n1", at.wall + seconds(90)));
+  EXPECT_THAT(Plan(), Not(Contains(StartsWith("end_place"))));
+  After(seconds(61));
+  EXPECT_THAT(Plan(), Not(Contains(StartsWith("end_place"))));
+  EXPECT_TRUE(memory.places.empty());
+}
+
+TEST_F(TunerPlanTest, NewLeaderGoesOnWithUnfinishedChangesAndEndsNoPlace) {
+  Reports(WithPlace(ManagedPod("new", "", 3), "n1", at.wall + seconds(20)));
   Reports(With(ManagedPod("cut", "n1", 9), [this](ManagedContainer& pod) {
     pod.change = {ChangeKind::kReclaimed, OneGpu(12), OneGpu(9), "", at.wall - seconds(10)};
     pod.in_force = OneGpu(12);
@@ -85,10 +128,13 @@ TEST_F(TunerPlanTest, NewLeaderRestoresPlacesAndUnfinishedChanges) {
   memory = Tuner::StartOver(at);
   state.KeepNews();
   Plan();
-  ASSERT_TRUE(memory.places.contains("new"));
-  EXPECT_EQ(memory.places.at("new").until, at.now + seconds(20));
   ASSERT_TRUE(memory.changes.contains("cut"));
   EXPECT_EQ(memory.changes.at("cut").phase, PodChange::Phase::kMade);
+  Reports(WithPlace(ManagedPod("new", "", 3), "n1", at.wall + minutes(1)));
+  for (int i = 0; i < 3; ++i) {
+    After(seconds(10));
+    EXPECT_THAT(Plan(), Not(Contains("end_place new")));
+  }
 }
 
 TEST_F(TunerPlanTest, TriesOneOfWaitingPodsThatAreAlike) {

@@ -145,11 +145,29 @@ TEST_F(TurnPlannerTest, PodThatStartsUpTakesNoTurnsForTenMinutesAtMost) {
   EXPECT_THAT(Plan(), ElementsAre("a", "b"));
 }
 
-TEST_F(TurnPlannerTest, PodWhoseProgressIsUnknownTakesTurnsAtOnce) {
+TEST_F(TurnPlannerTest, PodWhoseProgressIsUnknownTakesTurnsAfterThreeMinutes) {
   Have("a");
   PodProgress& b = Have("b").report->pod;
   b.iterations = 0;
   b.format.clear();
+  EXPECT_THAT(Plan(), IsEmpty());
+  Pass(minutes(2));
+  EXPECT_THAT(Plan(), IsEmpty());
+  Pass(minutes(1));
+  EXPECT_THAT(Plan(), ElementsAre("a", "b"));
+}
+
+TEST_F(TurnPlannerTest, PodThatHasPrintedNothingYetStartsUp) {
+  Have("a");
+  Have("b").report->pod.iterations = 0;
+  Of("b").report->pod.format.clear();
+  EXPECT_THAT(Plan(), IsEmpty());
+  Pass(minutes(2));
+  Of("b").report->pod.format = "tqdm";
+  EXPECT_THAT(Plan(), IsEmpty());
+  Pass(minutes(7));
+  EXPECT_THAT(Plan(), IsEmpty());
+  Of("b").report->pod.iterations = 1;
   EXPECT_THAT(Plan(), ElementsAre("a", "b"));
 }
 

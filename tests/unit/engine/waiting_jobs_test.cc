@@ -13,6 +13,7 @@
 #include "cluster/node_selection.h"
 #include "cluster/state/cluster_state.h"
 #include "support/cluster_vocabulary.h"
+#include "support/managed_pods.h"
 
 namespace synergy::testing {
 namespace {
@@ -120,7 +121,7 @@ TEST_F(WaitingJobsTest, ANodeWithoutRoomBesideOtherPodsIsNone) {
   state.UpsertPod(Unschedulable("small", 4));
   const auto snapshot = state.Snapshot();
   const GpuCluster cluster = ToGpuCluster(*snapshot, InLine(), RunningJobs(*snapshot), settings,
-                                          [](const RunningJob&) { return std::nullopt; });
+                                          kAt.wall, [](const RunningJob&) { return std::nullopt; });
   ASSERT_EQ(cluster.waiting.size(), 2u);
   for (const WaitingGpuJob& job : cluster.waiting) {
     for (size_t node = 0; node < 2; ++node) {
@@ -166,7 +167,7 @@ TEST_F(WaitingJobsTest, TheClusterHasItsGpusItsJobsAndWhereTheyMayGo) {
   const std::vector<RunningJob> running = RunningJobs(*snapshot);
   const TimeRange soon{kAt.now, kAt.now + hours(1), kAt.now + hours(2)};
   const GpuCluster cluster =
-      ToGpuCluster(*snapshot, InLine(), running, settings, [&](const RunningJob& job) {
+      ToGpuCluster(*snapshot, InLine(), running, settings, kAt.wall, [&](const RunningJob& job) {
         return job.name == "team/a" ? std::optional(soon) : std::nullopt;
       });
   ASSERT_EQ(cluster.nodes.size(), 2u);
@@ -181,6 +182,36 @@ TEST_F(WaitingJobsTest, TheClusterHasItsGpusItsJobsAndWhereTheyMayGo) {
   for (const WaitingGpuJob& job : cluster.waiting) {
     const bool anywhere = job.name == "team/big";
     EXPECT_EQ(cluster.node_sets[job.nodes], std::vector<bool>(2, anywhere)) << job.name;
+  }
+}
+
+TEST_F(WaitingJobsTest, APodThatStaysKeepsWhatTheTunerMayNotCut) {
+  const auto add = [&](const std::string& name, const auto& change) {
+    Pod pod = ManagedPod(name, "n1", 9);
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
+    change(*fungible);
+    pod.requests.main = fungible->requested;
+    pod.fungible = std::move(fungible);
+    state.UpsertPod(pod);
+  };
+  add("cut", [](ManagedContainer&) {});
+  add("devices", [](ManagedContainer& pod) { pod.devices->safety = DeviceSafety::kUnsafe; });
+  add("failed",
+      [](ManagedContainer& pod) { pod.unshrinkable_until = kAt.wall + std::chrono::minutes(5); });
+  add("lends", [](ManagedContainer& pod) {
+    pod.requested.cpu = Cores(2);
+    pod.change = {ChangeKind::kLent, OneGpu(9), OneGpu(2), "", kAt.wall};
+    pod.change->borrowed = Cores(0);
+  });
+  add("unread", [](ManagedContainer& pod) { pod.floor.memory = GiB(1); });
+  const auto snapshot = state.Snapshot();
+  const auto& pods = snapshot->node(*snapshot->Find("n1")).detail->pods;
+  ASSERT_EQ(pods.size(), 5u);
+  for (const auto& pod : pods) {
+    const ResourceVector least = LeastOn(snapshot->node(*snapshot->Find("n1")), pod, kAt.wall);
+    const bool keeps = pod->name == "devices" || pod->name == "failed";
+    EXPECT_EQ(least.cpu, keeps ? Cores(9) : Cores(3)) << pod->name;
+    EXPECT_EQ(least.memory, GiB(4)) << pod->name;
   }
 }
 

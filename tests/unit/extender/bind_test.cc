@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "support/background.h"
@@ -209,6 +211,62 @@ TEST_F(BindTest, NamesAMissingField) {
   EXPECT_THAT(extender.Bind(R"({"PodName":"p","PodNamespace":"default","Node":"a"})"),
               HasSubstr("PodUID"));
   EXPECT_THAT(extender.Bind("["), ::testing::StartsWith(R"({"Error":")"));
+}
+
+// Answers only when a call is given up, which happens after two seconds.
+class SilentPodApi final : public kube::PodApi {
+ public:
+  explicit SilentPodApi(synergy::testing::FakeClock& clock) : clock_(clock) {}
+
+  Result<Pod> Get(const std::string&, const std::string&, std::stop_token stop) override {
+    ++asked;
+    if (!stop.stop_possible()) return Fail(ErrorCode::kTimeout, "silent");
+    clock_.AwaitSleepers(1);
+    clock_.Advance(std::chrono::seconds(2));
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    stopped.wait(lock, stop, [] { return false; });
+    return Fail(ErrorCode::kCancelled, "given up");
+  }
+  Result<> Bind(const kube::PodIdentity&, const std::string&, const kube::AnnotationChanges&,
+                uint64_t, std::stop_token) override {
+    return Fail(ErrorCode::kTimeout, "silent");
+  }
+  Result<Pod> Resize(const Pod&, const ResourceVector&, kube::Precondition, kube::Resized,
+                     std::stop_token) override {
+    return Fail(ErrorCode::kTimeout, "silent");
+  }
+  Result<Pod> Annotate(const Pod&, const kube::AnnotationChanges&, kube::Precondition,
+                       std::stop_token) override {
+    return Fail(ErrorCode::kTimeout, "silent");
+  }
+
+  int asked = 0;
+
+ private:
+  synergy::testing::FakeClock& clock_;
+};
+
+TEST_F(BindTest, BindsInDoubtAreCheckedForTwoSecondsAtATime) {
+  AddNode("b", 1);
+  SilentPodApi silent(clock);
+  Binder doubtful{state,
+                  silent,
+                  reader.gpu_resource(),
+                  allocations,
+                  clock,
+                  log,
+                  metrics,
+                  BinderTimes{.assume = kAssumeTimeout}};
+  for (const char* node : {"a", "b"})
+    ASSERT_TRUE(state.Assume(MakePod(node, 1, 1, 1), node, clock.Now()).assumed);
+  doubtful.SettleExpired();
+  EXPECT_EQ(silent.asked, 1);
+  doubtful.SettleExpired();
+  EXPECT_EQ(silent.asked, 2) << "the other one is next";
+  EXPECT_EQ(FreeGpus("a"), Gpus(0));
+  EXPECT_EQ(FreeGpus("b"), Gpus(0));
 }
 
 }  // namespace

@@ -235,6 +235,32 @@ TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
   EXPECT_EQ(looked, 8) << "nothing was heard since";
 }
 
+// kube-scheduler retries after an error; a refused pod waits for the next change of the cluster.
+TEST_F(FilterTest, MakesKubeSchedulerRetryWhereItCountsMoreRoom) {
+  AddNode("a", 1);
+  AddNode("small", 0);
+  state.UpsertPod(MakePod("there", 1, 1, 1, "a"));
+  Watches watches;
+  watches.longest_late = std::chrono::seconds(15);
+  SchedulerExtender patient(state, binder, reader, {.expect_timeout = kExpectTimeout}, clock, log,
+                            metrics, watches);
+  const auto ask = [&](const char* node) {
+    return patient.Filter(Args(MakePod("p", 1, 1, 1), {node}));
+  };
+  const auto retries = HasSubstr("but kube-scheduler counts room on node ");
+  EXPECT_THAT(ask("small"), Not(retries));
+  EXPECT_THAT(ask("new"), retries);
+  EXPECT_THAT(ask("a"), retries);
+  clock.Advance(std::chrono::seconds(15));
+  EXPECT_THAT(ask("a"), HasSubstr(R"("FailedNodes":{"a":"Insufficient nvidia.com/gpu"})"));
+  clock.Advance(std::chrono::seconds(31));
+  EXPECT_THAT(ask("a"), retries) << "it waits again";
+
+  state.RemovePod("uid-there");
+  state.Expect(MakePod("q", 1, 1, 1), *state.Snapshot()->Find("a"), clock.Now() + kExpectTimeout);
+  EXPECT_THAT(ask("a"), Not(retries)) << "kube-scheduler does not count the expected pod";
+}
+
 // While nodes are listed and pods are not yet, every node seems empty.
 TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   AddNode("a", 1);
@@ -248,8 +274,9 @@ TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   EXPECT_THAT(starting.Filter(args), HasSubstr("has not listed all pods and nodes"));
   EXPECT_THAT(starting.Prioritize(args), HasSubstr("has not listed all pods and nodes"));
   EXPECT_THAT(starting.Bind(binding), HasSubstr("has not listed all pods and nodes"));
-  EXPECT_THAT(starting.Preempt(R"({"Pod":{},"NodeNameToMetaVictims":{}})"),
-              HasSubstr("has not listed all pods and nodes"));
+  const std::string preemption =
+      fmt::format(R"({{"Pod":{},"NodeNameToMetaVictims":{{}}}})", PodJson(MakePod("p", 1, 1, 1)));
+  EXPECT_THAT(starting.Preempt(preemption), HasSubstr("has not listed all pods and nodes"));
   EXPECT_EQ(state.assumed_pods(), 0u);
   // Pods that Synergy does not manage do not wait.
   EXPECT_THAT(starting.Filter(Args(MakePod("web", 0, 1, 1), {"a"})),

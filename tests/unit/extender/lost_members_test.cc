@@ -89,7 +89,7 @@ TEST_F(LostMembersTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
                         "of gang default/g"));
   ExpectCounted("held", 1);
   ASSERT_THAT(events.lines(), SizeIs(1));
-  EXPECT_EQ(events.all[0].pod_uid, "uid-g-1");
+  EXPECT_EQ(events.all[0].object_uid, "uid-g-1");
   EXPECT_EQ(events.all[0].reason, "SynergyPlaceHeld");
   EXPECT_THAT(events.all[0].message,
               HasSubstr("on node a is reserved for its replacement, for at most 59 s"));
@@ -118,6 +118,14 @@ TEST_F(LostMembersTest, OtherPodsRetryUntilTheCauseOfTheLossIsKnown) {
   ExpectCounted("succeeded", 1);
   EXPECT_THAT(events.lines(), IsEmpty());
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
+}
+
+TEST_F(LostMembersTest, ANodeThatIsNotKnownYetIsNamedBesideAReservedPlace) {
+  End("g-1", false);
+  Pass(std::chrono::seconds(1));
+  const std::string answer = FilterSingle({"a", "new"});
+  EXPECT_THAT(answer, HasSubstr("its room is reserved for the pod that replaces default/g-1"));
+  EXPECT_THAT(answer, HasSubstr(R"("new":"node is not known to the extender yet")"));
 }
 
 TEST_F(LostMembersTest, AnApiServerThatDoesNotAnswerIsAskedAgainAndNothingIsHeldLongerForIt) {

@@ -52,6 +52,17 @@ TEST_F(PreemptTest, EvictsNoPodForASingleMember) {
   EXPECT_THAT(ask(1), ::testing::HasSubstr("uid-low")) << "it trains alone";
 }
 
+TEST_F(PreemptTest, VictimsOfALauncherWithoutGpusStay) {
+  const std::string victims =
+      R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-low"}],"NumPDBViolations":1}}})";
+  EXPECT_EQ(extender.Preempt(
+                R"({"Pod":{"metadata":{"name":"m","namespace":"default","uid":"uid-m",)"
+                R"("labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"}},)"
+                R"("spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"0"}}}]}},)" +
+                victims.substr(1)),
+            victims);
+}
+
 // Node "b" has four GPUs and 8 cores. A pod there has 7 cores and needs only one.
 class PreemptWithSurplusTest : public PreemptTest {
  protected:

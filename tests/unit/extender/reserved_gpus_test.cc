@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "cluster/node_selection.h"
@@ -171,6 +173,13 @@ TEST_F(ReservedGpusTest, DoNotMatterWithoutReservations) {
   SchedulerExtender plain{state, binder, reader, {.slack = 0.1, .expect_timeout = kExpectTimeout},
                           clock, log,    metrics};
   EXPECT_THAT(plain.Filter(Args(MakePod("p", 2, 1, 1), {"a", "b"})), HasSubstr(kBoth));
+}
+
+TEST_F(ReservedGpusTest, AnUpdateDoesNotInterruptAReservation) {
+  std::jthread updates([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) reserved.Upsert(Reserving("uid-big"));
+  });
+  for (int look = 0; look < 20'000; ++look) ASSERT_EQ(reserved.count(), 1U) << look;
 }
 
 }  // namespace

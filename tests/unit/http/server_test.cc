@@ -91,6 +91,16 @@ TEST_F(ServerTest, AHandlerGetsTheRequestAndItsAnswerIsSent) {
   EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")), "hello");
 }
 
+TEST(RequestTest, AParameterOfTheQueryIsFoundByItsWholeName) {
+  Request request;
+  EXPECT_EQ(request.Parameter("name"), "");
+  request.query = "rename=a&name&name=b=c%20&name=d&last=";
+  EXPECT_EQ(request.Parameter("rename"), "a");
+  EXPECT_EQ(request.Parameter("name"), "b=c%20");
+  EXPECT_EQ(request.Parameter("last"), "");
+  EXPECT_EQ(request.Parameter("nam"), "");
+}
+
 TEST_F(ServerTest, HandlersSeeHeadersAndMayAskForAToken) {
   server_ = *Server::Create(options_);
   server_->Handle("GET", "/guarded", [](const Request& request) {

@@ -148,7 +148,7 @@ TEST_F(EventsTest, HalfFullQueueMergesEventsOfOnePodAndReason) {
   Start(4);
   RecordAndAwait(Cut("being sent"), 1);
   kube::EventRecord other = Cut("of another pod");
-  other.pod_uid = "another";
+  other.object_uid = "another";
   recorder_->Record(other);
   for (const char* message : {"a", "b", "c", "d", "e", "f", "g"}) recorder_->Record(Cut(message));
   EXPECT_EQ(recorder_->dropped(), 0U);
@@ -225,7 +225,7 @@ TEST_F(EventsTest, ASilentApiServerDoesNotHoldUpTheEnd) {
 TEST_F(EventsTest, LongTextsAreCutAtACharacter) {
   Start();
   EventRecord event = Cut(std::string(1023, 'x') + "é and more");
-  event.pod_name = std::string(235, 'n') + "-" + std::string(17, 'm');
+  event.object_name = std::string(235, 'n') + "-" + std::string(17, 'm');
   RecordAndAwait(event, 1);
   recorder_.reset();
   EXPECT_THAT(requests()[0].body, HasSubstr("\"" + std::string(1023, 'x') + "\""));
@@ -236,7 +236,7 @@ TEST_F(EventsTest, LongTextsAreCutAtACharacter) {
 TEST_F(EventsTest, NamesCannotLeaveTheirPlaceInThePath) {
   Start();
   EventRecord event = Cut();
-  event.pod_namespace = "../secrets";
+  event.object_namespace = "../secrets";
   RecordAndAwait(event, 1);
   EXPECT_EQ(requests()[0].path, "/api/v1/namespaces/..%2Fsecrets/events");
 }

@@ -8,6 +8,7 @@
 #include "kube/apis/retry_api.h"
 #include "kube/apis/round_api.h"
 #include "support/fake_api_server.h"
+#include "wire/training_profile.h"
 
 namespace synergy::kube {
 namespace {
@@ -190,11 +191,49 @@ TEST_F(ObjectApisTest, WritesAMeasuredProfileToAnObjectOfItsOwn) {
   EXPECT_EQ(raised.path, written.path);
   EXPECT_THAT(raised.body, HasSubstr(R"("resourceVersion":"7")"));
 
+  (void)api->WritePacking(object, {{.with = "cnn", .good = true}}, {});
+  const FakeRequest packed = server_.requests().back();
+  EXPECT_EQ(packed.path, written.path);
+  EXPECT_THAT(packed.body, HasSubstr(R"("resourceVersion":"7")"));
+
   (void)api->Delete(object, {});
   const FakeRequest deleted = server_.requests().back();
   EXPECT_EQ(deleted.method, "DELETE");
   EXPECT_EQ(deleted.path, "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/bert-1");
   EXPECT_THAT(deleted.body, HasSubstr(R"("preconditions":{"uid":"u"})"));
+}
+
+// As one does whose CustomResourceDefinition is older than the controller.
+TEST_F(ObjectApisTest, ARaiseThatTheApiServerDropsIsAnErrorThatNamesTheRemedy) {
+  MeasuredProfile measured;
+  measured.workload = "bert";
+  measured.revision = 1;
+  measured.points = {{Cores(1), 2}};
+  measured.memory = MeasuredMemory{.process = GiB(8), .confirmed = true};
+  ProfileObject object;
+  object.uid = "u";
+  object.profile_namespace = "team";
+  object.name = "bert-1";
+  const MemoryRaise raise{.process = GiB(12), .too_small = GiB(9), .times = 1};
+  std::string profile = wire::WriteNewMeasured("team", measured);
+  profile.pop_back();
+  const std::string status = wire::WriteMeasured("u", measured);
+  profile += "," + status.substr(status.find(R"("status")"));
+  const std::string path =
+      "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/bert-1/status";
+  const auto api = MakeProfileApi(*client_);
+  server_.PutText(path, profile);
+  const Result<> dropped = api->WriteMemoryRaise(object, raise, {});
+  ASSERT_FALSE(dropped);
+  EXPECT_EQ(dropped.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(dropped.error().message, HasSubstr("apply this version's CustomResourceDefinitions"));
+  const std::string body = wire::WriteMemoryRaise(object, raise);
+  const size_t member = body.find(R"("memoryRaise")");
+  profile.insert(profile.find(R"("measured")"),
+                 body.substr(member, body.size() - member - 2) + ",");
+  server_.PutText(path, profile);
+  const Result<> kept = api->WriteMemoryRaise(object, raise, {});
+  EXPECT_TRUE(kept) << kept.error().message;
 }
 
 }  // namespace

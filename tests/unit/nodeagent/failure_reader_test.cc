@@ -139,6 +139,18 @@ TEST_F(FailureReaderTest, ARunThatCompletedAndAPodThatIsNotManagedAreNotRead) {
   EXPECT_THAT(Rules(), IsEmpty());
 }
 
+TEST_F(FailureReaderTest, ALauncherWithoutGpusIsReadToo) {
+  wire::ResizeStatus launcher = Pod("a");
+  launcher.fungible = nullptr;
+  launcher.is_launcher = true;
+  launcher.containers.push_back({.name = "side"});
+  Print("a", kOutOfMemory);
+  reader.Upsert(launcher);
+  reader.Remove(launcher);
+  ReadAll();
+  EXPECT_THAT(Rules(), ElementsAre("uid-a 0 cuda-out-of-memory"));
+}
+
 TEST_F(FailureReaderTest, APodThatANewListLacksHasEnded) {
   Print("a", kOutOfMemory);
   reader.Replace({Pod("a")});
@@ -193,6 +205,28 @@ TEST_F(FailureReaderTest, OnlyTheEndOfALongLogIsRead) {
   ASSERT_TRUE(log);
   EXPECT_EQ(log->rule, "cuda-out-of-memory");
   EXPECT_EQ(ReadLogEnd(folder.Path("none")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FailureReaderTest, TheFirstIterationAndTheLastCheckpointAreReported) {
+  const WallTime begin = clock.WallNow();
+  for (int step = 1; step <= 40; ++step) {
+    clock.Advance(seconds(10));
+    Print("a", fmt::format("iter {}: loss 2.1234, time 100.00ms, mfu 30.00%", step * 10));
+    if (step % 15 == 0) Print("a", "saving checkpoint to out");
+  }
+  const auto read = [&] { return ReadLogEnd(FileOf("a")).value_or(LogEvidence{}); };
+  EXPECT_EQ(read().first_iteration, begin + seconds(10));
+  EXPECT_EQ(read().checkpoint, begin + seconds(300));
+  // The kubelet has moved the log's beginning to another file.
+  std::ofstream(FileOf("a") + ".20261127-080000") << "\n";
+  EXPECT_EQ(read().first_iteration, std::nullopt);
+  EXPECT_EQ(read().checkpoint, begin + seconds(300));
+  // Other runs' files do not count.
+  std::filesystem::remove(FileOf("a") + ".20261127-080000");
+  std::ofstream(FileOf("a", 10)) << "\n";
+  EXPECT_EQ(read().first_iteration, begin + seconds(10));
+  for (int i = 0; i < 20000; ++i) Print("a", std::string(60, 'x'));
+  EXPECT_EQ(read().first_iteration, std::nullopt) << "only its end was read";
 }
 
 TEST_F(FailureReaderTest, OneNamespacesRunsDoNotDelayAnothers) {

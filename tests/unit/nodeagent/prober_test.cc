@@ -112,7 +112,7 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
   ASSERT_THAT(events.lines(), SizeIs(1));
   EXPECT_EQ(events.all[0].reason, "SynergyProbed");
   EXPECT_THAT(acts.Of("uid-a"), ElementsAre(PodAct{"probe", since}));
-  EXPECT_EQ(events.all[0].pod_uid, "uid-a");
+  EXPECT_EQ(events.all[0].object_uid, "uid-a");
   EXPECT_THAT(events.all[0].message,
               HasSubstr("at most 75m of CPU until 2026-01-02T00:00:01.500000Z"));
 

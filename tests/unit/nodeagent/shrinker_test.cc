@@ -121,9 +121,9 @@ TEST_F(ShrinkerTest, ReleasesPageCacheOfContainerAndPodWithAnEvent) {
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
   EXPECT_THAT(pod().targets, ElementsAre(MiB(90)));
   ASSERT_THAT(events_.lines(), SizeIs(1));
-  EXPECT_EQ(events_.all[0].pod_namespace, "team");
-  EXPECT_EQ(events_.all[0].pod_name, "job");
-  EXPECT_EQ(events_.all[0].pod_uid, "uid-1");
+  EXPECT_EQ(events_.all[0].object_namespace, "team");
+  EXPECT_EQ(events_.all[0].object_name, "job");
+  EXPECT_EQ(events_.all[0].object_uid, "uid-1");
   EXPECT_EQ(events_.all[0].type, "Normal");
   EXPECT_EQ(events_.all[0].reason, "SynergyMemoryReleased");
   EXPECT_EQ(events_.all[0].message,

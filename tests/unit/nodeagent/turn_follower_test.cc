@@ -22,6 +22,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* kTurnsOfGpus = "nvidia.com/gpu.turns";
 
@@ -259,6 +260,18 @@ TEST_F(TurnFollowerTest, ReportsGpusAndSuspendedTime) {
   StepRenewed(seconds(10));
   EXPECT_EQ(follower.Readings()["b"],
             (TurnReading{.gpus = {}, .suspended = false, .time_suspended = seconds(60)}));
+}
+
+TEST_F(TurnFollowerTest, APodOfTheSameNameHasNotTheGpusOfThePodBefore) {
+  follower.LookAtGpus();
+  StepRenewed();
+  EXPECT_THAT(follower.Readings()["a"].gpus, Not(IsEmpty()));
+  wire::ResizeStatus next = Pod("a", {{seconds(0), seconds(60)}});
+  next.uid = "next";
+  pods.Remove(Pod("a", {}));
+  pods.Upsert(next);
+  StepRenewed();
+  EXPECT_THAT(follower.Readings()["next"].gpus, IsEmpty());
 }
 
 }  // namespace

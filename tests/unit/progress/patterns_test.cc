@@ -368,6 +368,11 @@ TEST(Patterns, CountsPrintedByHand) {
 }
 
 TEST(Patterns, BatchesAndUnnamedCounts) {
+  EXPECT_EQ(Describe("Epoch 45/300: train loss 0.77, val loss 0.88, time 7.7s"), "nothing")
+      << "the digits of an epoch are no count";
+  EXPECT_EQ(Describe("[EDSR_..][epoch:  3, iter:   2,700, lr:(1.000e-04,)] [eta: 17:27:35, time "
+                     "(data): 0.210 (0.002)] l_pix: 1.5e-02"),
+            "steps training 2700/- epoch 3 rate - loss -");
   for (const std::string_view text :
        {"Epoch 2 batch 100/600 loss 0.25", "Epoch 2 [100/600] loss 0.25",
         "epoch 2 | 100/600 | train loss 0.25 | 0.2 s/batch",
@@ -466,6 +471,47 @@ TEST(Patterns, MaxTextVerlAndPaddle) {
       "catboost training 12/- epoch - rate - loss -");
   EXPECT_EQ(Describe("I1121 08:00:01.1 7 logging_writer.py:48] [100] learning_rate=0.01, loss=2.1"),
             "flax training 100/- epoch - rate - loss 2.1");
+  EXPECT_EQ(Describe("I0309 03:04:08.398856 1397 logging_writer.py:48] [800] learning_rate=0.1, "
+                     "steps_per_second=4.341, train_accuracy=0.38, train_loss=5.05"),
+            "flax training 800/- epoch - rate - loss 5.05");
+  EXPECT_EQ(Describe("I1121 08:00:01.1 7 logging_writer.py:48] [100] train/loss=2.1, val/loss=3.2"),
+            "flax training 100/- epoch - rate - loss 2.1");
+  EXPECT_EQ(Describe("I1121 08:00:01.1 7 logging_writer.py:48] [100] loss=nan"),
+            "flax training 100/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("I0309 03:04:08.398856 1397 logging_writer.py:48] [800] eval_accuracy=0.38, "
+                     "eval_loss=5.05"),
+            "nothing");
+  EXPECT_EQ(Describe("INFO :: Progress on:train 166it/10.0kit rate:2.0s/it remaining:2:47:10 "
+                     "elapsed:02:58 postfix:loss=7.85"),
+            "levanter training 166/10000 epoch - rate 0.5 loss 7.85");
+  EXPECT_EQ(Describe("INFO :: Progress on:train 1.25kit/10.0kit rate:2.0it/s remaining:1:12:00"),
+            "levanter training 1250/10000 epoch - rate 2 loss -");
+  EXPECT_EQ(Describe("Progress on:train 166it/- rate:? elapsed:00:07"),
+            "levanter training 166/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("INFO :: Progress on:eval 12.0it/200it rate:2.0it/s remaining:01:34"),
+            "evaluation");
+  EXPECT_EQ(Describe("INFO 2026-03-07 08:13:52 ts/train.py:232 step:2K smpl:20K ep:41 epch:0.81 "
+                     "loss:0.965 grdn:12.3 lr:1.0e-05 updt_s:0.125 data_s:0.002"),
+            "lerobot training 2000/- epoch - rate 8 loss 0.965");
+  EXPECT_EQ(Describe("tick 20    kimg 80.0     time 22m 13s      sec/tick 50.0    sec/kimg 15.25   "
+                     "maintenance 0.1"),
+            "stylegan training 20/- epoch - rate 0.02 loss -");
+  EXPECT_EQ(Describe("train | step:    900 | steps/sec:    2.8 | output: "),
+            "tensorflow training 900/- epoch - rate 2.8 loss -");
+  EXPECT_EQ(Describe(" eval | step:    900 | eval time:   12.1 sec | output: "), "evaluation");
+  EXPECT_EQ(Describe("INFO:tensorflow:Step 1800 per-step time 0.250s"),
+            "tensorflow training 1800/- epoch - rate 4 loss -");
+  EXPECT_EQ(Describe("| step       | 590      |"),
+            "guided-diffusion training 590/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("2026-03-28 03:52:44,858 update: 480\tfps: 321.123\t"),
+            "habitat training 480/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("3390 (11.30%)       40.000 ms            17 m, 17 s           105.11 K"),
+            "nerfstudio training 3390/- epoch - rate 25 loss -");
+  EXPECT_EQ(Describe("2026-04-08 22:15:21   INFO  Train:    3/80 (  4%) [ 391/3862 ( 10%)]  Loss: "
+                     "1.906 (1.9)  LR: 3.4e-04  Time cost: 03:23/33:12 [2:00:03/45:01:12]"),
+            "openpcdet training 391/3862 epoch 3 rate - loss 1.906");
+  EXPECT_EQ(Describe("Epoch:[1/2](3000/44160) loss:2.974 lr:0.000549999 epoch_Time:75.5min:"),
+            "minimind training 3000/44160 epoch 1 rate - loss 2.974");
   EXPECT_EQ(Describe("Train Epoch: 1 [ 6400/60000] Loss: 0.899"),
             "pytorch training 6400/60000 epoch 1 rate - loss 0.899");
   EXPECT_EQ(Describe("eval metrics after step: 9, loss=10.374, total_weights=196608.0"),

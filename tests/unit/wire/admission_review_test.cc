@@ -238,6 +238,15 @@ TEST(PodReviewTest, ReadsSlicesOfGpus) {
   EXPECT_EQ(gpus_of(R"("nvidia.com/gpu.shared":"-3")"), GpuAmount());
   const PodReview review = ReadReview(PodWith(R"({"limits":{"nvidia.com/gpu.shared":"1"}})"));
   EXPECT_TRUE(review.pod().SharesGpus());
+  EXPECT_FALSE(review.pod().may_pack);
+  const auto may_pack = [](std::string_view value) {
+    return ReadReview(PodWith(kPlain, "",
+                              fmt::format(R"(,"annotations":{{"synergy.io/packing":{}}})", value)))
+        .pod()
+        .may_pack;
+  };
+  EXPECT_TRUE(may_pack(R"("true")"));
+  EXPECT_FALSE(may_pack(R"("yes")"));
   EXPECT_EQ(review.pod().beside.cpu, MilliCpu(100)) << "the sidecar's";
 }
 

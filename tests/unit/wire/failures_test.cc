@@ -74,6 +74,20 @@ TEST(EndedPods, AreRead) {
   EXPECT_EQ(pod.ends[0].finished - pod.ends[0].started, std::chrono::hours(1));
 }
 
+TEST(EndedPods, ContainersThatHaveNeverRunAreReadWithTheirReason) {
+  const EndedPod pod = ReadPod(Managed("", R"("phase": "Pending",
+    "initContainerStatuses": [{"name": "copy", "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}],
+    "containerStatuses": [
+      {"name": "train", "state": {"waiting": {"reason": "PodInitializing"}}},
+      {"name": "side", "state": {"waiting": {}}},
+      {"name": "again", "restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+       "lastState": {"terminated": {"exitCode": 1}}}])"));
+  ASSERT_THAT(pod.waits, SizeIs(1));
+  EXPECT_EQ(pod.waits[0].container, "copy");
+  EXPECT_EQ(pod.waits[0].reason, "ErrImagePull");
+  EXPECT_EQ(pod.waits[0].message, "not found");
+}
+
 TEST(EndedPods, AMemoryLimitIsSynergysIfItsAuthorWroteNone) {
   const auto is_chosen = [](const std::string& original, const std::string& enforcement) {
     std::string text = Managed(fmt::format(R"(, "annotations": {{"synergy.io/container": "train", {}
@@ -181,6 +195,16 @@ TEST(EndedPods, OthersAreReadByTheirIdentityAlone) {
   EXPECT_THAT(pod.ends, IsEmpty());
 }
 
+TEST(EndedPods, ALauncherWithoutGpusIsManagedByItsScheduler) {
+  std::string text = Managed("", R"("phase": "Failed", "containerStatuses": [{"name": "train",
+      "state": {"terminated": {"exitCode": 1}}}])");
+  text.replace(text.find("nvidia.com/gpu"), 14, "cpu");
+  const EndedPod pod = ReadPod(text);
+  EXPECT_TRUE(pod.managed);
+  EXPECT_EQ(pod.gpus, Gpus(0));
+  EXPECT_THAT(pod.ends, SizeIs(1));
+}
+
 TEST(EndedPods, TextsOfTenantsAreBounded) {
   const std::string x(100000, 'x');
   const EndedPod pod = ReadPod(
@@ -265,6 +289,8 @@ FailureRecord Record() {
   record.profile = "measured-w-1-1gpu";
   record.enlarged = record.at + std::chrono::seconds(7);
   record.larger = GiB(12);
+  record.unsaved = std::chrono::minutes(20);
+  record.startup = std::chrono::seconds(90);
   return record;
 }
 
@@ -316,6 +342,7 @@ TEST(FailureHistories, TheLongestFitsIntoAConfigMap) {
   record.profile = std::string(kLongestObjectName, 'p');
   record.chosen_memory = record.fair_memory = record.larger =
       Bytes(std::numeric_limits<int64_t>::min());
+  record.unsaved = record.startup = Duration::min();
   const FailureHistory history{std::string(kLongestLabel, 't'), "7",
                                std::vector<FailureRecord>(kMostFailureRecords, record)};
   EXPECT_LT(WriteNewFailureHistory(history).size(), size_t{1} << 20);

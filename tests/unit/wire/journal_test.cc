@@ -169,8 +169,8 @@ TEST(JournalTest, ErrorsNameTheRefusedMember) {
     EXPECT_FALSE(read) << line;
     return read ? std::string() : read.error().message;
   };
-  EXPECT_EQ(problem("[]"), "call: unknown name");
-  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: unknown name");
+  EXPECT_EQ(problem("[]"), "call: unknown name \"\"");
+  EXPECT_EQ(problem(R"({"call":"Reboot"})"), "call: unknown name \"Reboot\"");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"priority":2147483648}})"),
             R"(pod.priority: "2147483648" is not a whole number from -2147483648 to 2147483647)");
   EXPECT_EQ(problem(R"({"call":"UpsertPod","pod":{"requests":{"main":{"cpu":1.5}}}})"),

@@ -246,6 +246,7 @@ TEST(QueuedPods, BeganWhenTheirLastContainerDid) {
   EXPECT_EQ(pod.workload, "job-train");
   EXPECT_EQ(pod.name, "a");
   EXPECT_TRUE(pod.has_gpus);
+  EXPECT_EQ(pod.gpus, Gpus(1));
   EXPECT_TRUE(pod.has_node);
   EXPECT_TRUE(pod.running);
   EXPECT_EQ(pod.since, *ParseTime("2026-11-21T07:00:09Z"));

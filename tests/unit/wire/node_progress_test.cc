@@ -47,7 +47,9 @@ NodeProgress SampleProgress() {
                .time = WallTime(seconds(1700000000)),
                .finished = true,
                .iterations = 7,
-               .since_iteration = seconds(3)};
+               .since_iteration = seconds(3),
+               .checkpoint = WallTime(seconds(1699999991)),
+               .first_iteration = WallTime(seconds(1699999905))};
   return {"n1",
           WallTime(seconds(1699999000)),
           WallTime(seconds(1700000001)),

@@ -133,6 +133,21 @@ TEST(ResizeStatusTest, APodOfOursWithGpusHasAShare) {
       has_share("synergy-scheduler", "nvidia.com/gpu", R"("synergy.io/fungible":"false")"));
 }
 
+TEST(ResizeStatusTest, APodOfOursWithoutGpusIsALauncher) {
+  const auto is_launcher = [](const std::string& scheduler, const std::string& resource) {
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":{"schedulerName":")" +
+               scheduler + R"(","containers":[{"name":"train","resources":{"requests":{")" +
+               resource + R"(":"1"}}}]}})")
+        .object.is_launcher;
+  };
+  EXPECT_TRUE(is_launcher("synergy-scheduler", "cpu"));
+  EXPECT_FALSE(is_launcher("default-scheduler", "cpu"));
+  for (const char* const resource :
+       {"nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/gpu.turns"})
+    EXPECT_FALSE(is_launcher("synergy-scheduler", resource)) << resource;
+}
+
 TEST(ResizeStatusTest, AnnotationsLocateTheProgress) {
   const auto read = [](const std::string& annotations, const std::string& more = "") {
     return ReadModified(
@@ -268,7 +283,7 @@ TEST(ResizeStatusTest, HasWhatASuspensionDependsOn) {
   EXPECT_EQ(pod.gpus_in_turns, 2);
   EXPECT_TRUE(pod.disrupted && pod.in_gang && pod.allows_suspension);
   EXPECT_TRUE(pod.containers[0].running);
-  EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(22));
+  EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(17));
 }
 
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {

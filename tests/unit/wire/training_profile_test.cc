@@ -20,6 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ProfileObject ReadProfile(std::string_view spec, std::string_view status = "{}") {
   const std::string text = fmt::format(
@@ -27,7 +28,8 @@ ProfileObject ReadProfile(std::string_view spec, std::string_view status = "{}")
       spec, status);
   const Result<json::Document> document = json::Document::Parse(text);
   EXPECT_TRUE(document);
-  return ReadProfileObject(document->root());
+  json::FieldReader fields(document->root());
+  return ReadProfileObject(fields, document->root());
 }
 
 std::vector<std::string> ProblemsOf(std::string_view spec) {
@@ -337,6 +339,75 @@ TEST(MeasuredProfileTest, MemoryIsReadBackAndPartOfTheProfile) {
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
   measured.memory->data_set = measured.memory->bytes_per_iteration = Bytes(0);
   EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
+}
+
+const WallTime kPackedAt{std::chrono::seconds(1'764'000'000)};
+
+// Returns the profile with this status.packing.
+ProfileObject WithPacking(const std::string& records,
+                          std::vector<std::string>* problems = nullptr) {
+  const std::string text = R"({"kind":"TrainingProfile","metadata":{"name":"p","namespace":"team",)"
+                           R"("uid":"u","resourceVersion":"41"},"spec":{"workload":"bert"},)"
+                           R"("status":{"packing":)" +
+                           records + "}}";
+  const Result<json::Document> document = json::Document::Parse(text);
+  EXPECT_TRUE(document);
+  json::FieldReader fields(document->root());
+  ProfileObject object = ReadProfileObject(fields, document->root());
+  if (problems != nullptr) *problems = fields.findings();
+  EXPECT_THAT(object.problems, IsEmpty()) << "the profile does not depend on them";
+  return object;
+}
+
+TEST(PackingStatusTest, RecordsAreReadBack) {
+  const std::vector<PackRecord> records = {
+      {"bert", true, 0.8125, 0.7, 0, kPackedAt, {}},
+      {"cnn", false, 0, 1e-9, 3, kPackedAt, std::chrono::minutes(40)}};
+  const std::string body = WritePacking(WithPacking("[]"), records);
+  EXPECT_THAT(body, HasSubstr(R"("uid":"u","resourceVersion":"41")"));
+  const size_t begin = body.find('[');
+  std::vector<std::string> problems;
+  EXPECT_EQ(WithPacking(body.substr(begin, body.rfind(']') - begin + 1), &problems).packing,
+            records);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_THAT(WritePacking(WithPacking("[]"), {}), HasSubstr(R"("packing":[])"));
+}
+
+TEST(PackingStatusTest, RecordsThatCannotBeReadAreLeftOutAndReported) {
+  const std::string good =
+      R"({"with":"cnn","verdict":"Good","speed":0.8,"otherSpeed":0.7,"at":"2026-11-21T07:05:03Z"})";
+  const std::string refused =
+      R"({"with":"cnn","verdict":"Refused","speed":0.4,"otherSpeed":0.4,"refusals":1,)"
+      R"("at":"2026-11-21T07:05:03Z","refusedUntil":"2026-11-21T11:05:03Z"})";
+  const auto changed = [](std::string record, const std::string& from, const std::string& to) {
+    record.replace(record.find(from), from.size(), to);
+    return record;
+  };
+  for (const std::string& bad :
+       {std::string("7"), std::string("{}"), changed(good, "0.8", "-0.1"),
+        changed(good, "0.8", "11"), changed(good, "0.8", "1e300"), changed(good, "0.8", R"("NaN")"),
+        changed(good, "cnn", ""), changed(good, "cnn", std::string(64, 'w')),
+        changed(good, "Good", "Best"), changed(good, "2026-11", "now"),
+        changed(good, "2026-11", "1801-11"), changed(refused, ":1,", ":0,"),
+        changed(refused, ":1,", ":9999999,"), changed(refused, "11:05:03", "11:05:04"),
+        changed(refused, "11:05:03", "07:05:02"), changed(refused, "T11", "T1"),
+        changed(refused, R"("2026-11-21T11)", R"("2199-11-21T11)")}) {
+    std::vector<std::string> problems;
+    const ProfileObject object =
+        WithPacking("[" + bad + "," + changed(good, "cnn", "gpt") + "]", &problems);
+    ASSERT_EQ(object.packing.size(), 1U) << bad;
+    EXPECT_EQ(object.packing.front().with, "gpt");
+    EXPECT_THAT(problems, Not(IsEmpty())) << bad;
+  }
+  std::vector<std::string> problems;
+  EXPECT_EQ(WithPacking("[" + good + "," + refused + "]", &problems).packing.size(), 1U);
+  EXPECT_THAT(problems, ElementsAre("status.packing[1]: is of the same workload as another one"));
+  std::string many = "[" + good;
+  for (int other = 0; other < 64; ++other)
+    many += "," + changed(good, "cnn", "w" + std::to_string(other));
+  EXPECT_THAT(WithPacking(many + "]", &problems).packing, IsEmpty());
+  EXPECT_THAT(problems, ElementsAre("status.packing: has 65 elements: at most 64 are read"));
+  EXPECT_THAT(WithPacking("{}", &problems).packing, IsEmpty());
 }
 
 TEST(MeasuredProfileTest, ARaiseOfItsMemoryIsReadBackAndCounts) {

@@ -51,7 +51,7 @@ class QueueDriverTest : public ::testing::Test {
         const bool starts = action.kind == KueueAction::Kind::kStart;
         actions.push_back((starts ? "start " : "stop ") + action.name);
         if (starts) {
-          driver_->AddPod(action.name, action.name + "-0", at_);
+          driver_->AddPod(action.name, action.name + "-0", Gpus(1), at_);
           driver_->BindPod(action.name + "-0", "n", at_);
           driver_->RunPod(action.name + "-0", at_);
         } else {

@@ -177,10 +177,13 @@ TEST(SlurmTraceTest, WithoutSubmitJobsArriveAtTheirStart) {
               ElementsAre("@0:60x1", "@30:30x1"));
 }
 
-TEST(SlurmTraceTest, OldSlurmHasGpusOfANode) {
+TEST(SlurmTraceTest, OldSlurmRequestsGpusOfANodeAndAllocatesThoseOfAll) {
   EXPECT_THAT(JobsOf("JobID|Submit|Elapsed|ReqGRES|NNodes\n1|100|1-00:00:00|gpu:tesla:4(S:0)|2\n"
                      "2|160|10:00|gres:gpu:1|1\n"),
               ElementsAre("1@0:86400x8", "2@60:600x1"));
+  EXPECT_THAT(JobsOf("JobID|Submit|Elapsed|ReqGRES|AllocGRES|NNodes\n"
+                     "1|100|10:00|gpu:4|gpu:8|2\n2|160|10:00|gpu:2||3\n3|200|10:00||gpu:5|2\n"),
+              ElementsAre("1@0:600x8", "2@60:600x6", "3@100:600x5"));
 }
 
 TEST(SlurmTraceTest, ErrorsNameMissingAndMalformedFields) {

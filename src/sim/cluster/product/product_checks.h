@@ -1,0 +1,19 @@
+#pragma once
+
+// Checks what a simulation of the product gets.
+//
+// Threading: pure.
+
+#include <span>
+
+#include "core/result.h"
+#include "sim/cluster/product_simulator.h"
+
+namespace synergy {
+
+// Returns kInvalid for a job that the cluster can never run, and for options that exclude each
+// other.
+Result<> CheckSimulation(const StartingCluster& cluster, std::span<const ProductJob> jobs,
+                         const ProductOptions& options);
+
+}  // namespace synergy
