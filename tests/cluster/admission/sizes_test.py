@@ -251,7 +251,7 @@ class SizesTest(unittest.TestCase):
         self.assertEqual(choice["by-profile"][0], "gpus-1-cpus-16")
         self.assertEqual(choice["tiny"][0], "gpus-1-cpus-2")
         self.assertEqual(choice["by-nothing"], ["-"])
-        wait_for("the requests to shrink", lambda: self.chosen_by_karpenter()["by-nothing"] != ["-"], 90)
+        wait_for("the requests to shrink", lambda: self.chosen_by_karpenter()["by-nothing"] != ["-"])
         self.assertEqual(self.resources(self.pod("by-nothing"))["requests"]["cpu"], "3")
 
     def chosen_by_karpenter(self):

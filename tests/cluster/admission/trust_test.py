@@ -118,7 +118,10 @@ class TrustTest(ClusterTest):
         self.assertEqual(status("own", measured), "")
         raised = {"memoryRaise": {"process": "2Gi", "tooSmall": "1Gi", "times": 1, "at": "2026-11-21T07:05:03Z"}}
         self.assertEqual(status("own", raised), "")
-        for written in (measured, raised):
+        packed = {"packing": [{"with": "v", "verdict": "Good", "speed": 0.8, "otherSpeed": 0.7,
+                               "at": "2026-11-21T07:05:03Z"}]}
+        self.assertEqual(status("own", packed), "")
+        for written in (measured, raised, packed):
             self.assertIn("a TrainingProfile that has points", status("given", written))
         self.assertEqual(status("given", {"speedUp": 1}), "")
         self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", "own", **as_controller), "")

@@ -348,7 +348,7 @@ class WebhookTest(unittest.TestCase):
         self.assertIn("spec.points[2]: the same amounts as points[0]", condition["message"])
 
     def test_the_papers_ten_models_are_usable_profiles(self):
-        folder = ROOT / "manifests/examples/profiles"
+        folder = ROOT / "examples/profiles"
         _, complaint, done = self.kubectl("apply", "-f", str(folder))
         self.assertTrue(done, complaint)
         with open(ROOT / "tests/data/synergy/demands.csv", encoding="utf-8") as file:

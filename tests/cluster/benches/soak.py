@@ -24,7 +24,7 @@ from api import PODS, Api, ApiError
 from cluster import GPU, ROOT, Cluster, Extender
 from invariants import IdleGpus, Invariants, annotation, managed, quantity
 
-MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").glob("*.yaml"))]
+MODELS = [path.stem for path in sorted((ROOT / "examples/profiles").glob("*.yaml"))]
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7

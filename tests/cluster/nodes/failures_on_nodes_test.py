@@ -2,46 +2,21 @@
 codes, while the controller is killed."""
 
 import json
-import os
-import pathlib
 import re
 import shlex
-import subprocess
 import time
-import unittest
 
 import yaml
 
 import failures
-import trainers
-from cluster import GPU, ROOT, Extender, own_cluster, wait_for, write_whole
+from cluster import GPU, ROOT, wait_for, write_whole
+from failing import IMPORT, RETRIES, FailingJobs, job, registry
 
-# Another instance than those of the clusters that other tests share.
-INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "12"))
-SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
 SECRET = "hf_abcdefghijklmnopqrstuvwxyz"
 OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. token={SECRET}"
-
-
-IMPORT = "echo \"ModuleNotFoundError: No module named 'apex'\"; exit 1"
 LOST = "echo 'NVRM: Xid: 79, GPU has fallen off the bus.'; exit 1"
-RETRIES = "synergy.io/retries"
 MEASURED = "measured-greedy-1gpu"  # the name that src/profile/measured/measured_profile.cc makes
 PROCESS = 16 << 20
-
-
-def job(name, script, retries=0, memory="64Mi", **template):
-    """Returns a Job of one pod with a GPU that runs the script."""
-    limits = {GPU: "1", "memory": memory}
-    return {
-        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-        "spec": {"backoffLimit": retries, "template": {
-            "metadata": {"labels": {"synergy.io/user": "ann", "kueue.x-k8s.io/queue-name": "research"}},
-            "spec": {
-                "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-                "containers": [{"name": "train", "image": "synergy.test/busybox:1", "command": ["sh", "-c", script],
-                                "resources": {"limits": limits, "requests": {**limits, "cpu": "10m"}}}],
-                **template}}}}
 
 
 def greedy(name, **requests):
@@ -55,50 +30,12 @@ def greedy(name, **requests):
     return made
 
 
-class FailuresOnNodesTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "failures-on-nodes"
-        cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1",
-            "--controller", os.environ["SYNERGY_BIN"], "--agents"))
-        trainers.advertise_gpus(cls.cluster, 8)
-        # A node without containers, which only the test of other nodes needs.
-        node, = cls.cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"]
-        cls.other_node = node["metadata"]["name"]
-        cls.cluster.kubectl("cordon", cls.other_node)
-        extender = Extender(cls.cluster, settings="elsewhereNamespace: synergy-system\n")
-        cls.addClassCleanup(extender.log.close)
-        extender.start()
-        cls.addClassCleanup(extender.end)
-
-    def synergy(self, *arguments):
-        return subprocess.run([SYNERGY, *arguments], env=self.cluster.environment, check=True, stdout=subprocess.PIPE,
-                              text=True).stdout
-
-    def records(self):
-        """Returns the records of the namespace, by the names of their jobs."""
-        found = [item for item in self.cluster.get("configmaps", namespace="synergy-system")["items"]
-                 if item["metadata"]["name"] == "synergy-failures-default"]
-        records = {}
-        for record in json.loads(found[0]["data"]["failures.json"])["failures"] if found else []:
-            records.setdefault(record["owner"]["name"] if "owner" in record else record["pod"], []).append(record)
-        return records
-
-    def events(self, kind, name, reason="SynergyFailure"):
-        events = self.cluster.get("events", fieldSelector=f"reason={reason}")["items"]
-        return [event["message"] for event in events
-                if event["involvedObject"]["kind"] == kind and event["involvedObject"]["name"] == name]
-
-    def await_records(self, **counts):
-        """Waits until there are so many records of these jobs."""
-        wait_for(f"the records of {', '.join(counts)}", lambda: all(
-            len(self.records().get(name, [])) >= count for name, count in counts.items()))
-        return self.records()
+class FailuresOnNodesTest(FailingJobs):
+    FOLDER = "failures-on-nodes"
 
     def test_failures_are_reported_by_log_and_status(self):
         # Each run prints how many were before it.
-        restarting = job("restarting", "n=$(cat /runs/n || echo 0); echo $((n + 1)) >/runs/n;"
+        restarting = job("restarting", "n=$(cat /runs/n 2>/dev/null || echo 0); echo $((n + 1)) >/runs/n;"
                          "echo \"ModuleNotFoundError: No module named 'apex_$n'\"; exit 1")
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "restarting"},
                "spec": {**restarting["spec"]["template"]["spec"], "restartPolicy": "OnFailure",
@@ -175,14 +112,12 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.assertEqual((record["category"], record["cause"], record["advice"], record["evidence"]),
                          ("gpu-lost", "infrastructure", "retry-elsewhere", "Xid 79"))
 
-    def suspended(self, name):
-        return self.cluster.get("job", name)["spec"].get("suspend", False)
-
     def test_futile_retries_end_where_that_is_asked_for(self):
         def asking(item, word="stop-futile", **spec):
             item["metadata"]["annotations"] = {RETRIES: word}
             item["spec"] |= spec
             return item
+        self.wait_for_what_is_missing()
         self.cluster.create(
             asking(job("futile", IMPORT, retries=6)),
             asking(job("array", IMPORT, retries=6), completions=2, parallelism=1),
@@ -208,6 +143,40 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.refuses_other_changes("unasked")
         self.cluster.delete("jobs", "futile", "array", "killed", "misspelt", "unasked")
         self.gets_larger_memory()
+        self.reports_what_is_missing_once()
+
+    def wait_for_what_is_missing(self):
+        """Creates jobs whose pods wait: for an image that the registry does not have, and for a
+        ConfigMap."""
+        no_image, no_settings = (job(name, "exit 127") for name in ("no-image", "no-settings"))
+        image = f"127.0.0.1:{registry(self)}/bert:2"
+        no_image["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        reference = {"configMapRef": {"name": "settings"}}
+        no_settings["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [reference]
+        for made in (no_image, no_settings):
+            made["metadata"]["annotations"] = {RETRIES: "stop-futile,elsewhere"}
+        self.cluster.create(no_image, no_settings)
+
+    def reports_what_is_missing_once(self):
+        records = self.await_records(**{"no-image": 1, "no-settings": 1})
+        found = {name: [(record["category"], record["cause"], record["rule"]) for record in records[name]]
+                 for name in ("no-image", "no-settings")}
+        self.assertEqual(found, {"no-image": [("image", "user", "image")],
+                                 "no-settings": [("configuration", "user", "config-error")]})
+        self.assertIn("bert:2", records["no-image"][0]["evidence"])
+        self.assertIn('configmap "settings" not found', records["no-settings"][0]["evidence"])
+        for name in found:
+            message, = self.events("Job", name)
+            self.assertIn("does not start", message)
+            self.assertEqual(len(self.events("Pod", records[name][0]["pod"])), 1)
+            self.assertEqual(self.events("Job", name, "SynergyRetries"), [])
+        self.assertIn("which does not start", self.synergy("explain", "job", "no-image"))
+        # It starts at last, and fails: that is another failure.
+        self.cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}})
+        records = self.await_records(**{"no-settings": 2})
+        self.assertEqual([record["category"] for record in records["no-settings"]], ["configuration", "command"])
+        self.assertEqual(len(records["no-image"]), 1)
+        self.cluster.delete("jobs", "no-image", "no-settings")
 
     def ask_for_larger_memory(self):
         """Creates jobs whose processes need more memory than a limit that Synergy chooses, by what
@@ -253,11 +222,6 @@ class FailuresOnNodesTest(unittest.TestCase):
         self.assertIn("of memory instead of", self.synergy("explain", "job", "greedy"))
         self.cluster.delete("jobs", "greedy", "written")
         self.cluster.delete("trainingprofiles", MEASURED)
-
-    def nodes_of(self, name):
-        """Returns the nodes to which the Job's pods went."""
-        pods = self.cluster.get("pods", labelSelector=f"job-name={name}")["items"]
-        return {pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"]}
 
     def test_a_job_is_tried_again_on_another_node_where_that_is_asked_for(self):
         lost = job("lost", LOST, retries=6)

@@ -5,12 +5,9 @@ import contextlib
 import json
 import os
 import pathlib
-import socket
-import socketserver
 import ssl
 import subprocess
 import tempfile
-import threading
 import unittest
 import urllib.error
 import urllib.request
@@ -18,6 +15,7 @@ import urllib.request
 import failures
 from cluster import GPU, wait_for
 from fungible import NODE, FungibleTest, pod
+from proxy import Proxy
 
 
 SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
@@ -86,43 +84,6 @@ class SharedPage:
         self.process.terminate()
         self.process.wait()
         self.process.stdout.close()
-
-
-class Proxy:
-    """A proxy that connects to any server and records which."""
-
-    def __init__(self):
-        self.asked = []
-        proxy = self
-
-        class Handler(socketserver.StreamRequestHandler):
-            def handle(self):
-                request = self.rfile.readline().decode().split()
-                while self.rfile.readline().strip():
-                    pass
-                proxy.asked.append(request[:2])
-                host, port = request[1].rsplit(":", 1)
-                with socket.create_connection((host, int(port))) as server:
-                    self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
-                    onward = threading.Thread(target=self.pass_on, args=(server, self.connection))
-                    onward.start()
-                    self.pass_on(self.connection, server)
-                    onward.join()
-
-            @staticmethod
-            def pass_on(source, target):
-                with contextlib.suppress(OSError):
-                    while data := source.recv(65536):
-                        target.sendall(data)
-                    target.shutdown(socket.SHUT_WR)
-
-        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever).start()
-        self.url = f"http://me:pa55word@127.0.0.1:{self.server.server_address[1]}"
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class CommandLineTest(FungibleTest):
@@ -416,7 +377,7 @@ class CommandLineTest(FungibleTest):
             self.assertEqual(page.ask(path, admin)[0], 200, path)
         code, explained = page.ask("explain?namespace=default&name=fast", trainer)
         self.assertEqual(code, 200)
-        self.assertIn("no data on nodes: ", explained)
+        self.assertIn("nodes are not shown: ", explained)
         self.cluster.delete("rolebinding", "trainer")
         wait_for("what the trainer may no longer see to be refused",
                  lambda: page.ask("state?namespace=default", trainer)[0] == 403)
@@ -433,7 +394,7 @@ class CommandLineTest(FungibleTest):
         done = self.synergy("explain", "pod", "fast", kubeconfig=kubeconfig)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(100 %)", done.stdout)
-        self.assertIn("Note: no data on nodes: ", done.stdout)
+        self.assertIn("Note: nodes are not shown: ", done.stdout)
         refused = self.synergy("top", "nodes", kubeconfig=kubeconfig)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("cannot list resource", refused.stderr)

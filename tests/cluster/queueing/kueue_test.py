@@ -426,7 +426,7 @@ class KueueTest(queues.QueueTest):
         time.sleep(REAL_ROUND - time.time() % REAL_ROUND)
         created = time.time()
         folder = self.train(**work)
-        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work), 240)
+        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work))
         histories = [turns.runs(folder, name) for name in work]
         for history in histories:
             self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
@@ -460,7 +460,7 @@ class KueueTest(queues.QueueTest):
         self.await_ordered("real", 3)
         self.by_a_round("real", "the short one to have its turn",
                         lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
-        wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
+        wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]))
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
         # The short training's log also shows it.
         again = wait_for("the event", lambda: [int(count) for message in self.cluster.events("short")

@@ -59,7 +59,7 @@ class OptimusTest(queues.QueueTest):
                 if not item["spec"]["suspend"] and count[name] == item["spec"]["parallelism"]}
 
     def await_workers(self, **expected):
-        wait_for(f"workers {expected}", lambda: self.running() == expected, 90)
+        wait_for(f"workers {expected}", lambda: self.running() == expected)
 
     def test_an_arrival_gets_workers_and_a_stopped_job_stays_stopped(self):
         self.order("simulated", "fifo", workers="Elastic")
@@ -146,7 +146,7 @@ class OptimusTest(queues.QueueTest):
         with elastic.Watcher(self.cluster, "real") as watcher:
             self.create(queues.round_policy("real", "fifo", REAL_ROUND, cost=RESTART, workers="Elastic"),
                         *(training(name, work[name], folder) for name in "ab"))
-            wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2, 90)
+            wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2)
             self.create(training("c", work["c"], folder))
             times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 420)
         print(f"completion times {times}; workers: {dict(watcher.sizes)}", flush=True)

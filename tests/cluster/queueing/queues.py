@@ -220,7 +220,7 @@ class QueueTest(unittest.TestCase):
                 self.begin_round(queue)
                 begun = time.monotonic()
             return found
-        return wait_for(what, passed, 120)
+        return wait_for(what, passed)
 
     def workloads(self, queue):
         """Returns job -> Workload, for the Workloads in that queue."""

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
+import failing
 import failures
 import names
 import trainers
@@ -99,6 +100,31 @@ class RealJobsTest(unittest.TestCase):
         for each in found.values():
             self.assertEqual(each["total"], ITERATIONS, each)
         return found
+
+    def fails_by_its_program(self, item):
+        """Checks that the failure of a job is found in the log of its pod without GPUs."""
+        kind, name = item["kind"].lower(), item["metadata"]["name"]
+        self.addCleanup(self.cluster.delete, kind, name, wait=True)
+        self.cluster.create(item)
+        record = wait_for("its failure", lambda: failing.records_of(self.cluster).get(name), LONG)[0]
+        self.assertEqual((record["category"], record["cause"], record["owner"]["kind"]),
+                         ("import", "user", item["kind"]), record)
+        self.assertIn("No module named 'apex'", record["evidence"])
+
+    def test_the_launcher_of_an_mpijob_shows_why_it_failed(self):
+        broken = mpi_job("broken")
+        launcher = broken["spec"]["mpiReplicaSpecs"]["Launcher"]
+        launcher["restartPolicy"] = "Never"
+        launcher["template"]["spec"]["containers"][0]["command"] = [
+            "mpirun", "--allow-run-as-root", "python3", "-c", "import apex"]
+        broken["spec"]["runPolicy"] = {"backoffLimit": 0}
+        self.fails_by_its_program(broken)
+
+    def test_the_submitter_of_a_rayjob_shows_why_it_failed(self):
+        broken = ray_job("broken-ray")
+        broken["spec"] |= {"entrypoint": "python3 -c 'import apex'", "backoffLimit": 0,
+                           "submitterConfig": {"backoffLimit": 0}}
+        self.fails_by_its_program(broken)
 
     def test_workers_of_open_mpi_are_a_gang_with_progress(self):
         self.trains(mpi_job("bert"), "training.kubeflow.org/job-role=worker")

@@ -53,8 +53,8 @@ class GangPreemptionTest(ClusterTest):
     def bound(self, prefix):
         return {name for name in self.cluster.bound() if name.startswith(prefix)}
 
-    def run_whole(self, name, seconds=120):
-        wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE, seconds)
+    def run_whole(self, name):
+        wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE)
 
     def low_job(self):
         """Returns a gang of priority 0. Its Job replaces evicted pods."""
@@ -72,7 +72,7 @@ class GangPreemptionTest(ClusterTest):
             if high and low:
                 mixed.append((low, high))
             return high == SIZE
-        wait_for("the gang of higher priority to run whole", whole, 120)
+        wait_for("the gang of higher priority to run whole", whole)
         self.assertEqual(mixed, [], "pods of both are bound")
         self.assertFalse(evicted & set(self.cluster.pods()), "the other gang went as a whole")
         wait_for("an event for the evicted pods", lambda: any(
@@ -107,7 +107,7 @@ class GangPreemptionTest(ClusterTest):
                             *[pod(f"low-{number}", 1, "1", "10G", **on(self.node)) for number in range(6)])
         wait_for("the node to be full", lambda: len(self.cluster.bound()) == 7)
         self.cluster.create(*gang("half", 4, **on(self.node), **URGENT))
-        wait_for("the gang to run", lambda: len(self.bound("half-")) == 4, 120)
+        wait_for("the gang to run", lambda: len(self.bound("half-")) == 4)
         self.assertIn("single", self.cluster.bound())
         self.assertEqual(len(self.bound("low-")), 2)
 
@@ -134,14 +134,14 @@ class GangPreemptionTest(ClusterTest):
     def test_a_controller_killed_in_the_middle_holds_nothing_for_ever(self):
         low = self.low_job()
         self.cluster.create(*gang("last", **on(self.node), **URGENT))
-        wait_for("the first to be evicted", lambda: low - set(self.cluster.pods()), 120)
+        wait_for("the first to be evicted", lambda: low - set(self.cluster.pods()))
         self.cluster.script("restart", "synergy-controller", "KILL")
-        self.run_whole("last", 240)
+        self.run_whole("last")
         self.assertEqual(self.bound("low-"), set())
         held = lambda: [name for name, each in self.cluster.pods().items()
                         if "synergy.io/hold" in each["metadata"].get("annotations", {})
                         and not each["spec"].get("nodeName")]
-        wait_for("no place to be kept", lambda: not held(), 90)
+        wait_for("no place to be kept", lambda: not held())
 
 
 if __name__ == "__main__":

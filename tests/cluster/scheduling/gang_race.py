@@ -51,7 +51,7 @@ class GangRace:
     def delete_gang(self, name):
         self.delete(*[pod_name for pod_name in self.cluster.pods() if pod_name.startswith(name + "-")])
 
-    def one_alone(self, names, seconds=120):
+    def one_alone(self, names):
         """Waits until one of the gangs runs whole. At no moment may parts of both run."""
         def whole():
             counts = self.runs(*names)
@@ -59,7 +59,7 @@ class GangRace:
             if sum(count > 0 for count in counts) > 1:
                 raise AssertionError(f"{names}: {counts} are bound")
             return next((name for name, count in zip(names, counts) if count == SIZE), None)
-        return wait_for(f"one of {names} to run whole", whole, seconds)
+        return wait_for(f"one of {names} to run whole", whole)
 
     def lose_one(self, gangs):
         """Deletes a member of one of the gangs, in whatever state it is, and creates another."""

@@ -71,7 +71,7 @@ class GangsTest(OneNodeTest):
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"synergy.io/gang": "apart"}}, "topologyKey": "kubernetes.io/hostname"}]}}
         self.cluster.create(*gang("apart", size=3, affinity=apart))
-        wait_for("all to run", lambda: self.runs("apart") == [3], 60)
+        wait_for("all to run", lambda: self.runs("apart") == [3])
         self.assertEqual(len(set(self.cluster.bound().values())), 3)
 
     def test_members_with_one_host_port_and_one_node_do_not_run(self):
@@ -90,7 +90,7 @@ class GangsTest(OneNodeTest):
         pods[0]["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] = "0"
         pods[0]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "0"
         self.cluster.create(*pods)
-        wait_for("all to run", lambda: self.runs("mpi") == [3], 60)
+        wait_for("all to run", lambda: self.runs("mpi") == [3])
 
     def test_labels_without_sense_are_an_event(self):
         pods = gang("odd", members=1)
@@ -217,7 +217,7 @@ class GangsTest(OneNodeTest):
             self.delete(name)
             return None
         # The extender uses the controller's answer for two seconds.
-        name = wait_for("a pod to be of no gang", alone, 30)
+        name = wait_for("a pod to be of no gang", alone)
         self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain(name))
 
     def end_badly(self, name):

@@ -52,14 +52,14 @@ class MovesTest(ClusterTest):
                 self.cluster.called("PATCH", path + "/status", {"status": {"phase": "Failed"}}, MERGE_PATCH,
                                     absent=True)
 
-    def await_that(self, what, check, seconds=120):
+    def await_that(self, what, check, seconds=300):
         """Waits for that, with kubelets that end evicted pods."""
         def checked():
             self.end_evicted()
             return check()
         return wait_for(what, checked, seconds)
 
-    def await_bound(self, *prefixes, seconds=120):
+    def await_bound(self, *prefixes, seconds=300):
         self.await_that(f"{prefixes} to be bound", lambda: all(self.node_of(prefix) for prefix in prefixes), seconds)
 
     def node_of(self, prefix):

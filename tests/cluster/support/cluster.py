@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 GPU = "nvidia.com/gpu"
 
 
-def wait_for(what, check, seconds=120):
+def wait_for(what, check, seconds=300):
     """Calls `check` until it returns something true, and returns that. `seconds` only limits how
     long a failing test waits.
 
@@ -301,10 +301,10 @@ class Extender:
         self.recording = recording
         self.process = None
         self.log = open(cluster.folder / "extender.log", "ab")
+        self.kubeconfig = cluster.state / "synergy-extender.kubeconfig"
 
     def start(self, ready=True):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-extender"
-        kubeconfig = self.cluster.state / "synergy-extender.kubeconfig"
         config = self.cluster.folder / "extender.yaml"
         settings = "" if self.shipped else "nodeHeadroom: {cpu: 0, memory: 0}\n"
         if self.shadow:
@@ -313,7 +313,7 @@ class Extender:
         if self.recording:
             settings += f"recordFile: {self.recording}\n"
         config.write_text(settings, encoding="utf-8")
-        command = [str(program), "--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.cluster.port}",
+        command = [str(program), "--kubeconfig", str(self.kubeconfig), "--listen", f"127.0.0.1:{self.cluster.port}",
                    "--log-level", "debug", "--config", str(config)]
         self.process = subprocess.Popen(command, stderr=self.log)
         if ready:

@@ -1,5 +1,5 @@
 """Prints how long each cluster test takes. When a test fails, saves the cluster's state at that
-moment: one folder for each failure, in $SYNERGY_FAILURES."""
+moment, in a folder of its own in $SYNERGY_FAILURES, and prints a summary of it."""
 
 import os
 import pathlib
@@ -9,7 +9,9 @@ import time
 import unittest
 
 LINES = 300  # lines of a log
+FEW, WIDTH = 12, 200  # lines of each part of a summary, and their characters
 SECONDS = 30  # seconds for each query
+TROUBLE = re.compile(r"level=(warn|error)|^[EF]\d{4}")  # in lines of logs
 
 
 def write(folder, name, make):
@@ -26,9 +28,36 @@ def end_of(log):
     return "".join(log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)[-LINES:])
 
 
+def few(title, lines):
+    return "".join(f"{line[:WIDTH]}\n" for line in [f"-- {title}", *lines[-FEW:]])
+
+
+def of_pod(item):
+    """Returns a line on a pod: what it waits for, and the annotations by which Synergy has a part
+    in that."""
+    status, metadata = item["status"], item["metadata"]
+    reasons = [f"{each['reason']}: {each.get('message', '')}" for each in status.get("conditions", [])
+               if each["status"] == "False" and each.get("reason")]
+    reasons += [f"{kind}: {each['state'][kind].get('reason', '')}" for each in status.get("containerStatuses", [])
+                for kind in ("waiting", "terminated") if kind in each.get("state", {})]
+    ours = {name: text[:60] for name, text in metadata.get("annotations", {}).items() if name.startswith("synergy.io/")}
+    deleted = " deleted" if "deletionTimestamp" in metadata else ""
+    return (f"{metadata['namespace']}/{metadata['name']} {status.get('phase')}{deleted} on "
+            f"{item['spec'].get('nodeName', 'no node')}; {'; '.join(reasons)} {ours or ''}")
+
+
+def summary(cluster, events, logs):
+    """Returns what is most likely to show the cause of a failure, in a few lines."""
+    pods = sorted(cluster.get("pods")["items"], key=lambda item: item["status"].get("phase") != "Running")
+    parts = [few("pods", [of_pod(item) for item in pods]), few("events", events.splitlines())]
+    parts += [few(log.name, [line for line in end_of(log).splitlines() if TROUBLE.search(line)])
+              for log in logs if re.match(r"synergy-|extender|kueue|kube-scheduler", log.name)]
+    return "".join(part for part in parts if part.count("\n") > 1)
+
+
 def keep(cluster, folder):
     """Saves events, objects, the ends of all logs, and what `kubectl synergy` explains about pods
-    that do not run."""
+    that do not run. Returns a summary."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def asked(*command):
@@ -53,6 +82,9 @@ def keep(cluster, folder):
     logs = [*cluster.state.glob("logs/*.log"), *cluster.folder.glob("*.log")]
     for log in logs:
         write(folder, log.name, lambda log=log: end_of(log))
+    events = (folder / "events.txt").read_text(encoding="utf-8")
+    write(folder, "summary.txt", lambda: summary(cluster, events, logs))
+    return (folder / "summary.txt").read_text(encoding="utf-8")
 
 
 class Result(unittest.TextTestResult):
@@ -73,7 +105,7 @@ class Result(unittest.TextTestResult):
         cluster = getattr(test, "cluster", None) or getattr(getattr(test, "test_case", None), "cluster", None)
         if folder and cluster and error:
             name = re.sub(r"\W+", "-", test.id().removeprefix("__main__.")).strip("-")
-            keep(cluster, pathlib.Path(folder) / name)
+            self.stream.writeln(keep(cluster, pathlib.Path(folder) / name))
             self.stream.writeln(f"the cluster's state: {folder}/{name}")
 
     def addError(self, test, err):

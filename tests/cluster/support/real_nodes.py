@@ -73,4 +73,4 @@ def await_rest(cluster):
         pods, after = look()
         return pods if after and after == before else None
 
-    return wait_for("all trainers to run and to have what they ask for", same_for_some_time, 120)
+    return wait_for("all trainers to run and to have what they ask for", same_for_some_time)

@@ -244,7 +244,7 @@ def burstable_total(cluster, names, where=None):
     for name, node in (where or {}).items():
         pods[name]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
     cluster.create(*pods.values())
-    wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
+    wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()))
     time.sleep(10)
     since = time.time()
     time.sleep(15)

@@ -42,7 +42,7 @@ def train(cluster, seconds, reference):
     (folder / "ranks").unlink(missing_ok=True)
     cluster.create(*(pod(rank, node, folder) for rank, node in enumerate(NODES)))
     wait_for("both ranks to run",
-             lambda: len(cluster.pods()) == len(NODES) and all(map(trainers.is_running, cluster.pods().values())), 120)
+             lambda: len(cluster.pods()) == len(NODES) and all(map(trainers.is_running, cluster.pods().values())))
     began, floors = time.time(), blind.Floors(cluster)
     while time.time() - began < seconds:
         floors.look()

@@ -210,7 +210,7 @@ def train(cluster, kinds, seconds, least=0, reference=None):
     """Creates one trainer of each kind and watches them for `least` seconds and until all are
     concluded. Returns the facts, and seconds below a floor."""
     cluster.create(*(pod(name, odd) for name, odd in kinds.items()))
-    wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
+    wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()))
     began, concluded = time.time(), {}
     floors = blind.Floors(cluster)
     while time.time() - began < seconds:

@@ -32,7 +32,7 @@ class Reference:
         wait_for("the namespace's account", lambda: cluster.called("GET", account, absent=True))
         cluster.create(*pods)
         wait_for("the reference to run",
-                 lambda: all(map(trainers.is_running, cluster.get("pods", namespace=NAMESPACE)["items"])), 120)
+                 lambda: all(map(trainers.is_running, cluster.get("pods", namespace=NAMESPACE)["items"])))
         cluster.patch("node", node, {"spec": {"unschedulable": True}})
         wait_for("the reference to tell how fast it is", lambda: all(
             len(lines) > 2 for lines in (trainers.iterations(cluster, NAMESPACE) or {"": ()}).values()))

@@ -210,7 +210,7 @@ class TunerTest(FungibleTest):
         for member in members:
             member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "10"})
         self.cluster.create(*members)
-        wait_for("all of it to run", lambda: all(self.phase(f"g{i}") == "Running" for i in range(10)), 60)
+        wait_for("all of it to run", lambda: all(self.phase(f"g{i}") == "Running" for i in range(10)))
         for node in nodes:
             on_it = [item for item in self.cluster.pods().values() if item["spec"]["nodeName"] == node]
             self.assertLessEqual(sum(cores(item) for item in on_it), ALLOCATABLE)

@@ -97,6 +97,7 @@ class TurnsTest(ClusterTest):
             node["status"][amounts][TURNS] = "4"
         cluster.create(node)
         cls.addClassCleanup(cluster.delete, "nodes", NODE, wait=True)
+        cls.addClassCleanup(cluster.delete, "trainingprofiles")
         cls.agent = cls.enterClassContext(StandInAgent(cluster, NODE))
         super().setUpClass()
         cls.enterClassContext(cluster.controller(progress=cls.agent.settings(),
@@ -186,9 +187,18 @@ class TurnsTest(ClusterTest):
     def events_of(self, name, text):
         return [message for message in self.cluster.events(name) if text in message]
 
+    def records(self):
+        """Returns the only result of packs of each workload."""
+        profiles = self.cluster.get("trainingprofiles")["items"]
+        return {profile["spec"]["workload"]: profile["status"]["packing"][0]
+                for profile in profiles if profile.get("status", {}).get("packing")}
+
     @tiers.long
     def test_a_good_pair_is_kept_packed_and_a_bad_one_undone(self):
-        self.cluster.create(*[pod(name, **{"synergy.io/packing": "true"}) for name in "abcd"])
+        pods = [pod(name, **{"synergy.io/packing": "true"}) for name in "abcd"]
+        for each in pods:  # with the same command they would be one workload
+            each["metadata"]["labels"] = {"synergy.io/workload": "of-" + each["metadata"]["name"]}
+        self.cluster.create(*pods)
         wait_for("the pods to be bound", lambda: set("abcd") <= set(self.cluster.bound()))
         pairs = {("a", "b"): (0.8, 0.7), ("c", "d"): (0.4, 0.4)}
         begun, ended = {}, {}
@@ -202,9 +212,22 @@ class TurnsTest(ClusterTest):
                     ended.setdefault(one, time.monotonic())
             return "c" in ended and self.events_of("a", "keeps running")
 
+        def outcome(name):
+            return self.cluster.controller_metric(f'synergy_turns_packs_total{{outcome="{name}"}}')
+
         with Trainers(self, pairs).running():
             wait_for("both results", looked, seconds=900)
             self.await_renewal()
+            counts = {name: outcome(name) for name in ("tried", "kept", "refused")}
+            wait_for("the results in four profiles", lambda: len(self.records()) == 4)
+            records = self.records()
+            # A new leader knows them: the good pair is packed without a trial, the bad one rests.
+            self.cluster.script("restart", "synergy-controller", "KILL")
+            wait_for("the good pair to be packed again", lambda: outcome("reused") == 1, seconds=300)
+            wait_for("its turns", lambda: (self.turn("a") or {}).get("beside") == self.uids("b")[0])
+            self.assertEqual(outcome("tried"), 0)
+            self.assertEqual(self.turn("c")["with"], self.uids("d"))
+            self.assertEqual(self.records(), records)
         self.assertLess(ended["c"] - begun["c"], 180)
         self.assertNotIn("a", ended)
         self.assertRegex(self.events_of("a", "keeps running")[0], r"as default/b on its GPU: it has 0\.(7[5-9]|8[0-5])")
@@ -214,8 +237,12 @@ class TurnsTest(ClusterTest):
             self.assertIn(f"not at the same time as default/{other}", refusal)
             self.assertIn("tried again in 10 min", refusal)
             self.assertEqual(self.turn(name)["with"], self.uids(other))
-        for outcome, count in (("tried", 2), ("kept", 1), ("refused", 1)):
-            self.assertEqual(self.cluster.controller_metric(f'synergy_turns_packs_total{{outcome="{outcome}"}}'), count)
+        self.assertEqual(counts, {"tried": 2, "kept": 1, "refused": 1})
+        self.assertEqual({name: (one["with"], one["verdict"], one.get("refusals")) for name, one in records.items()},
+                         {"of-a": ("of-b", "Good", None), "of-b": ("of-a", "Good", None),
+                          "of-c": ("of-d", "Refused", 1), "of-d": ("of-c", "Refused", 1)})
+        self.assertAlmostEqual(records["of-a"]["speed"], 0.8, delta=0.05)
+        self.assertAlmostEqual(records["of-b"]["speed"], 0.7, delta=0.05)
 
     def test_pods_that_did_not_opt_in_are_not_packed(self):
         self.start("a", "b")
