@@ -150,7 +150,7 @@ part() {
 
 run_gate() {
   local log=build/beside.log
-  rm -rf "$FAILURES"
+  rm -rf "$FAILURES" build/*/results.xml
   part lint run_part lint
   part build build release
   ((${#failed[@]} == 0)) || return 0
@@ -206,11 +206,13 @@ run_stressed() {
 
 tell_failures() {
   local file
-  [[ -d $FAILURES ]] || return 0
   for file in "$FAILURES"/*/summary.txt; do
     [[ -e $file ]] || continue
     say "== $file"
     cat "$file" >&2
+  done
+  for file in build/*/results.xml; do
+    [[ ! -e $file ]] || python3 tests/results.py failed "$file" >&2
   done
 }
 

@@ -1,6 +1,7 @@
 """Reads the output of `ctest --output-junit FILE`.
 
   results.py costs FILE...       prints a table of the most expensive tests, for docs/internals/test-cluster.md
+  results.py failed FILE...      prints the last lines of each failed test
   results.py count PASSES FILE   records in the file PASSES how often each test has passed in a row;
                                  lists those that failed
   results.py left PASSES TIMES   lists the tests that have not yet passed so often in a row
@@ -15,6 +16,7 @@ import xml.etree.ElementTree
 
 COST = re.compile(r"^cost: ([\d.]+) s, ([\d.]+) s of CPU$", re.M)  # printed by cost.py
 SHOWN = 5.0  # seconds; the table has the sum of cheaper tests
+LAST, WIDTH = 25, 200  # lines of a failed test, and their characters
 
 
 class Outcome(typing.NamedTuple):
@@ -22,6 +24,7 @@ class Outcome(typing.NamedTuple):
     passed: bool
     wall: float  # seconds
     cpu: typing.Optional[float]  # seconds; None: not measured
+    output: str
 
 
 def outcomes(file):
@@ -29,9 +32,10 @@ def outcomes(file):
     for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase"):
         if case.get("status") == "disabled":
             continue
-        cost = COST.findall(case.findtext("system-out") or "")
+        output = case.findtext("system-out") or ""
+        cost = COST.findall(output)
         yield Outcome(case.get("name"), case.get("status") == "run", float(case.get("time")),
-                      float(cost[-1][1]) if cost else None)
+                      float(cost[-1][1]) if cost else None, output)
 
 
 def table(found):
@@ -47,6 +51,16 @@ def table(found):
     return "\n".join(["| test | wall time, s | CPU, s |", "| --- | --- | --- |", *rows])
 
 
+def ends(found):
+    """Returns the last lines of each failed test."""
+    lines = []
+    for one in found:
+        if not one.passed:
+            lines.append(f"== {one.name} failed after {one.wall:.0f} s")
+            lines += [line[:WIDTH] for line in one.output.splitlines()[-LAST:]]
+    return "\n".join(lines)
+
+
 def counted(passes, found):
     """Counts how often each test has passed in a row; a failure resets the count."""
     return passes | {one.name: passes.get(one.name, 0) + 1 if one.passed else 0 for one in found}
@@ -56,6 +70,9 @@ def main(arguments):
     command, *files = arguments
     if command == "costs":
         print(table([one for file in files for one in outcomes(file)]))
+        return 0
+    if command == "failed":
+        print(ends([one for file in files for one in outcomes(file)]))
         return 0
     state = pathlib.Path(files[0])
     passes = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}

@@ -20,7 +20,9 @@ JUNIT = """<testsuite>
 cost: 20.3 s, 3.25 s of CPU
 </system-out></testcase>
 <testcase name="cheap" time="0.5" status="run"><system-out/></testcase>
-<testcase name="broken" time="7" status="fail"><system-out/></testcase>
+<testcase name="broken" time="7" status="fail"><system-out>first
+last
+</system-out></testcase>
 <testcase name="unstarted" time="0" status="notrun"><system-out/></testcase>
 <testcase name="off" time="0" status="disabled"><system-out/></testcase>
 </testsuite>"""
@@ -84,6 +86,10 @@ class ResultsTest(unittest.TestCase):
     def test_the_table_has_the_dearest_first(self):
         self.assertEqual(results.table(results.outcomes(self.file)).splitlines()[2:],
                          ["| dear | 20 | 3 |", "| broken | 7 |  |", "| 2 others | 0 | 0 |", "| all 4 | 28 | 3 |"])
+
+    def test_the_end_of_each_failed_test_is_shown(self):
+        self.assertEqual(results.ends(results.outcomes(self.file)).splitlines(),
+                         ["== broken failed after 7 s", "first", "last", "== unstarted failed after 0 s"])
 
     def test_a_failure_begins_anew(self):
         passes = {"dear": 4, "broken": 4, "other": 9}

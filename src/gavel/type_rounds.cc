@@ -155,7 +155,7 @@ std::vector<GavelPick> TypeRounds::Pick(std::span<const TypedJob> jobs,
   for (const TypedJob& job : jobs) {
     by_name.emplace(job.name, &job);
     any_runs |= job.on.has_value();
-    if (!job.stays || !job.on) continue;
+    if (!job.on || !(job.stays || (!begins && !decided_))) continue;
     std::erase_if(kept, [&](const GavelPick& pick) { return pick.job == job.name; });
     kept.push_back({job.name, *job.on, {}});
   }
@@ -203,6 +203,7 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
     if (!solved) return Fail(solved.error());
   }
   picks_ = Pick(jobs, gpus, begins);
+  decided_ = true;
   return picks_;
 }
 

@@ -68,9 +68,10 @@ class TypeRounds {
 
   // Returns the jobs that have GPUs from now on, by type. `jobs`: all present jobs, in order of
   // arrival; jobs that it omits have ended. `gpus` and `prices` are per type; empty prices are
-  // unknown. `begins`: whether a round begins. If not, every job keeps its type and free GPUs go to
-  // jobs without any; the policy is asked only if it gives whole types, or if its last answer
-  // includes none of these jobs.
+  // unknown. `begins`: whether a round begins. If not, every job keeps the type of the previous
+  // decision, or, in the first decision, the type on which it runs; free GPUs go to jobs without
+  // any. The policy is then asked only if it gives whole types, or if its last answer includes none
+  // of these jobs.
   Result<std::vector<GavelPick>> Decide(std::span<const TypedJob> jobs,
                                         const std::vector<double>& gpus,
                                         const std::vector<double>& prices, bool begins, double now);
@@ -111,6 +112,7 @@ class TypeRounds {
   std::vector<size_t> solved_types_;  // types with GPUs
   std::set<std::string> solved_;      // the jobs of the last solve
   std::set<std::string> missed_;
+  bool decided_ = false;
   std::vector<GavelPick> picks_;
 };
 

@@ -183,9 +183,6 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
 
   const double round = Seconds(policy.settings.round).count();
   double place = 0;
-  // The first decision after a start belongs to a round in progress, so no job loses its GPUs. The
-  // policy is still solved, because it has no result yet.
-  const bool first = !std::exchange(divided.begun, true);
   for (auto& [priority, jobs] : classes) {
     auto of_class = divided.classes.find(priority);
     if (of_class == divided.classes.end()) {
@@ -197,19 +194,11 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
       of_class = divided.classes.emplace(priority, *std::move(made)).first;
     }
     std::vector<double> here = free;
-    if (first) {
-      for (TypedJob& job : jobs) {
-        if (!job.on || job.stays) continue;
-        job.stays = true;
-        free[*job.on] -= job.gpus;
-      }
-      here = free;
-    }
     for (const TypedJob& job : jobs) {
       if (job.stays) here[*job.on] += job.gpus;
     }
     for (double& each : here) each = std::max(each, 0.0);
-    const auto picks = of_class->second.Decide(jobs, here, prices, begins || first,
+    const auto picks = of_class->second.Decide(jobs, here, prices, begins,
                                                Seconds(at.now.time_since_epoch()).count());
     if (!picks) return Fail(picks.error());
     std::map<std::string_view, const TypedJob*> by_name;

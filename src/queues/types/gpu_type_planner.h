@@ -50,7 +50,6 @@ class GpuTypePlanner final : public TypeChooser {
   struct Divided {
     std::vector<std::string> types;
     std::map<int64_t, TypeRounds, std::greater<>> classes;  // by priority, the highest first
-    bool begun = false;
   };
   struct Kept {
     std::optional<double> steps_left;  // in the unit of its speeds times seconds

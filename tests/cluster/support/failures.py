@@ -4,6 +4,7 @@ moment, in a folder of its own in $SYNERGY_FAILURES, and prints a summary of it.
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -11,7 +12,9 @@ import unittest
 LINES = 300  # lines of a log
 FEW, WIDTH = 12, 200  # lines of each part of a summary, and their characters
 SECONDS = 30  # seconds for each query
-TROUBLE = re.compile(r"level=(warn|error)|^[EF]\d{4}")  # in lines of logs
+# Seconds for a program of tests: less than CTest's limit, at which nothing could be saved.
+LONGEST = 2200
+TROUBLE = re.compile(r"level=(warn|error)|^[EF]\d{4}|msg=\"?(no longer )?leader")  # in lines of logs
 
 
 def write(folder, name, make):
@@ -91,6 +94,7 @@ class Result(unittest.TextTestResult):
     """Saves the cluster's state before clean-ups change it."""
 
     started = 0.0  # the running test
+    is_late = False  # the program takes longer than LONGEST
 
     def startTest(self, test):
         super().startTest(test)
@@ -101,6 +105,8 @@ class Result(unittest.TextTestResult):
         super().stopTest(test)
 
     def keep(self, test, error):
+        if Result.is_late:
+            self.stop()
         folder = os.environ.get("SYNERGY_FAILURES")
         cluster = getattr(test, "cluster", None) or getattr(getattr(test, "test_case", None), "cluster", None)
         if folder and cluster and error:
@@ -125,6 +131,14 @@ class Runner(unittest.TextTestRunner):
     resultclass = Result
 
 
+def give_up(*_):
+    Result.is_late = True
+    raise RuntimeError(f"the tests of this file take more than {LONGEST} s; the traceback shows where they are")
+
+
 def main(**options):
-    """Runs the tests as unittest.main does, for tests that have a `cluster`."""
+    """Runs the tests as unittest.main does, for tests that have a `cluster`. The test that runs
+    after LONGEST fails, and is the last one."""
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(LONGEST)
     unittest.main(testRunner=Runner, verbosity=2, **options)

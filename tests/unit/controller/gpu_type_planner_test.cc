@@ -14,6 +14,7 @@ namespace synergy::controller {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -83,6 +84,19 @@ TEST_F(GpuTypePlannerTest, AHigherClassGoesFirst) {
   ASSERT_TRUE(Decide());
   EXPECT_THAT(Turns(), ElementsAre("a P100", "b V100"));
   EXPECT_LT(turns.Of("b")->place, turns.Of("a")->place);
+}
+
+// The policy is asked again only after 6.4 rounds. So its first answer must not depend on where the
+// jobs run when another replica begins to lead.
+TEST_F(GpuTypePlannerTest, AfterAChangeOfLeaderTheNextRoundPutsEachJobWhereItIsWorthMost) {
+  HaveThreeTypes();
+  AddRunning("a", "flat", "V100");
+  AddRunning("b", "flat", "P100");
+  AddRunning("c", "steep", "K80");
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a V100", "b P100", "c K80"));
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(Turns(), Contains("c V100"));
 }
 
 TEST_F(GpuTypePlannerTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {

@@ -9,6 +9,8 @@
 namespace synergy::testing {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -111,6 +113,20 @@ TEST_F(TypeRoundsTest, FreeGpusWithinARoundGoToWaitingJobs) {
   now_ += 10;
   EXPECT_THAT(Decide({Job("b", {4, 3}), Job("c", {9, 1})}, false),
               UnorderedElementsAre(GavelPick{"c", kFast}, GavelPick{"b", kSlow}));
+}
+
+TEST_F(TypeRoundsTest, TheFirstDecisionWithinARoundMovesNothingAndTheNextRoundFollowsThePolicy) {
+  Use("gavel-las", 30);
+  std::vector<TypedJob> jobs = {Job("a", {2, 1.9}), Job("b", {4, 1}), Job("c", {4, 1})};
+  jobs[0].on = kFast;
+  jobs[1].on = kSlow;
+  EXPECT_THAT(Decide(jobs, false),
+              UnorderedElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
+  now_ += 10;
+  EXPECT_THAT(Decide(jobs, false),
+              UnorderedElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
+  now_ += 10;
+  EXPECT_THAT(Decide(jobs), Contains(AnyOf(GavelPick{"b", kFast}, GavelPick{"c", kFast})));
 }
 
 TEST_F(TypeRoundsTest, NoJobOvertakesABlockedFifoQueueWithinARound) {
