@@ -125,15 +125,19 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
     }
   }
   Forget(now);
-  const wire::GangSize before = std::exchange(answers_[key], {}).gang;
+  const Answer before = std::exchange(answers_[key], {});
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
+  // Other pods of the gang may have got this size a moment ago.
+  if (!answer.failure.empty() && before.gang.size > 1 && now < before.until + kFailed)
+    answer = {.done = true, .gang = before.gang, .failure = {}, .until = answer.until};
   // An owner's first pods got this size from this process, so the gang has not begun without it. A
   // RayCluster is an exception: it counts only running workers, and when they run, the gang has all
   // its members.
   const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
-  if (counts_at_once && before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
+  if (counts_at_once && before.gang.size == answer.gang.size && !before.gang.begun)
+    answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;
   answers_[key] = answer;
   answered_.notify_all();

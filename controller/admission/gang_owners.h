@@ -6,9 +6,9 @@
 //
 // A size that was read is valid for two seconds, because a suspended Job may be changed before it
 // is resumed. It is never valid for another owner with the same name that is created meanwhile. If
-// the owner cannot be read, the gang has the size recorded on its living members. Without living
-// members, pods that arrive within the next minute belong to no gang. Otherwise only some of them
-// might get a size, and wait forever for the others.
+// the owner cannot be read, the gang has the size that was read within the last minute, or the one
+// recorded on its living members. Without either, pods that arrive within the next minute belong to
+// no gang. Otherwise only some of them might get a size, and wait forever for the others.
 //
 // Pods created earlier (by another version, or while the controller was down) carry no size. So if
 // an owner already has pods and none of them is known to carry its size, its new pods get no gang.

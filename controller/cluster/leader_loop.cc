@@ -1,5 +1,6 @@
 #include "controller/cluster/leader_loop.h"
 
+#include <optional>
 #include <utility>
 
 namespace synergy::controller {
@@ -37,19 +38,25 @@ void LeaderLoop::Stop() {
 }
 
 void LeaderLoop::Run(const std::stop_token& stop) {
-  bool started = false;
+  bool acted = false;
+  std::optional<uint64_t> term;  // of the last start
   while (true) {
     const bool waited = wait_(stop);
     if (stop.stop_requested()) return;
     const bool may_act = task_.may_act();
-    if (started && !may_act) {
+    if (acted && !may_act) {
       task_.rest();
-      started = false;
+      acted = false;
     }
     const bool acts = may_act && task_.sees();
-    const bool starts = acts && !started;
-    if (starts) task_.start_over();
-    started |= starts;
+    bool starts = false;
+    if (acts) {
+      const auto present = task_.term ? std::optional(task_.term()) : std::nullopt;
+      starts = present ? present != term : !acted;
+      if (starts) task_.start_over();
+      term = present;
+      acted = true;
+    }
     if (acts && (starts || waited || task_.due())) task_.step(stop);
     task_.every_look(acts, stop);
   }

@@ -2,7 +2,7 @@
 
 // Runs a task on only one of several replicas. While this replica may act and sees what the task
 // needs, it starts the task over once, then steps repeatedly. A replica that may act again starts
-// over, because another one has acted meanwhile. While it only does not see, it makes no steps.
+// over if another one may have acted meanwhile. While it only does not see, it makes no steps.
 //
 //   Start -> wait -> may_act? sees? -> start_over or rest, if changed -> step -> every_look
 //             ^                                                                  |
@@ -12,6 +12,7 @@
 // thread may call Waker::Wake(). Failures: a step handles its own; the loop continues.
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -36,12 +37,14 @@ class Waker {
 };
 
 struct LeaderTask {
-  // Returns whether this replica is the leader, and all else whose loss makes the task start over.
+  // Returns whether this replica is the leader, and may change the cluster.
   std::function<bool()> may_act;
   // Returns whether this replica sees everything that a step needs.
   std::function<bool()> sees = [] { return true; };
-  // Runs before the first step, and before the first step after a period in which this replica was
-  // not allowed to act.
+  // Returns the number of this replica's present term as the leader. A task that has this continues
+  // after a pause within a term; one without it starts over after each pause.
+  std::function<uint64_t()> term = nullptr;
+  // Runs before the first step, and before the first step of each later term.
   std::function<void()> start_over = [] {};
   // Runs when this replica has acted and may no longer act; does not run at the end of the loop.
   std::function<void()> rest = [] {};

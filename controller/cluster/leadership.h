@@ -5,6 +5,7 @@
 //
 // Threading: any thread; call MayAct() only after WatchedCluster::Start().
 
+#include <cstdint>
 #include <memory>
 
 #include "config/controller_config.h"
@@ -30,6 +31,8 @@ class Leadership {
   bool IsLeader() const { return election_->IsLeader(); }
   // Returns when any replica was last known to lead; the clock's epoch if never.
   Instant LedLast() const { return election_->LedLast(); }
+  // Returns how many times this replica has begun to lead (kube::LeaderElection::Terms()).
+  uint64_t Terms() const { return election_->Terms(); }
   // Returns whether this replica leads, is ready, and has a valid certificate. Also sets the leader
   // gauge.
   bool MayAct() const;

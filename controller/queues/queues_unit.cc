@@ -62,7 +62,13 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
           config.type_patience, clock, log, metrics),
       kueue_watches_(*clients.any, reader, config.staleness_limit, clock, log),
       trainer_watches_(*clients.any, reader, config.staleness_limit, clock, log),
-      loop_({.may_act = [this] { return LookAtQueues(); },
+      loop_({.may_act =
+                 [this] {
+                   LookAtQueues();
+                   return leadership_.MayAct();
+                 },
+             .sees = [this] { return current_; },
+             .term = [this] { return leadership_.Terms(); },
              .start_over = [this] { controller_.StartOver(); },
              // The next leader reports them.
              .rest = [this] { metrics_.SetWorkloads({}); },
@@ -111,11 +117,9 @@ void QueuesUnit::StartWatches() {
   }
 }
 
-// Returns whether this replica may plan rounds.
-bool QueuesUnit::LookAtQueues() {
+void QueuesUnit::LookAtQueues() {
   current_ = kueue_watches_.Current();
   stores_.watches_train_jobs = trainer_watches_.Current();
-  return leadership_.MayAct() && current_;
 }
 
 void QueuesUnit::AnswerChecks(bool decided_here, const std::stop_token& stop) {

@@ -48,7 +48,7 @@ class QueuesUnit {
 
  private:
   void StartWatches();
-  bool LookAtQueues();
+  void LookAtQueues();
   void AnswerChecks(bool decided_here, const std::stop_token& stop);
 
   const config::ControllerConfig& config_;

@@ -1,6 +1,7 @@
 #include "kube/leader_election.h"
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -29,6 +30,7 @@ class LeaseElection final : public LeaderElection {
     return leads_until_.load() > clock_.Now().time_since_epoch().count();
   }
   Instant LedLast() const override { return Instant(Instant::duration(led_last_.load())); }
+  uint64_t Terms() const override { return terms_.load(); }
 
  private:
   void Run(const std::stop_token& stop) {
@@ -62,8 +64,9 @@ class LeaseElection final : public LeaderElection {
                        wire::WriteNewLease(options_.name, options_.identity,
                                            options_.lease_duration, clock_.WallNow()),
                        stop);
-      if (made) return true;
-      return Fail(made.error());
+      if (!made) return Fail(made.error());
+      ++terms_;
+      return true;
     }
     if (!answer) return Fail(answer.error());
     const Result<wire::Lease> lease = wire::ReadLease(*answer);
@@ -78,7 +81,10 @@ class LeaseElection final : public LeaderElection {
                       wire::WriteLeaseChange(*lease, options_.identity, options_.lease_duration,
                                              clock_.WallNow()),
                       stop);
-    if (taken) return true;
+    if (taken) {
+      if (!mine) ++terms_;
+      return true;
+    }
     if (taken.error().code == ErrorCode::kConflict) return false;
     return Fail(taken.error());
   }
@@ -116,6 +122,7 @@ class LeaseElection final : public LeaderElection {
   const std::string path_;
   std::atomic<Instant::rep> leads_until_{0};  // nanoseconds of the clock
   std::atomic<Instant::rep> led_last_{0};     // same unit
+  std::atomic<uint64_t> terms_{0};
 
   // Only the thread uses these.
   std::string seen_;

@@ -4,11 +4,12 @@
 // was not renewed for its duration, by the local clock; a leader that cannot renew in time stops
 // leading before another may start.
 //
-// Threading: its own thread makes all calls; any thread may call IsLeader(). Failures: every
+// Threading: its own thread makes all calls; any thread may read the state. Failures: every
 // failure is retried; meanwhile a leader keeps leading until its renewal is overdue. The destructor
 // releases the lease, so that a successor need not wait.
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -38,6 +39,9 @@ class LeaderElection {
   // Returns when any replica, including this one, was last known to lead; the clock's beginning if
   // never.
   virtual Instant LedLast() const = 0;
+  // Returns how many times this replica has taken the lease. While that stays the same, no other
+  // replica has led, even if this one could not renew the lease in time and did not lead meanwhile.
+  virtual uint64_t Terms() const = 0;
 };
 
 }  // namespace synergy::kube

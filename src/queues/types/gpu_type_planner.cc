@@ -140,6 +140,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
                                                  types[prices.size()], policy.settings.policy));
   }
   if (prices.size() < types.size()) prices.clear();
+  if (std::exchange(divided.policy, name) != name) divided.classes.clear();
 
   std::vector<double> free(types.size(), 0);
   for (size_t type = 0; type < types.size(); ++type) {

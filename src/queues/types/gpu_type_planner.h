@@ -49,6 +49,7 @@ class GpuTypePlanner final : public TypeChooser {
  private:
   struct Divided {
     std::vector<std::string> types;
+    std::string policy;                                     // type_policies.h
     std::map<int64_t, TypeRounds, std::greater<>> classes;  // by priority, the highest first
   };
   struct Kept {

@@ -203,6 +203,16 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
 }
 
+TEST_F(GangOwnersTest, PodsOfAGangHaveOneSizeThoughALaterReadFails) {
+  PutJob(4);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  server.FailNext("GET", kJob, 500);
+  for (int pod = 1; pod < 4; ++pod) {
+    clock.Advance(GangOwners::kGood);
+    EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  }
+}
+
 TEST_F(GangOwnersTest, AfterAFailedReadTheSizeOfLivingMembersGoes) {
   PutMember(4);
   server.FailNext("GET", kJob, 500);

@@ -99,6 +99,17 @@ TEST_F(GpuTypePlannerTest, AfterAChangeOfLeaderTheNextRoundPutsEachJobWhereItIsW
   EXPECT_THAT(Turns(), Contains("c V100"));
 }
 
+TEST_F(GpuTypePlannerTest, AChangedPolicyAppliesToTheJobsThatArePresent) {
+  HaveThreeTypes();
+  AddWaiting("a", "flat");
+  AddWaiting("b", "steep");
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(Turns(), Contains("b V100"));
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "fifo"; });
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(Turns(), Contains("a V100"));
+}
+
 TEST_F(GpuTypePlannerTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {
   HaveThreeTypes();
   AddRunning("a", "flat", "V100").described.left_alone = true;

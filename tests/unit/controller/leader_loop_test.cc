@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <semaphore>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -82,6 +84,29 @@ TEST_F(LeaderLoopTest, ALeaderStartsOverOnceAndStepsUntilItMayActNoMore) {
   EXPECT_THAT(AfterOnePeriod(), ElementsAre("follows"));
   may_act = true;
   EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  loop.Stop();
+}
+
+TEST_F(LeaderLoopTest, ATaskWithTermsContinuesAfterAPauseUnlessAnotherLedMeanwhile) {
+  uint64_t term = 1;
+  LeaderTask task = Task();
+  task.term = [&term] { return term; };
+  LeaderLoop loop(std::move(task), std::chrono::seconds(1), clock);
+  loop.Start();
+  may_act = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  may_act = false;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("rest", "follows"));
+  may_act = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("step", "leads"));
+  may_act = false;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("rest", "follows"));
+  term = 2;
+  may_act = true;
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  term = 3;  // too short a pause to be noticed
+  EXPECT_THAT(AfterOnePeriod(), ElementsAre("start over", "step", "leads"));
+  clock.AwaitSleepers(1);
   loop.Stop();
 }
 

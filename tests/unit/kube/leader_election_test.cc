@@ -18,6 +18,9 @@ using std::chrono::seconds;
 using synergy::testing::FakeApiServer;
 using synergy::testing::FakeClock;
 
+constexpr const char* kLease =
+    "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller";
+
 class LeaderElectionTest : public ::testing::Test {
  protected:
   LeaderElectionTest() { client_ = std::move(*ApiClient::Create(server_.access())); }
@@ -110,6 +113,26 @@ TEST_F(LeaderElectionTest, LeaderThatCannotRenewStopsBeforeOthersMayStart) {
   EXPECT_TRUE(leader->IsLeader());
   NextTry(1);
   EXPECT_FALSE(leader->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, ATermEndsOnlyWhenAnotherReplicaLeads) {
+  const auto first = Join("a");
+  clock_.AwaitSleepers(1);
+  EXPECT_EQ(first->Terms(), 1U);
+  server_.FailNext("PATCH", "/leases", 403, 3);
+  for (int i = 0; i < 3; ++i) NextTry(1);
+  EXPECT_FALSE(first->IsLeader());
+  NextTry(1);
+  EXPECT_TRUE(first->IsLeader());
+  EXPECT_EQ(first->Terms(), 1U) << "no other replica took the lease";
+
+  // What another replica leaves that has led and ended.
+  const auto lease = wire::ReadLease(*client_->Get(kLease));
+  ASSERT_TRUE(client_->Patch(kLease, "application/merge-patch+json",
+                             wire::WriteLeaseChange(*lease, "", seconds(1), clock_.WallNow())));
+  NextTry(1);
+  EXPECT_TRUE(first->IsLeader());
+  EXPECT_EQ(first->Terms(), 2U);
 }
 
 }  // namespace
