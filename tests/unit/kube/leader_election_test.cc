@@ -126,7 +126,7 @@ TEST_F(LeaderElectionTest, ATermEndsOnlyWhenAnotherReplicaLeads) {
   EXPECT_TRUE(first->IsLeader());
   EXPECT_EQ(first->Terms(), 1U) << "no other replica took the lease";
 
-  // What another replica leaves that has led and ended.
+  // A replica that has led and ended leaves the lease like this.
   const auto lease = wire::ReadLease(*client_->Get(kLease));
   ASSERT_TRUE(client_->Patch(kLease, "application/merge-patch+json",
                              wire::WriteLeaseChange(*lease, "", seconds(1), clock_.WallNow())));
