@@ -46,9 +46,9 @@ class SharedWait {
  public:
   explicit SharedWait(BoundedWait wait) : wait_(std::move(wait)) {}
 
-  bool Lasts(const std::string& uid, Instant now) {
+  bool Lasts(const std::string& uid, Instant now, uint64_t version = 0) {
     const std::lock_guard lock(mutex_);
-    return wait_.Lasts(uid, now);
+    return wait_.Lasts(uid, now, version);
   }
 
  private:

@@ -14,28 +14,31 @@ constexpr Duration kLongestReading = std::chrono::seconds(2);
 
 void EndedPods::Remove(const Pod& pod) {
   store_.Remove(pod);
-  if (!pod.UsesGpus() || pod.node.empty() || pod.deleting) return;
+  if (!pod.UsesGpus() || pod.node.empty()) return;
   const std::lock_guard lock(mutex_);
+  std::erase_if(unread_, [&pod](const Unread& each) { return each.node == pod.node; });
+  if (pod.deleting) return;
   if (unread_.size() == kMostUnread) unread_.pop_front();
-  unread_.push_back(kube::IdentityOf(pod));
+  unread_.push_back({kube::IdentityOf(pod), pod.node});
 }
 
-std::optional<kube::PodIdentity> EndedPods::TakeNext() {
+std::optional<EndedPods::Unread> EndedPods::TakeNext() {
   const std::lock_guard lock(mutex_);
   if (unread_.empty()) return std::nullopt;
-  kube::PodIdentity next = std::move(unread_.front());
+  Unread next = std::move(unread_.front());
   unread_.pop_front();
   return next;
 }
 
 void EndedPods::Look() {
-  std::optional<kube::PodIdentity> next = TakeNext();
+  std::optional<Unread> next = TakeNext();
   if (!next) return;
   const Deadline deadline(clock_, kLongestReading);
   const std::stop_token stop = deadline.token();
   for (; next; next = stop.stop_requested() ? std::nullopt : TakeNext()) {
-    const Result<Pod> found = pods_.Get(next->pod_namespace, next->name, stop);
-    if (found && found->uid == next->uid) state_.RefreshPod(*found);
+    const auto& [pod, node] = *next;
+    const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
+    if (found && found->uid == pod.uid) state_.RefreshPod(*found);
   }
 }
 

@@ -2,7 +2,8 @@
 
 // Stores what the watch of living pods reports, and learns which nodes could not align a pod with
 // their NUMA nodes. The watch reports a pod that has failed as gone, in the state before that. So a
-// GPU pod that leaves its node without having been deleted is read once from the API server.
+// GPU pod that leaves its node without having been deleted is read once from the API server, unless
+// another one has left the node since: then the node may align such a pod now.
 //
 // Threading: any thread. Failures: if the API server does not answer, its node is not avoided.
 
@@ -10,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cluster/state/cluster_state.h"
@@ -35,14 +37,19 @@ class EndedPods final : public kube::ObjectStore<Pod> {
  private:
   static constexpr size_t kMostUnread = 256;
 
-  std::optional<kube::PodIdentity> TakeNext();
+  struct Unread {
+    kube::PodIdentity pod;
+    std::string node;
+  };
+
+  std::optional<Unread> TakeNext();
 
   ClusterState& state_;
   kube::PodStore store_;
   kube::PodApi& pods_;
   const Clock& clock_;
   std::mutex mutex_;
-  std::deque<kube::PodIdentity> unread_;  // the last ones that have ended
+  std::deque<Unread> unread_;  // the last ones that have ended
 };
 
 }  // namespace synergy::extender

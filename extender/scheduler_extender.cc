@@ -1,6 +1,7 @@
 #include "extender/scheduler_extender.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <utility>
@@ -24,6 +25,9 @@ namespace {
 using metrics::Verb;
 
 static_assert(Ranking::kMostPoints == wire::kMostPoints);
+
+// After this time without a question about a pod, its wait for a late watch is forgotten.
+constexpr Duration kForgetLate = std::chrono::minutes(10);
 
 class RequestedNodes final : public AskedNodes {
  public:
@@ -173,7 +177,7 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       log_(log),
       metrics_(metrics),
       watches_(std::move(watches)),
-      late_watch_(BoundedWait(watches_.longest_late, 2 * watches_.longest_late)),
+      late_watch_(BoundedWait(watches_.longest_late, kForgetLate)),
       gangs_(state, rules.reserve, reader.gpu_resource(), rules.gangs, std::move(rules.locality),
              clock, log) {}
 
@@ -232,8 +236,9 @@ std::optional<size_t> SchedulerExtender::LateNode(const Pod& pod, const AskedNod
                         [&there](const Reservation& place) { return place.pod->uid == there.uid; });
   };
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (!IsLate(pod, *candidates.Judge(i).state, counts)) continue;
-    return late_watch_.Lasts(pod.uid, clock_.Now()) ? std::optional(i) : std::nullopt;
+    const NodeState& node = *candidates.Judge(i).state;
+    if (!IsLate(pod, node, counts)) continue;
+    return late_watch_.Lasts(pod.uid, clock_.Now(), node.changed) ? std::optional(i) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -26,7 +26,12 @@ ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod) {
   const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
   if (!group) return SizeByOwner(pod);
   const Answer answer = Ask(pod, *group);
-  if (!answer.failure.empty()) return WithoutRead(*group, answer.failure);
+  if (!answer.failure.empty()) {
+    ResolvedGang resolved = WithoutRead(*group, answer.failure);
+    const auto owner = wire::FindGangOwner(pod);
+    const int32_t size = owner ? SizeOfMembers(owner->gang) : 1;
+    return resolved.size == 1 && size > 1 ? ResolvedGang{.size = size} : resolved;
+  }
   if (answer.missing || answer.gang.size == 0) {
     ResolvedGang resolved = SizeByOwner(pod);
     if (answer.missing && resolved.size == 1 && resolved.warning.empty()) {
@@ -103,8 +108,11 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   std::unique_lock lock(mutex_);
   const Instant now = clock_.Now();
   if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {
-    if (now < found->second)
+    if (now < found->second) {
+      const auto known = answers_.find(key);
+      if (known != answers_.end() && known->second.IsRemembered(now)) return known->second;
       return {.done = true, .gang = {}, .failure = "an earlier read failed", .until = {}};
+    }
     unreadable_.erase(found);
   }
   if (const auto found = answers_.find(key); found != answers_.end()) {
@@ -129,9 +137,10 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // Other pods of the gang may have got this size a moment ago.
-  if (!answer.failure.empty() && before.gang.size > 1 && now < before.until + kFailed)
-    answer = {.done = true, .gang = before.gang, .failure = {}, .until = answer.until};
+  if (!answer.failure.empty() && before.IsRemembered(now)) {
+    answer = before;
+    answer.until = clock_.Now() + kGood;
+  }
   // An owner's first pods got this size from this process, so the gang has not begun without it. A
   // RayCluster is an exception: it counts only running workers, and when they run, the gang has all
   // its members.
@@ -158,6 +167,7 @@ GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner) {
     if (gang) {
       metrics_.CountGangRead("read");
       answer.gang = *gang;
+      answer.read = clock_.Now();
       return answer;
     }
     error = gang.error();

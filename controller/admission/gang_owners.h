@@ -62,6 +62,12 @@ class GangOwners {
     wire::GangSize gang;
     std::string failure;  // empty: none
     Instant until{};
+    Instant read{};  // when `gang` was read
+
+    // Returns whether pods may have been created by this answer within the last minute.
+    bool IsRemembered(Instant now) const {
+      return done && failure.empty() && !missing && now < read + kFailed;
+    }
   };
 
   ResolvedGang SizeByOwner(const PodToAdmit& pod);

@@ -169,7 +169,8 @@ Result<bool> MoveDriver::TakeOver(MoveRecord& record, const std::stop_token& sto
   }
   if (attempt.places.empty()) return true;
   log_.Info("a move goes on", {{"job", record.job}, {"waiter", record.waiter}});
-  attempt.began = attempt.renewed = attempt.tried = at.now;
+  attempt.began = attempt.kept = attempt.tried = at.now;
+  attempt.renewed = at.now - settings_.keep;  // by another leader, so long ago
   Pods leaving = attempt.asked;
   leaving.insert(leaving.end(), attempt.refused.begin(), attempt.refused.end());
   attempt.leave = LeaveOf(leaving);
@@ -284,15 +285,16 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
                 "its Job's podFailurePolicy does not ignore DisruptionTarget, so the eviction "
                 "would count as a failure");
   }
+  const auto is_bound = [&] {
+    return std::any_of(plan.places.begin(), plan.places.end(), [&](const PlannedPlace& place) {
+      const auto pod = sources_.state.FindPod(place.pod->uid);
+      return pod && !pod->waiting;
+    });
+  };
   if (!KeepPlaces(plan.places, stop)) {
     EndPlaces(plan.places, stop);
-    const bool is_bound =
-        std::any_of(plan.places.begin(), plan.places.end(), [&](const PlannedPlace& place) {
-          const auto pod = sources_.state.FindPod(place.pod->uid);
-          return pod && !pod->waiting;
-        });
     // A waiter whose other pods still wait is considered at the next look.
-    if (is_bound) return moves_.OnResult(plan.job.name, false);
+    if (is_bound()) return moves_.OnResult(plan.job.name, false);
     return drop(plan.waiter.name, "a place could not be kept");
   }
   for (const auto& pod : plan.job.pods) {
@@ -301,6 +303,10 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
     if (tried) continue;
     EndPlaces(plan.places, stop);
     return drop(plan.job.name, tried.error().message);
+  }
+  if (is_bound()) {
+    EndPlaces(plan.places, stop);
+    return moves_.OnResult(plan.job.name, false);
   }
   MoveRecord record{.owner = plan.job.name,
                     .job = fmt::format("{}/{}", first.pod_namespace, facts->owner.name),
@@ -328,6 +334,7 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
                   .refused = {},
                   .began = at.now,
                   .leave = LeaveOf(plan.job.pods),
+                  .kept = at.now,
                   .renewed = at.now,
                   .tried = at.now};
   attempt.refused = Evict(plan.job.pods, stop);
@@ -382,6 +389,8 @@ void MoveDriver::Advance(const std::stop_token& stop) {
   attempt.evicted += drop_gone(attempt.refused);
   if (bound == attempt.places.size()) return Finish(End::kMoved, "", stop);
   if (!attempt.refused.empty() && at.now - attempt.tried >= std::chrono::seconds(1)) {
+    if (at.now - attempt.kept >= settings_.keep)
+      return Finish(End::kInVain, "the kept places lapsed before all evictions", stop);
     attempt.tried = at.now;
     Pods again = Evict(attempt.refused, stop);
     for (const auto& pod : attempt.refused) {
@@ -403,6 +412,7 @@ void MoveDriver::Advance(const std::stop_token& stop) {
   if (is_news || at.now - attempt.renewed >= settings_.keep / 2) {
     const bool kept = KeepPlaces(attempt.places, stop);
     attempt.renewed = at.now;
+    if (kept) attempt.kept = at.now;
     if (!kept) attempt.renewed -= std::max(settings_.keep / 2 - kRenewAgain, Duration::zero());
   }
 }

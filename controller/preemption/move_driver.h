@@ -101,8 +101,9 @@ class MoveDriver {
     size_t evicted = 0;
     Instant began{};
     Duration leave{};
-    Instant renewed{};
-    Instant tried{};
+    Instant kept{};     // when all places were last written
+    Instant renewed{};  // when that was last tried
+    Instant tried{};    // when evictions were last asked for
     std::optional<Instant> room_since{};
   };
   enum class End { kMoved, kInVain, kRefused, kWaiterGone };

@@ -44,7 +44,8 @@ std::shared_ptr<const KnownProfile> ProfileCollector::Next(WallTime now) const {
   std::shared_ptr<const KnownProfile> tried;
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
-    if (!object.kept_by_us) continue;
+    // A copy of a measured profile, with points of its author, has the label, too.
+    if (!object.kept_by_us || (object.profile && !object.measured)) continue;
     const bool is_taken = object.measured && object.measured->taken;
     const Duration keep = is_taken ? std::min(keep_, kKeepTaken) : keep_;
     if (now - ChangedAt(object) <= keep || InUse(object)) continue;

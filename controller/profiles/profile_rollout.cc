@@ -111,8 +111,10 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
         if (tried == kMostAtOnce || stop.stop_requested() || !may_act_()) return;
         ++tried;
         const Result<> done = Write(*pod, *figures, stop);
-        if (!done && IsOutage(done.error())) return;
-        if (!done && !HasChanged(done.error())) refused_.emplace(pod->uid, now + kRefusalLasts);
+        const bool is_outage = !done && IsOutage(done.error());
+        if (!done && !HasChanged(done.error()))
+          refused_.emplace(pod->uid, now + (is_outage ? kOutageLasts : kRefusalLasts));
+        if (is_outage) return;
       }
     }
   }

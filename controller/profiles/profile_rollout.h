@@ -37,6 +37,9 @@ class ProfileRollout {
   static constexpr size_t kMostAtOnce = 20;
   // How long a pod is left alone after the API server has refused its profile.
   static constexpr Duration kRefusalLasts = std::chrono::minutes(5);
+  // The same after a failure that may concern all pods, or only this one (a webhook of its
+  // namespace).
+  static constexpr Duration kOutageLasts = std::chrono::seconds(30);
 
   // All references must outlive this object. The API server's answers are stored in `state`.
   // `may_act` is checked before each call.

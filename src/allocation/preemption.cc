@@ -123,12 +123,15 @@ std::vector<NodeVictims> SelectVictimsByNode(
   return nodes;
 }
 
-bool BoundedWait::Lasts(const std::string& uid, Instant now) {
+bool BoundedWait::Lasts(const std::string& uid, Instant now, uint64_t version) {
   std::erase_if(asked_,
                 [this, now](const auto& entry) { return now - entry.second.last > forget_after_; });
-  Asked& asked = asked_.try_emplace(uid, Asked{now, now}).first->second;
+  Asked& asked = asked_.try_emplace(uid, Asked{now, now, version}).first->second;
+  if (version != asked.version && (!asked.lasted || now - asked.last > limit_)) asked.first = now;
   asked.last = now;
-  return now - asked.first < limit_;
+  asked.version = version;
+  asked.lasted = now - asked.first < limit_;
+  return asked.lasted;
 }
 
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,

@@ -62,13 +62,17 @@ class BoundedWait {
   // After `forget_after` without a call, a pod's next call begins a new wait.
   BoundedWait(Duration limit, Duration forget_after) : limit_(limit), forget_after_(forget_after) {}
 
-  // Returns whether the pod may wait longer. Call it whenever it would wait.
-  bool Lasts(const std::string& uid, Instant now);
+  // Returns whether the pod may wait longer. Call it whenever it would wait. `version`: of what it
+  // waits for. At another version a wait begins if the previous one was over, or if the pod has not
+  // waited for `limit`: then what it waited for has come, and it waits for something else.
+  bool Lasts(const std::string& uid, Instant now, uint64_t version = 0);
 
  private:
   struct Asked {
     Instant first;
     Instant last;
+    uint64_t version = 0;
+    bool lasted = true;
   };
 
   const Duration limit_;

@@ -79,6 +79,8 @@ class TypeRounds {
   // Records that a job had its GPUs on a type for `seconds`.
   void Charge(const std::string& name, size_t type, double seconds);
   void Remove(const std::string& name);
+  // Sets the cost of a restart for later decisions.
+  void SetRestartCost(double seconds) { options_.restart_cost = seconds; }
 
   const TypePolicy& policy() const { return policy_; }
   const std::vector<std::string>& types() const { return types_; }

@@ -59,19 +59,21 @@ class LeaseElection final : public LeaderElection {
   Result<bool> Try(const std::stop_token& stop) {
     const Result<std::string> answer = client_.Get(path_, stop);
     if (!answer && answer.error().code == ErrorCode::kNotFound) {
+      was_lost_ = true;
       const Result<std::string> made =
           client_.Post(folder_,
                        wire::WriteNewLease(options_.name, options_.identity,
                                            options_.lease_duration, clock_.WallNow()),
                        stop);
       if (!made) return Fail(made.error());
-      ++terms_;
+      NoteTaken();
       return true;
     }
     if (!answer) return Fail(answer.error());
     const Result<wire::Lease> lease = wire::ReadLease(*answer);
     if (!lease) return Fail(lease.error());
     const bool mine = lease->holder == options_.identity;
+    was_lost_ |= !mine;
     if (!mine && !lease->holder.empty() && !IsOverdue(*lease)) {
       led_last_ = seen_at_.time_since_epoch().count();
       return false;
@@ -82,11 +84,16 @@ class LeaseElection final : public LeaderElection {
                                              clock_.WallNow()),
                       stop);
     if (taken) {
-      if (!mine) ++terms_;
+      NoteTaken();
       return true;
     }
     if (taken.error().code == ErrorCode::kConflict) return false;
     return Fail(taken.error());
+  }
+
+  // If the answer to a write was lost, the lease names this process at the next try.
+  void NoteTaken() {
+    if (std::exchange(was_lost_, false)) ++terms_;
   }
 
   // Returns whether the holder has not renewed the lease for its duration by the local clock,
@@ -125,6 +132,7 @@ class LeaseElection final : public LeaderElection {
   std::atomic<uint64_t> terms_{0};
 
   // Only the thread uses these.
+  bool was_lost_ = true;  // since the last successful write, the lease did not name this process
   std::string seen_;
   Instant seen_at_{};
 

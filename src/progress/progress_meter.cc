@@ -17,6 +17,8 @@ constexpr int64_t kRestart = 3;
 constexpr int64_t kInside = 2;
 // Another bar is the training if it has this many times as many lines as the training's track.
 constexpr int64_t kGivenUp = 10;
+// Rates are at most this, and at least its inverse, as in profiles; others are false readings.
+constexpr double kMostRate = 1e18;
 // Without missing lines, a count advances by at most this many times its usual step.
 constexpr int64_t kNear = 4;
 
@@ -83,6 +85,9 @@ TrainingProgress ProgressMeter::Current() const {
   } else if (first_clock_ && clock_base_ + elapsed_ - *first_clock_ >= kLeastClock) {
     current.overall_rate =
         per_second(current.counted - first_counted_, clock_base_ + elapsed_ - *first_clock_);
+  }
+  for (auto* const rate : {&current.rate, &current.overall_rate}) {
+    if (*rate && !(**rate >= 1 / kMostRate && **rate <= kMostRate)) rate->reset();
   }
   return current;
 }

@@ -184,7 +184,10 @@ bool TurnsDriver::Write(const TurnChange& change, const std::stop_token& stop) {
   }
   log_.Warn("cannot write a pod's turns on its GPU",
             {{"pod", change.pod->Key()}, {"error", answer.error().message}});
-  return IsOfThisPodAlone(answer.error());
+  // A webhook of the pod's namespace can fail with the same error as the API server. An API server
+  // that carries out no writes at all also ends this replica's leadership.
+  return IsOfThisPodAlone(answer.error()) ||
+         pods_.Get(change.pod->pod_namespace, change.pod->name, stop).has_value();
 }
 
 void TurnsDriver::Report(const TurnChange& change) {

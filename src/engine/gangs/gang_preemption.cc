@@ -78,6 +78,11 @@ std::vector<PreemptionAction> GangPreemption::AdvanceAll(const ClusterState& sta
 
 void GangPreemption::Advance(Attempt& attempt, const ClusterState& state, Moment at,
                              std::vector<PreemptionAction>& actions) const {
+  const bool may_evict = attempt.phase == Phase::kTrial || attempt.phase == Phase::kEviction;
+  if (may_evict && NotBound(state, attempt.members).size() < attempt.members.size()) {
+    attempt.ended = {PreemptionEnd::kRefused, "a member was bound, or is gone, meanwhile"};
+    return;
+  }
   switch (attempt.phase) {
     case Phase::kPlaces:
       return KeepPlaces(attempt, at, actions);
@@ -110,7 +115,12 @@ void GangPreemption::AdvanceLeaving(Attempt& attempt, const ClusterState& state,
     attempt.ended = {PreemptionEnd::kBound};
     return;
   }
+  const bool has_lapsed = at.now - attempt.kept >= settings_.keep;
   if (!attempt.refused.empty() && attempt.evicted != at.now) {
+    if (has_lapsed) {
+      attempt.ended = {PreemptionEnd::kInVain, "the reserved places lapsed before all evictions"};
+      return;
+    }
     attempt.evicted = at.now;
     actions.push_back({attempt.gang, preemption_action::Evict{attempt.refused}});
     return;
@@ -119,7 +129,7 @@ void GangPreemption::AdvanceLeaving(Attempt& attempt, const ClusterState& state,
     std::erase_if(*victims, [&state](const auto& pod) { return IsGone(state, *pod); });
   const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
   const bool has_failed = attempt.kept < attempt.renewed;
-  if (has_failed && at.now - attempt.kept >= settings_.keep) {
+  if (has_failed && has_lapsed) {
     attempt.ended = {PreemptionEnd::kInVain, "the reserved places could not be renewed"};
   } else if (!all_gone && at.now - attempt.began >= attempt.leave) {
     attempt.ended = {PreemptionEnd::kInVain, "not all victims have left"};

@@ -656,10 +656,11 @@ void AdvancePlaces(TunerPass& pass) {
     AskForCuts(pass, place);
     const bool cutting = all.cutting || IsCutting(pass.memory, place);
     if (!cutting && !place.room_since) place.room_since = pass.at.now;
-    // kube-scheduler has retried, and the pod lacks neither CPU nor memory. A gang that may use the
-    // room but waits for a closer one eventually takes it.
-    const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
-                         !WaitsForLocality(*place.pod);
+    // kube-scheduler has retried, and the pod lacks neither CPU nor memory: only its message about
+    // an unschedulable pod names all that the pod lacks. A gang that may use the room but waits for
+    // a closer one eventually takes it.
+    const bool in_vain = !cutting && place.shortage_named && place.pod->waiting->unschedulable &&
+                         !NamesShortage(*place.pod) && !WaitsForLocality(*place.pod);
     if (pass.at.now >= place.until || in_vain) {
       if (!cutting) RememberUnusedRoom(pass, place);
       EndPlace(pass, uid, PlaceEnd::kGivenUp);

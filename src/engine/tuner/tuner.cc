@@ -168,7 +168,7 @@ void Tuner::Observe(TunerMemory& memory, const PodNews& news, Moment at) const {
   waiting.pod = news.pod;
   if (NamesShortage(pod)) {
     waiting.unnamed_since.reset();
-  } else if (!waiting.unnamed_since) {
+  } else if (pod.waiting->unschedulable && !waiting.unnamed_since) {
     waiting.unnamed_since = at.now;
   }
   if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;

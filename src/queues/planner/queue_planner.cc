@@ -243,6 +243,7 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
   const Result<> decided =
       types_.Decide(*policy.policy, *policy.rounds, workloads, ours, begins, pass.at);
   if (recording_) recording_->Chose(policy.policy->uid, decided, workloads, types_);
+  planned_rounds_[policy.policy->uid].undecided = !decided;
   if (!decided) {
     for (auto& [name, queue] : policy.queues) {
       if (queue.problem.empty()) queue.problem = "spec." + decided.error().message;
@@ -408,7 +409,7 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
     const bool is_pending =
         std::any_of(planned.queues.begin(), planned.queues.end(),
                     [&pending](const std::string& queue) { return pending.contains(queue); });
-    const bool stays = known != rounds_.end() && is_pending && !late;
+    const bool stays = known != rounds_.end() && (is_pending || planned.undecided) && !late;
     rounds.emplace(uid, stays ? known->second : planned.round);
   }
   rounds_ = std::move(rounds);

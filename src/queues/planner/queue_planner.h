@@ -90,6 +90,7 @@ class QueuePlanner {
   struct PlannedRound {
     WallTime round{};
     std::vector<std::string> queues;
+    bool undecided = false;  // the GPU types could not be chosen
   };
   // The rounds of the last plan, by policy UID, and when it was made.
   std::map<std::string, PlannedRound> planned_rounds_;

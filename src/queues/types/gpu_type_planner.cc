@@ -187,13 +187,11 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
   for (auto& [priority, jobs] : classes) {
     auto of_class = divided.classes.find(priority);
     if (of_class == divided.classes.end()) {
-      auto made = TypeRounds::Create(name, types,
-                                     {.round = round,
-                                      .restart_cost = Seconds(policy.settings.restart_cost).count(),
-                                      .make = make_});
+      auto made = TypeRounds::Create(name, types, {.round = round, .make = make_});
       if (!made) return Fail(made.error());
       of_class = divided.classes.emplace(priority, *std::move(made)).first;
     }
+    of_class->second.SetRestartCost(Seconds(policy.settings.restart_cost).count());
     std::vector<double> here = free;
     for (const TypedJob& job : jobs) {
       if (job.stays) here[*job.on] += job.gpus;

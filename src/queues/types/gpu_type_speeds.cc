@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cluster/labels.h"
+#include "profile/job_profile.h"
 
 namespace synergy {
 namespace {
@@ -94,7 +95,8 @@ GpuTypeSpeeds::Kind GpuTypeSpeeds::KindOf(const Workload& workload) const {
 }
 
 void GpuTypeSpeeds::Learn(const Workload& workload, const std::string& product, double rate) {
-  if (product.empty() || rate <= 0) return;
+  constexpr double kMost = JobProfile::kMostThroughput;
+  if (product.empty() || !(rate >= 1 / kMost && rate <= kMost)) return;
   Learned& learned = learned_[KindOf(workload)];
   learned.at = ++calls_;
   const auto [known, is_new] = learned.speeds.try_emplace(product, rate);

@@ -206,11 +206,19 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
 TEST_F(GangOwnersTest, PodsOfAGangHaveOneSizeThoughALaterReadFails) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
-  server.FailNext("GET", kJob, 500);
-  for (int pod = 1; pod < 4; ++pod) {
+  server.FailNext("GET", kJob, 500, 2);
+  for (int pod = 1; pod < 3; ++pod) {
     clock.Advance(GangOwners::kGood);
     EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
   }
+  PutJob(8);
+  clock.Advance(GangOwners::kGood);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 8) << "it is read again soon";
+  server.FailNext("GET", kJob, 500, 2);
+  clock.Advance(GangOwners::kFailed / 2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 8);
+  clock.Advance(GangOwners::kFailed / 2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1) << "that was read too long ago";
 }
 
 TEST_F(GangOwnersTest, AfterAFailedReadTheSizeOfLivingMembersGoes) {
@@ -372,6 +380,19 @@ TEST_F(PodGroupTest, ThePolicyBasicLeavesItToTheJob) {
   alone.owner = {};
   EXPECT_EQ(owners.SizeFor(alone).size, 1);
   EXPECT_EQ(owners.SizeFor(alone).warning, "");
+}
+
+TEST_F(PodGroupTest, PodsOfAJobHaveOneSizeThoughALaterReadOfTheGroupFails) {
+  PutJob(4);
+  PutGroup(R"("basic":{})");
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4);
+  clock.Advance(GangOwners::kGood);
+  server.FailNext("GET", kGroup, 500);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4);
+  PutMember(4);
+  clock.Advance(GangOwners::kFailed);
+  server.FailNext("GET", kGroup, 500);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4) << "as its living members";
 }
 
 TEST_F(PodGroupTest, MissingGroupDefersToTheJobAndWarnsWithoutOne) {

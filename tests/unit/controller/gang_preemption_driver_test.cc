@@ -180,6 +180,27 @@ TEST_F(GangPreemptionDriverTest, RetriesARefusedEviction) {
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone", "v-1"));
 }
 
+TEST_F(GangPreemptionDriverTest, AGangThatIsBoundMeanwhileNeedsNoEviction) {
+  for (const char* name : {"m-0", "m-1", "m-2"}) {
+    api.Change(name, [](Pod& pod) {  // the watch has not reported it yet
+      pod.node = "n2";
+      pod.waiting = nullptr;
+    });
+  }
+  After(1min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("refused")));
+}
+
+TEST_F(GangPreemptionDriverTest, EvictsNoMorePodsOnceThePlacesHaveLapsed) {
+  evictions.refusals.emplace("v-1", kBudget);
+  After(1min);
+  evictions.refusals.clear();
+  After(61s);  // the watches were interrupted meanwhile
+  EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone"));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+}
+
 TEST_F(GangPreemptionDriverTest, AReplicaThatLeadsAgainBeginsAnew) {
   evictions.refusals.emplace("v-1", kBudget);
   After(1min);

@@ -120,6 +120,20 @@ TEST_F(GpuTypeAnswersTest, AJobMovesWhereThatPaysAsARoundBegins) {
                           "K80 1; it continues from its checkpoint"));
 }
 
+TEST_F(GpuTypeAnswersTest, ARoundForWhichNoTypesCanBeChosenBeginsAsSoonAsTheyCan) {
+  AddJob("holder", "steep");
+  Change("holder", [](Workload& workload) { workload.products = {"V100"}; });
+  Lead();
+  AddJob("a", "steep");
+  EXPECT_THAT(Lead(), ElementsAre("a Ready P100"));
+  Remove("holder");
+  EXPECT_THAT(LeadFor(seconds(298)), IsEmpty());
+  Use("cost");  // without prices
+  EXPECT_THAT(LeadFor(seconds(3)), IsEmpty());
+  Use("las");
+  EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "a Ready V100"));
+}
+
 TEST_F(GpuTypeAnswersTest, WaitingJobStartsOnItsTypeWhenItHasRoom) {
   AddJob("a", "steep");
   AddJob("b", "steep");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,6 +109,28 @@ TEST_F(GpuTypePlannerTest, AChangedPolicyAppliesToTheJobsThatArePresent) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "fifo"; });
   ASSERT_TRUE(Decide(true));
   EXPECT_THAT(Turns(), Contains("a V100"));
+}
+
+TEST_F(GpuTypePlannerTest, NoClaimOfAJobStopsTheRoundsOfOthers) {
+  HaveThreeTypes();
+  for (const double rate : {5e-320, 1e-18, 1e18, 9e307}) {
+    TypedWorkload& liar = AddRunning(fmt::format("{}", rate), fmt::format("{}", rate), "K80");
+    liar.rate = rate;
+  }
+  AddWaiting("honest", "steep");
+  for (int round = 0; round < 3; ++round) EXPECT_TRUE(Decide(true));
+}
+
+TEST_F(GpuTypePlannerTest, AChangedCostOfRestartsAppliesToTheJobsThatArePresent) {
+  HaveThreeTypes();
+  AddRunning("a", "steep", "K80");
+  ASSERT_TRUE(Decide());
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.restart_cost = policy.settings.round; });
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(Turns(), ElementsAre("a K80"));
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.restart_cost = Duration::zero(); });
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(Turns(), ElementsAre("a V100"));
 }
 
 TEST_F(GpuTypePlannerTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {

@@ -1,5 +1,6 @@
 #include "queues/types/gpu_type_speeds.h"
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -101,7 +102,8 @@ TEST_F(GpuTypeSpeedsTest, LatestProgressWeighsAsMuchAsAllBefore) {
 }
 
 TEST_F(GpuTypeSpeedsTest, ProgressWithoutSpeedOrProductIsIgnored) {
-  facts.Learn(Job("a"), "V100", 0);
+  for (const double impossible : {0.0, 5e-320, 1e300, std::nan("")})
+    facts.Learn(Job("a"), "V100", impossible);
   facts.Learn(Job("a"), "", 10);
   EXPECT_EQ(Speeds(Job("a")), "V100 1?, P100 1?, K80 1?");
 }

@@ -338,6 +338,17 @@ TEST_F(MoveDriverTest, AnEvictionWhoseAnswerWasLostCounts) {
   EXPECT_EQ(moves.stored->moves.front().phase, MovePhase::kEnded);
 }
 
+TEST_F(MoveDriverTest, EvictsNoMorePodsOnceThePlaceHasLapsed) {
+  evictions.late_refusal = {ErrorCode::kUnavailable, "connection reset"};
+  api.Change("a-1", [](Pod& pod) { pod.deleting = true; });
+  After(11min);
+  ASSERT_TRUE(HasPlace("w"));
+  evictions.late_refusal.reset();
+  After(61s);  // the watches were interrupted meanwhile
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  EXPECT_THAT(metrics.Render(), HasSubstr(Outcome("in_vain")));
+}
+
 TEST_F(MoveDriverTest, WithoutARecordNoPodIsEvicted) {
   moves.refusal = {ErrorCode::kDenied, "no right"};
   After(11min);
@@ -412,6 +423,16 @@ TEST_F(MoveDriverTest, ANewLeaderGoesOnWithAMove) {
   After(1s);
   EXPECT_THAT(metrics.Render(), HasSubstr(Outcome("moved")));
   EXPECT_THAT(evictions.evicted, ElementsAre("a-1"));
+}
+
+TEST_F(MoveDriverTest, ANewLeaderRenewsThePlaceAtOnce) {
+  After(11min);
+  api.Change("a-1", [](Pod& pod) { pod.deleting = true; });
+  state.UpsertPod(api.pod("a-1"));
+  After(29s);
+  NewLeader();
+  After(1s);
+  EXPECT_GT(api.pod("w").waiting->kept_until, clock.WallNow() + 50s);
 }
 
 TEST_F(MoveDriverTest, AReplicaThatLeadsAgainGoesOnAndGivesThePodsTheirGracePeriods) {

@@ -128,6 +128,12 @@ TEST_F(ProfileCollectorTest, KeepsAProfileWrittenByAUser) {
   theirs.profile_namespace = "team";
   theirs.name = "theirs";
   profiles.Upsert(theirs);
+  ProfileObject copied = theirs;
+  copied.name = "copied";
+  copied.kept_by_us = true;
+  copied.profile =
+      std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), {{Cores(1), GB(1), 1}}));
+  profiles.Upsert(copied);
   LookAfter(hours(48));
   EXPECT_THAT(api.calls, IsEmpty());
 }

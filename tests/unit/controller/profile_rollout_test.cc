@@ -134,6 +134,15 @@ TEST_F(ProfileRolloutTest, AnOutageEndsTheCall) {
   EXPECT_THAT(pods.calls(), SizeIs(1));
 }
 
+// If a webhook of its namespace fails, the API server answers as if it failed itself.
+TEST_F(ProfileRolloutTest, APodWhoseWritesFailDoesNotDelayTheOthers) {
+  HaveMeasured(MeasuredBert());
+  for (const char* name : {"a", "b"}) HaveRunning(name);
+  pods.Refuse("annotate a", {ErrorCode::kUnavailable, "failed calling webhook"});
+  for (int call = 0; call < 2; ++call) RollOut();
+  EXPECT_EQ(pods.annotation("b", annotations::kProfile), name_);
+}
+
 // A pod that lends CPU requests less than it has.
 TEST_F(ProfileRolloutTest, ThePodKeepsTheFloorOfTheCpuThatItLends) {
   HaveRunning("a");
@@ -246,6 +255,7 @@ TEST_F(ProfileRolloutTest, RetriesFailedWritesAndWritesOnlyAsLeader) {
   EXPECT_THAT(pods.calls(), SizeIs(1));
   EXPECT_THAT(events.lines(), IsEmpty());
   pods.RefuseNothing();
+  clock.Advance(ProfileRollout::kOutageLasts);
   rollout.RollOut();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);
 }

@@ -201,5 +201,20 @@ TEST_F(TunerRefusalsTest, APlaceEndsAsSoonAsAnotherReasonIsNamed) {
   EXPECT_EQ(PlacesOf("new"), 1);
 }
 
+// An extender's error takes the place of all that the pod lacks.
+TEST_F(TunerRefusalsTest, AnErrorIsNoOtherReason) {
+  NewLacksWhatIdleHas();
+  SetMessage("new", kShort);
+  driver.Step();
+  For(seconds(3));
+  ASSERT_TRUE(HasPlace("new"));
+  ChangeWaiting("new", [](Waiting& waiting) {
+    waiting.unschedulable = false;
+    waiting.message = "Insufficient nvidia.com/gpu; but kube-scheduler counts room on node n2";
+  });
+  For(seconds(1));
+  EXPECT_TRUE(HasPlace("new"));
+}
+
 }  // namespace
 }  // namespace synergy::controller

@@ -50,6 +50,14 @@ TEST_F(EndedPodsTest, ANodeThatCouldNotAlignAPodIsNotTriedAgainForSuchPods) {
   EXPECT_THAT(Filter(4), Not(HasSubstr(kFailedThere))) << "GPUs are free again";
 }
 
+TEST_F(EndedPodsTest, ANodeThatAnotherPodHasLeftSinceIsTriedAgain) {
+  Put("other", 1);
+  Fail(true);
+  ended.Remove(api.pod("other"));
+  ended.Look();
+  EXPECT_THAT(Filter(4), Not(HasSubstr(kFailedThere)));
+}
+
 TEST_F(EndedPodsTest, OtherFailuresKeepNoPodAway) {
   Fail(false);
   ended.Look();

@@ -133,6 +133,15 @@ TEST_F(LeaderElectionTest, ATermEndsOnlyWhenAnotherReplicaLeads) {
   NextTry(1);
   EXPECT_TRUE(first->IsLeader());
   EXPECT_EQ(first->Terms(), 2U);
+
+  // The same, and this process takes the lease with a write whose answer is lost.
+  const auto again = wire::ReadLease(*client_->Get(kLease));
+  ASSERT_TRUE(client_->Patch(kLease, "application/merge-patch+json",
+                             wire::WriteLeaseChange(*again, "", seconds(1), clock_.WallNow())));
+  server_.DropNext("PATCH", "/leases", true);
+  for (int i = 0; i < 2; ++i) NextTry(1);
+  EXPECT_TRUE(first->IsLeader());
+  EXPECT_EQ(first->Terms(), 3U);
 }
 
 }  // namespace
