@@ -1,7 +1,7 @@
 #pragma once
 
-// Helps with calls of kube-scheduler: their deadlines, request IDs for the calls of one decision,
-// and calls that exclude each other.
+// Helps with calls of kube-scheduler: request IDs for the calls of one decision, and calls that
+// exclude each other.
 //
 // Threading: any thread.
 
@@ -10,31 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <stop_token>
 #include <string>
-#include <thread>
 #include <unordered_map>
 
-#include "core/clock.h"
-
 namespace synergy::extender {
-
-// A stop token that fires at a deadline, for calls that must not take longer. The token may outlive
-// the Deadline, whose end does not fire it.
-class Deadline {
- public:
-  // `clock` must outlive this object.
-  Deadline(const Clock& clock, Duration within)
-      : timer_([this, &clock, end = clock.Now() + within](const std::stop_token& ended) {
-          if (clock.SleepUntil(end, ended)) source_.request_stop();
-        }) {}
-
-  std::stop_token token() const { return source_.get_token(); }
-
- private:
-  std::stop_source source_;
-  std::jthread timer_;  // last, because it uses the other members
-};
 
 // Assigns a request ID to each decision about a pod: it begins at the filter call and is reused for
 // prioritize, bind and preempt, so that the log lines of one decision can be read together. Memory:

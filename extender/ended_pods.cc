@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "extender/calls.h"
+#include "kube/deadline.h"
 
 namespace synergy::extender {
 namespace {
@@ -33,7 +33,7 @@ std::optional<EndedPods::Unread> EndedPods::TakeNext() {
 void EndedPods::Look() {
   std::optional<Unread> next = TakeNext();
   if (!next) return;
-  const Deadline deadline(clock_, kLongestReading);
+  const kube::Deadline deadline(clock_, kLongestReading);
   const std::stop_token stop = deadline.token();
   for (; next; next = stop.stop_requested() ? std::nullopt : TakeNext()) {
     const auto& [pod, node] = *next;

@@ -1,9 +1,12 @@
 #include "controller/admission/gang_owners.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "kube/deadline.h"
 
 namespace synergy::controller {
 
@@ -16,16 +19,17 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
       log_(log),
       metrics_(metrics) {}
 
-ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod) {
+ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod, Duration within) {
+  const Instant end = clock_.Now() + within;
   if (!pod.why_no_gang.empty())
     return {.size = 1, .warning = "synergy: the pod belongs to no gang: " + pod.why_no_gang};
   if (const auto set = wire::FindJobSet(pod)) {
-    const Answer answer = Ask(pod, *set);
+    const Answer answer = Ask(pod, *set, end);
     if (answer.failure.empty() && !answer.missing && answer.gang.size == 1) return InStages(*set);
   }
   const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
-  if (!group) return SizeByOwner(pod);
-  const Answer answer = Ask(pod, *group);
+  if (!group) return SizeByOwner(pod, end);
+  const Answer answer = Ask(pod, *group, end);
   if (!answer.failure.empty()) {
     ResolvedGang resolved = WithoutRead(*group, answer.failure);
     const auto owner = wire::FindGangOwner(pod);
@@ -33,7 +37,7 @@ ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod) {
     return resolved.size == 1 && size > 1 ? ResolvedGang{.size = size} : resolved;
   }
   if (answer.missing || answer.gang.size == 0) {
-    ResolvedGang resolved = SizeByOwner(pod);
+    ResolvedGang resolved = SizeByOwner(pod, end);
     if (answer.missing && resolved.size == 1 && resolved.warning.empty()) {
       resolved.warning = fmt::format(
           "synergy: the pod belongs to no gang, because there is no {} of "
@@ -73,10 +77,10 @@ ResolvedGang GangOwners::SizeByGroup(const wire::GangOwner& group,
   return resolved;
 }
 
-ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod) {
+ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod, Instant end) {
   const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
   if (!owner) return {};
-  const Answer answer = Ask(pod, *owner);
+  const Answer answer = Ask(pod, *owner, end);
   if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
   // A pod that came later, or may leave, trains with the others, but they do not wait for it.
   if (!wire::IsMember(answer.gang, *owner)) return {};
@@ -100,7 +104,8 @@ int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
   return 1;
 }
 
-GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner& owner) {
+GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner& owner,
+                                   Instant end) {
   // The UID of the pod's creator keeps answers for owners with equal names apart, even if `owner`
   // is known only by name.
   const std::string key = fmt::format("{} {} {} {} {}", owner.path, pod.owner.uid, owner.replicas,
@@ -135,7 +140,7 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   Forget(now);
   const Answer before = std::exchange(answers_[key], {});
   lock.unlock();
-  Answer answer = Read(owner);
+  Answer answer = Read(owner, end);
   lock.lock();
   if (!answer.failure.empty() && before.IsRemembered(now)) {
     answer = before;
@@ -153,9 +158,10 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   return answer;
 }
 
-GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner) {
+GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner, Instant end) {
   Answer answer{.done = true, .gang = {}, .failure = {}, .until = clock_.Now() + kGood};
-  const Result<std::string> text = client_.Get(owner.path);
+  const kube::Deadline deadline(clock_, std::max(end - clock_.Now(), Duration::zero()));
+  const Result<std::string> text = client_.Get(owner.path, deadline.token());
   if (!text && text.error().code == ErrorCode::kNotFound) {
     metrics_.CountGangRead("missing");
     answer.missing = true;

@@ -49,11 +49,16 @@ class GangOwners {
   static constexpr Duration kRemembered = std::chrono::minutes(10);  // of an owner's last answer
   static constexpr size_t kMostKept = 4096;
 
-  // All arguments must outlive this object. `client` must answer within a review's deadline.
+  // The time of a review's reads if nothing else is known: the API server waits for a review for
+  // three seconds (webhook.yaml).
+  static constexpr Duration kReads = std::chrono::seconds(2);
+
+  // All arguments must outlive this object.
   GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
              const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
-  ResolvedGang SizeFor(const PodToAdmit& pod);
+  // `within`: the time of all its reads together.
+  ResolvedGang SizeFor(const PodToAdmit& pod, Duration within = kReads);
 
  private:
   struct Answer {
@@ -70,13 +75,14 @@ class GangOwners {
     }
   };
 
-  ResolvedGang SizeByOwner(const PodToAdmit& pod);
+  // `end`: of the time for reads.
+  ResolvedGang SizeByOwner(const PodToAdmit& pod, Instant end);
   static ResolvedGang InStages(const wire::GangOwner& set);
   ResolvedGang SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
   // Returns the answer after a failed read of `owner`.
   ResolvedGang WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
-  Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner);
-  Answer Read(const wire::GangOwner& owner);
+  Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner, Instant end);
+  Answer Read(const wire::GangOwner& owner, Instant end);
   void Forget(Instant now);
   // Returns the size that living members carry; 1 if there are none.
   int32_t SizeOfMembers(const std::string& gang) const;

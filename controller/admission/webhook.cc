@@ -1,6 +1,10 @@
 #include "controller/admission/webhook.h"
 
+#include <charconv>
+#include <chrono>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,10 +15,23 @@
 namespace synergy::controller {
 namespace {
 
+constexpr int kMostTimeout = 30;  // seconds; Kubernetes' limit
+
 http::Response Answer(std::string body) { return {200, "application/json", std::move(body)}; }
 
 bool IsJson(std::string_view content_type) {
   return content_type.substr(0, content_type.find(';')) == "application/json";
+}
+
+// Returns two thirds of the time for which the API server waits, which it names in the query
+// ("timeout=3s").
+Duration TimeForReads(const http::Request& request) {
+  const std::string_view text = request.Parameter("timeout");
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_read = error == std::errc() && seconds > 0 && seconds <= kMostTimeout &&
+                       std::string_view(end, text.data() + text.size()) == "s";
+  return is_read ? Duration(std::chrono::seconds(seconds)) * 2 / 3 : GangOwners::kReads;
 }
 
 }  // namespace
@@ -40,11 +57,11 @@ http::Response Webhook::Refuse(int status, std::string_view kind, const std::str
   return {status, "text/plain; charset=utf-8", reason + "\n"};
 }
 
-AdmissionDecision Webhook::Decide(PodToAdmit pod) {
+AdmissionDecision Webhook::Decide(PodToAdmit pod, Duration within) {
   if (gpus_of_template_) pod = WithClaimedGpus(std::move(pod), gpus_of_template_);
   AdmissionDecision decision = Admit(pod, surroundings_, settings_);
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
-  ResolvedGang resolved = gangs_.SizeFor(pod);
+  ResolvedGang resolved = gangs_.SizeFor(pod, within);
   if (resolved.size > 1 || resolved.overrules) {
     // Admit again, because measured profiles apply to only one gang size.
     pod.gang_size = resolved.size;
@@ -74,7 +91,7 @@ http::Response Webhook::ReviewPod(const http::Request& request) {
     answer.warnings.push_back("synergy: the pod stays as written: " + review->problem());
   } else {
     const PodToAdmit& pod = review->pod();
-    AdmissionDecision decision = Decide(pod);
+    AdmissionDecision decision = Decide(pod, TimeForReads(request));
     outcome = ToString(decision.outcome);
     answer.patch = review->WritePatch(decision, settings_);
     if (decision.outcome != AdmissionOutcome::kNoGpus) {

@@ -6,8 +6,8 @@
 namespace synergy::controller {
 namespace {
 
-// Timeout of a read for which a review waits; the review itself has three seconds (webhook.yaml).
-constexpr std::chrono::milliseconds kReviewRead{1000};
+// The longest silence in a read for which a review waits. GangOwners limits its time, too.
+constexpr std::chrono::seconds kReviewRead{20};
 
 }  // namespace
 

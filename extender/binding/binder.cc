@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "extender/calls.h"
+#include "kube/deadline.h"
 
 namespace synergy::extender {
 namespace {
@@ -45,7 +45,7 @@ Result<> Binder::Bind(const wire::BindingArgs& args, const std::string& request_
     return Refuse(args, "under_way",
                   {ErrorCode::kConflict, "an earlier bind of the pod has not ended yet"});
   }
-  const Deadline deadline(clock_, times_.bind - waited);
+  const kube::Deadline deadline(clock_, times_.bind - waited);
   Attempt attempt{args, request_id, deadline.token()};
   const Result<std::shared_ptr<const Pod>> found = Find(attempt);
   if (!found) return Fail(found.error());
@@ -231,7 +231,7 @@ void Binder::SettleExpired() {
   state_.DropStaleExpectations(now, clock_.WallNow());
   const std::vector<AssumedPod> expired = state_.Expired(now);
   if (expired.empty()) return;
-  const Deadline deadline(clock_, kLongestSettling);
+  const kube::Deadline deadline(clock_, kLongestSettling);
   for (const AssumedPod& assumed : expired) {
     if (deadline.token().stop_requested()) return;
     SettleExpired(assumed, now, deadline.token());

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "extender/calls.h"
+#include "kube/deadline.h"
 
 namespace synergy::extender {
 namespace {
@@ -20,7 +20,7 @@ void LostMembers::Look() {
   const std::vector<Reservation> places = state_.Reservations(ReservationKind::kReplacement);
   std::map<std::string, Reservation> before = std::exchange(held_, {});
   if (places.empty() && before.empty()) return;
-  std::optional<Deadline> deadline;  // starts a thread, which most looks do not need
+  std::optional<kube::Deadline> deadline;  // starts a thread, which most looks do not need
   for (const Reservation& place : places) {
     before.erase(place.pod->uid);
     if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);

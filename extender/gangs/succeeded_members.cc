@@ -8,7 +8,7 @@
 
 #include "cluster/gang_name.h"
 #include "cluster/labels.h"
-#include "extender/calls.h"
+#include "kube/deadline.h"
 
 namespace synergy::extender {
 namespace {
@@ -36,7 +36,7 @@ CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader
     const std::string path = fmt::format(
         "/api/v1/namespaces/{}/pods?labelSelector={}%3D{}&fieldSelector=status.phase%3DSucceeded",
         pod.pod_namespace, Escape(key), Escape(std::string(label(key))));
-    const Deadline deadline(clock, kLongestAsk);
+    const kube::Deadline deadline(clock, kLongestAsk);
     const Result<std::string> text = client.Get(path, deadline.token());
     const auto page =
         text ? reader.ReadList<Pod>(*text) : Result<wire::ListPage<Pod>>(Fail(text.error()));

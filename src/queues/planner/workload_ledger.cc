@@ -131,6 +131,8 @@ bool WorkloadLedger::WantsNote(const Workload& workload) const {
   const RoundService& service = account.service;
   const RoundService written = workload.note ? ServiceOf(*workload.note) : RoundService();
   if (service.left_at != written.left_at) return true;
+  // Otherwise a job that is stopped, or a leader that is killed, would lose its first report.
+  if (service.remaining && !written.remaining) return true;
   const RoundDelays& delays = service.delays;
   if (account.doing != Rounds::Doing::kWaited &&
       delays.fair_share - written.delays.fair_share >= kLeastDelay)

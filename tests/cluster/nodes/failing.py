@@ -100,7 +100,7 @@ class FailingJobs(unittest.TestCase):
     def await_records(self, **counts):
         """Waits until there are so many records of these jobs."""
         wait_for(f"the records of {', '.join(counts)}", lambda: all(
-            len(self.records().get(name, [])) >= count for name, count in counts.items()))
+            len(self.records().get(name, [])) >= count for name, count in counts.items()), 900)
         return self.records()
 
     def nodes_of(self, name):

@@ -17,6 +17,7 @@ OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 
 LOST = "echo 'NVRM: Xid: 79, GPU has fallen off the bus.'; exit 1"
 MEASURED = "measured-greedy-1gpu"  # the name that src/profile/measured/measured_profile.cc makes
 PROCESS = 16 << 20
+AT_A_SIGN = "mkfifo /go; read go </go"  # waits for give_sign()
 
 
 def greedy(name, **requests):
@@ -32,6 +33,16 @@ def greedy(name, **requests):
 
 class FailuresOnNodesTest(FailingJobs):
     FOLDER = "failures-on-nodes"
+
+    def await_running(self, name):
+        """Waits until the Job's pod runs. Returns the pod's name."""
+        return wait_for("its pod", lambda: [
+            one["metadata"]["name"] for one in self.cluster.get("pods", labelSelector=f"job-name={name}")["items"]
+            if one["status"]["phase"] == "Running"])[0]
+
+    def give_sign(self, pod):
+        """Lets a pod continue that waits by AT_A_SIGN."""
+        self.cluster.kubectl("exec", pod, "--", "sh", "-c", "until [ -p /go ]; do :; done; echo >/go")
 
     def test_failures_are_reported_by_log_and_status(self):
         # Each run prints how many were before it.
@@ -49,9 +60,10 @@ class FailuresOnNodesTest(FailingJobs):
             job("done", "echo 'CUDA out of memory, retrying'; exit 0"), pod)
         records = self.await_records(**{"gpu-oom": 1, "host-oom": 1, "silent": 1, "restarting": 1})
         # Pods that fail while there is no controller are reported by the next one.
-        self.cluster.create(job("meanwhile", "sleep 5; echo \"SyntaxError: invalid syntax\"; exit 1"))
-        wait_for("it to run", lambda: self.cluster.get("job", "meanwhile").get("status", {}).get("ready"))
+        self.cluster.create(job("meanwhile", f"{AT_A_SIGN}; echo \"SyntaxError: invalid syntax\"; exit 1"))
+        pod = self.await_running("meanwhile")
         self.cluster.script("stop", "synergy-controller", "KILL")
+        self.give_sign(pod)
         gone = {"apiVersion": "v1", "kind": "ConfigMap",
                 "metadata": {"name": "synergy-failures-gone", "namespace": "synergy-system",
                              "labels": {"synergy.io/failures": "true"}},
@@ -100,14 +112,12 @@ class FailuresOnNodesTest(FailingJobs):
     def test_an_xid_of_the_pods_gpu_decides(self):
         """The report is that of the device plugin (device_plugin_test.py)."""
         line = "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE)"
-        self.cluster.create(job("lost-gpu", f"mkfifo /go; read go </go; echo '{line}' >&2; exit 1"))
-        pod = wait_for("its pod", lambda: [
-            one["metadata"]["name"] for one in self.cluster.get("pods", labelSelector="job-name=lost-gpu")["items"]
-            if one["status"]["phase"] == "Running"])[0]
+        self.cluster.create(job("lost-gpu", f"{AT_A_SIGN}; echo '{line}' >&2; exit 1"))
+        pod = self.await_running("lost-gpu")
         now = time.time_ns()
         report = {"at": now, "xids": [{"namespace": "default", "pod": pod, "container": "train", "xid": 79, "at": now}]}
         write_whole(self.cluster.state / "gpu-busy-1.json", json.dumps(report))
-        self.cluster.kubectl("exec", pod, "--", "sh", "-c", "until [ -p /go ]; do :; done; echo >/go")
+        self.give_sign(pod)
         record, = self.await_records(**{"lost-gpu": 1})["lost-gpu"]
         self.assertEqual((record["category"], record["cause"], record["advice"], record["evidence"]),
                          ("gpu-lost", "infrastructure", "retry-elsewhere", "Xid 79"))

@@ -22,6 +22,8 @@ from trainers import load_image
 MIB = 1 << 20
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40"))
 PATIENCE = 480  # in seconds, on a busy machine
+# Seconds of a probe that ends by itself: the agent leaves out one that ends before it is seen.
+BRIEF = 20
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
 # If all of its 160 MiB are cached, the GPU is the bottleneck (200 iterations per second); otherwise
 # the storage is.
@@ -276,7 +278,7 @@ class NodeAgentTest(unittest.TestCase):
         wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
         # This probe replaces the first one, and ends by itself. The first one was in force until
         # now; otherwise the agent would count it as wiped.
-        probe(self.cluster, "free", "70m", 10)
+        probe(self.cluster, "free", "70m", BRIEF)
         self.await_probes("done", 1)
         self.await_probes("ended_early", 1)
         self.assertEqual(self.quota("free"), -1)
@@ -306,7 +308,7 @@ class NodeAgentTest(unittest.TestCase):
         self.await_probes("wiped", 2)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
         # This burst ends by itself.
-        probe(self.cluster, "limited", "700m", 5, burst=True)
+        probe(self.cluster, "limited", "700m", BRIEF, burst=True)
         self.await_probes("done", 2)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (50000, 50000))
         for pod in ("free", "limited"):
@@ -362,7 +364,7 @@ class NodeAgentTest(unittest.TestCase):
         self.start_agent()
         self.run_probed("probed", {})
         file = self.cpu_file("probed", "cpu.cfs_quota_us")
-        probe(self.cluster, "probed", "50m", 10)
+        probe(self.cluster, "probed", "50m", BRIEF)
         wait_for("the quota", lambda: int(file.read_text(encoding="utf-8")) == 5001)
         with self.no_api_server():
             wait_for("the quota to be gone", lambda: int(file.read_text(encoding="utf-8")) == -1)

@@ -18,7 +18,7 @@ from cluster import Cluster, wait_for
 from node_agent import SEES_READS, Agent
 from trainers import load_image
 
-PATIENCE = 180  # in seconds, on a busy machine
+PATIENCE = 480  # in seconds, on a busy machine
 AMOUNTS = json.dumps({"cpu": "100m", "memory": "64Mi"})
 
 

@@ -6,6 +6,7 @@ All tests use one installation, in the order of their names.
 
 import base64
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -45,7 +46,7 @@ NODE = "node-1"
 GPUS = 2
 ROUND = 5  # seconds
 # Only limits how long a failing test waits, however busy the machine is.
-PATIENCE = "300s"
+PATIENCE = "900s"
 VALUES = {
     "kueue": {"enabled": True, "elastic": True},
     "devicePlugin": {"enabled": True, "inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
@@ -56,6 +57,8 @@ VALUES = {
     "tests": {"gpuPod": {"enabled": True}},
     "metrics": {"authorization": True},
     "progress": {"readers": [{"kind": "ServiceAccount", "name": "reader", "namespace": "default"}]},
+    # A review that is late leaves a pod as it is written.
+    "webhook": {"timeoutSeconds": 30},
     # With headroom, a machine of two cores would have all the CPU that one more pod needs, and no
     # pod would have to be cut.
     "nodeHeadroom": {"cpu": "0"},
@@ -138,16 +141,19 @@ class Installation(Cluster):
         self.script("down")
         images = self.folder / "images.tar"
         build = [str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--output", str(images)]
-        with subprocess.Popen(build) as building:
-            self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE, "--kueue")
-        if building.returncode != 0:
+        try:
+            with subprocess.Popen(build) as building:
+                self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE, "--kueue")
+            if building.returncode != 0:
+                raise AssertionError("scripts/images.sh failed")
+            super().__init__()
+            self.version = json.loads(self.kubectl("version", "--output=json"))["serverVersion"]["gitVersion"]
+            print(f"on Kubernetes {self.version}", file=sys.stderr)
+            self.script("load-image", str(images))
+            self.kubectl("label", "node", NODE, "synergy.io/gpu-node=true")
+        except BaseException:
             self.script("down")
-            raise AssertionError("scripts/images.sh failed")
-        super().__init__()
-        self.version = json.loads(self.kubectl("version", "--output=json"))["serverVersion"]["gitVersion"]
-        print(f"on Kubernetes {self.version}", file=sys.stderr)
-        self.script("load-image", str(images))
-        self.kubectl("label", "node", NODE, "synergy.io/gpu-node=true")
+            raise
 
     def helm(self, *arguments, values=None):
         done = helm.run(*arguments, "--namespace", NAMESPACE, values=values, environment=self.environment)
@@ -193,9 +199,12 @@ def is_ready(pod):
 
 
 def restarts(pod):
+    """Counts the restarts of Synergy's programs. kube-scheduler ends when it cannot renew its lease in
+    time."""
     status = pod["status"]
     return sum(c["restartCount"]
-               for c in [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])])
+               for c in [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+               if c["name"] != "kube-scheduler")
 
 
 class InstallTest(unittest.TestCase):
@@ -278,8 +287,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"))
         self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests/device-plugin"))
-        for example in (ROOT / "examples/jobs").glob("*.yaml"):
-            self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
+        self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(ROOT / "examples/jobs"))
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
     def test_1_installing_without_rights_names_the_missing_ones(self):
@@ -378,7 +386,9 @@ class InstallTest(unittest.TestCase):
     def test_3_progress_comes_from_the_node_agents_and_to_its_readers(self):
         wait_for("each replica to have the agent's answer", lambda: len(
             self.prometheus.query('synergy_controller_progress_pulls_total{outcome="ok"} >= 1')) == 2)
-        self.assertFalse(self.prometheus.query('synergy_controller_progress_pulls_total{outcome!="ok"}'))
+        # A pull can be late on a busy machine.
+        self.assertFalse(self.prometheus.query(
+            'synergy_controller_progress_pulls_total{outcome=~"refused|unreadable"}'))
         agent = next(pod for pod in self.cluster.system_pods()
                      if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "node-agent")
         self.assertEqual(json.loads(self.ask_agent(agent, "synergy-controller-certificate"))["node"], NODE)
@@ -697,9 +707,15 @@ class InstallTest(unittest.TestCase):
         """Upgrades everything except the device plugin: while it is replaced, the only node has no
         GPUs."""
         certificate = self.certificate()
-        made, stop = [], threading.Event()
+        made, stop, problems = [], threading.Event(), []
 
         def make():
+            try:
+                make_until_stopped()
+            except Exception as problem:  # pylint: disable=broad-except
+                problems.append(problem)
+
+        def make_until_stopped():
             while not stop.wait(2.0):
                 # On a busy machine, few jobs may exist at the same time.
                 if sum(not job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]) > 4 * GPUS:
@@ -708,10 +724,10 @@ class InstallTest(unittest.TestCase):
                 # The pods are small. If two schedulers give out a full node's last cores at the
                 # same time, the kubelet refuses one of the pods.
                 pod = training_pod(name, "modest", command=("true",))
+                made.append(name)
                 self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
                                      "spec": {"template": {
                                          "metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]}}})
-                made.append(name)
 
         maker = threading.Thread(target=make)
         maker.start()
@@ -726,6 +742,7 @@ class InstallTest(unittest.TestCase):
         finally:
             stop.set()
             maker.join()
+        self.assertEqual(problems, [])
         wait_for("every Job to have run",
                  lambda: all(job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]))
         self.assertEqual(sorted(job["metadata"]["name"] for job in self.cluster.get("jobs")["items"]), sorted(made))
@@ -852,8 +869,8 @@ class InstallTest(unittest.TestCase):
                      second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]") +
                      # A node without GPUs needs no agent.
                      "- {uuid: GPU-2, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}\n")
-        self.upgrade({"webhook": {"certificate": given}, "devicePlugin": {"enabled": True, "inventory": inventory},
-                      "nodeAgent": {"enabled": False}})
+        self.upgrade({"webhook": {**VALUES["webhook"], "certificate": given},
+                      "devicePlugin": {"enabled": True, "inventory": inventory}, "nodeAgent": {"enabled": False}})
         wait_for("reviews under the given certificate", lambda: self.admitted_with_its_profile("hungry"))
         alerts = "SynergyCertificateExpires", "SynergyGpuUnhealthy", "SynergyGpusLeftOut", "SynergyNodeAgentAbsent"
         self.fires(*alerts)
@@ -1090,12 +1107,11 @@ class InstallTest(unittest.TestCase):
         def more():
             for url in urls * 4:
                 request = urllib.request.Request(url, data=b"garbage", headers={"Content-Type": "application/json"})
-                try:
+                # The programs refuse garbage.
+                with contextlib.suppress(urllib.error.HTTPError):
                     # Only TLS takes a context.
                     urllib.request.urlopen(request, context=context if url.startswith("https") else None,
                                            timeout=60).close()
-                except urllib.error.HTTPError as error:
-                    error.close()
             return alerts <= self.prometheus.firing()
 
         wait_for(f"{alerts} to fire", more)
@@ -1115,10 +1131,10 @@ class InstallTest(unittest.TestCase):
             return self.cluster.kubectl("get", kinds, "--all-namespaces",
                                         "--selector=app.kubernetes.io/part-of=synergy", "-o", "name").split()
 
-        # Kubernetes' controllers delete a Service's endpoints a moment after the Service.
-        wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
-        self.assertEqual(sorted(left()), [f"customresourcedefinition.apiextensions.k8s.io/{name}.synergy.io"
-                                          for name in ("roundpolicies", "trainingprofiles")])
+        # Kubernetes' controllers delete what belongs to an object a moment after the object.
+        wait_for("all but the kinds to be gone",
+                 lambda: sorted(left()) == [f"customresourcedefinition.apiextensions.k8s.io/{name}.synergy.io"
+                                            for name in ("roundpolicies", "trainingprofiles")])
         inside = self.cluster.get(kinds, namespace=NAMESPACE)["items"]
         names = {f"{item['kind']} {item['metadata']['name']}"
                  for item in inside if item["metadata"].get("namespace") == NAMESPACE}

@@ -19,7 +19,7 @@ from queues import CHECK, QUEUE
 ROUND = 2
 # Seconds in which all jobs reach their product. It only limits how long a failing test waits: the
 # policy decides again after 6.4 rounds, and then Kueue takes some seconds for a move.
-SETTLING = 240
+SETTLING = 600
 PRODUCT = "nvidia.com/gpu.product"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
 # Iterations per second: one kind is much slower without a V100, the other hardly.
@@ -114,6 +114,8 @@ class GavelTest(queues.QueueTest):
     def start(self, *jobs):
         """Creates the first jobs of a policy, and waits until the policy has decided. From then on
         rounds begin only when the test begins them."""
+        wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get(
+            "queues", [{}])[0].get("ready"))
         self.create(*jobs)
         wait_for("the policy to be asked",
                  lambda: any(self.answer(job["metadata"]["name"]).get("podSetUpdates") for job in jobs))
@@ -322,8 +324,9 @@ class GavelTest(queues.QueueTest):
         self.create(real_training("second", "T4", workload))
         self.have(second="T4")
         read = re.search(r"its turn is on T4; speeds: T4 ([\d.]+)$", self.synergy("explain", "job", "second"), re.M)
-        self.assertGreater(float(read.group(1)), 0.9 * min(rates))
-        self.assertLess(float(read.group(1)), 1.1 * max(rates))
+        # It is far from the estimate, 1, even if the trainer stalled between the reports.
+        self.assertGreater(float(read.group(1)), 0.5 * min(rates))
+        self.assertLess(float(read.group(1)), 2 * max(rates))
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ class KueueTest(queues.QueueTest):
         self.cluster.end_pod(pod["metadata"]["name"], "Failed",
                              containerStatuses=[status | {"ready": False, "state": {"terminated": ended}}])
         message = wait_for("it to be stopped", lambda: [
-            text for text in self.cluster.events("bert") if text.startswith("Deactivated before its start")], 90)[0]
+            text for text in self.cluster.events("bert") if text.startswith("Deactivated before its start")])[0]
         self.assertIn("command: the command does not exist or cannot run", message)
         self.assertFalse(self.workload("bert")["spec"]["active"])
         self.assertEqual(list(self.trials()), [trial["metadata"]["name"]], "its log remains")
@@ -335,7 +335,7 @@ class KueueTest(queues.QueueTest):
         self.begin_round("turns")
         self.cluster.delete("roundpolicy", "turns")
         wait_for("the priorities to come back", lambda: self.priorities("turns") == {"a": TEAM, "b": TEAM})
-        holder = min(self.on_turn())
+        holder, = wait_for("one to have its turn", lambda: len(holders := self.on_turn()) == 1 and holders)
         with self.watcher() as watcher:
             for item in self.workloads("turns").values():
                 self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
@@ -449,12 +449,14 @@ class KueueTest(queues.QueueTest):
 
     def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
         self.order("real", "srtf")
-        folder = self.train(short=25, long=300)
-        wait_for("both to be known", lambda: self.has_its_end("short") and self.has_its_end("long"))
+        folder = self.train(long=3600)
+        wait_for("the long one to be known", lambda: self.has_its_end("long"))
+        self.create(turns.training("short", "real", 25, folder))
+        wait_for("the short one to be known", lambda: self.has_its_end("short"))
         # The user stops the short training, and another one takes its GPU.
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
-        self.create(turns.training("later", "real", 300, folder))
+        self.create(turns.training("later", "real", 3600, folder))
         wait_for("the other one to be known", lambda: self.has_its_end("later"))
         self.cluster.patch("workload", workload, {"spec": {"active": True}})
         self.await_ordered("real", 3)

@@ -148,7 +148,7 @@ class OptimusTest(queues.QueueTest):
                         *(training(name, work[name], folder) for name in "ab"))
             wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2)
             self.create(training("c", work["c"], folder))
-            times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 420)
+            times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 900)
         print(f"completion times {times}; workers: {dict(watcher.sizes)}", flush=True)
         self.assertLessEqual(watcher.most, GPUS)
         self.assertIn(1, watcher.sizes["a"][1:] + watcher.sizes["b"][1:],

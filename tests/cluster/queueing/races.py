@@ -6,7 +6,7 @@ from api import PodWatch
 from cluster import GPU, wait_for
 
 SIZE = "synergy.io/gang-size"
-LONG = 120  # seconds; only limits how long a failing test waits
+LONG = 600  # seconds; only limits how long a failing test waits
 
 
 def is_member(item):

@@ -163,7 +163,7 @@ class Course:
             second = max(second + 1, int(time.monotonic() - started))
             time.sleep(max(0.0, started + second - time.monotonic()))
         for helper in helpers:
-            helper.wait(timeout=60)
+            helper.wait(timeout=300)
         for name in sorted(set(self.gpus) - self.finished):
             self.violated(f"{name} has not finished")
         return self.report(time.monotonic() - started)

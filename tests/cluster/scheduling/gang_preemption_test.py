@@ -57,8 +57,11 @@ class GangPreemptionTest(ClusterTest):
         wait_for(f"{name} to run whole", lambda: len(self.bound(name + "-")) == SIZE)
 
     def low_job(self):
-        """Returns a gang of priority 0. Its Job replaces evicted pods."""
-        self.cluster.create(indexed_job("low", subdomain="low", **on(self.node)))
+        """Returns a gang of priority 0. Its Job replaces evicted pods once they are gone. Otherwise
+        it counts those that leave late as failures."""
+        job = indexed_job("low", subdomain="low", **on(self.node))
+        job["spec"]["podReplacementPolicy"] = "Failed"
+        self.cluster.create(job)
         self.run_whole("low")
         return self.bound("low-")
 

@@ -55,6 +55,8 @@ class OneNodeTest(ClusterTest):
 
 class GangsTest(OneNodeTest):
     def test_gangs_run_whole_one_after_the_other(self):
+        # It wakes a gang that was refused while the extender's watch was late.
+        self.enterContext(self.cluster.controller())
         rounds = int(os.environ.get("SYNERGY_GANG_ROUNDS", "6" if tiers.IS_LONG else "2"))
         print("rounds", rounds, "seed", self.seed)
         for number in range(rounds):

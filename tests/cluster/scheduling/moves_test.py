@@ -122,7 +122,7 @@ class MovesTest(ClusterTest):
         for name in ("left", "right"):
             status = self.cluster.get("job", name)["status"]
             self.assertEqual(status.get("failed", 0), 0, f"{name} counts a failure")
-            self.assertEqual(status.get("active"), 1)
+            wait_for(f"{name} to count its pod", lambda: self.cluster.get("job", name)["status"].get("active") == 1)
         wait_for("the move to be counted", lambda: self.moved()["moved"] == counted["moved"] + 1)
         text = f"moves so that default/big gets 4 GPUs on {emptied}; its new pods have room on {other}"
         for name in (moved, *gone):
@@ -149,7 +149,7 @@ class MovesTest(ClusterTest):
         self.fragment(policy=False)
         refused = self.moved()["refused"]
         self.assert_stays()
-        self.assertGreaterEqual(self.moved()["refused"], refused + 1, "the controller has looked at it")
+        wait_for("the controller to have looked at it", lambda: self.moved()["refused"] > refused)
 
     def test_a_disruption_budget_is_respected(self):
         self.fragment()

@@ -7,6 +7,7 @@ the port that synergy-scheduler calls, and our programs (SYNERGY_BIN).
 
 import contextlib
 import functools
+import http.client
 import json
 import os
 import pathlib
@@ -32,17 +33,22 @@ def wait_for(what, check, seconds=300):
     long a failing test waits.
 
     The first calls come often, because most events come soon; later there are five a second. Calls
-    take at most half of the time: other tests need the CPU.
+    take at most half of the time: other tests need the CPU. A program that does not answer in time
+    may answer later.
     """
     began = time.monotonic()
     while True:
         started = time.monotonic()
-        found = check()
+        found, trouble = None, ""
+        try:
+            found = check()
+        except (OSError, http.client.HTTPException) as error:
+            trouble = f" (the last time, it failed: {error!r})"
         if found:
             return found
         now = time.monotonic()
         if now > began + seconds:
-            raise AssertionError(f"waited {seconds} s in vain for {what}")
+            raise AssertionError(f"waited {seconds} s in vain for {what}{trouble}")
         time.sleep(max(0.02, min(0.2, (now - began) / 8), now - started))
 
 
@@ -228,8 +234,8 @@ class Cluster:
         return ""
 
     def called(self, *call, absent=False, **options):
-        """Makes a call, and repeats it once if the API server has closed the connection, as after a
-        restart.
+        """Makes a call, and repeats it once if there is no answer, as after a restart of the API
+        server. Raises ConnectionError if there is none then.
 
         `absent`: returns None if the object does not exist.
         """
@@ -239,8 +245,13 @@ class Cluster:
             except ApiError as error:
                 if absent and error.status == 404:
                     return None
-                if error.status or not again:
+                if error.status == 409 and call[0] == "POST" and not again:
+                    # The first call has created it.
+                    return self.api.call("GET", f"{call[1].partition('?')[0]}/{call[2]['metadata']['name']}")
+                if error.status:
                     raise AssertionError(f"{call[0]} {call[1]}: {error}") from error
+                if not again:
+                    raise ConnectionError(f"{call[0]} {call[1]}: {error}") from error
         return None
 
     def pods(self):

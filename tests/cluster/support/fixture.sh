@@ -22,9 +22,9 @@ set_up_queues() {
   "$here/trainer/image.sh" "$SYNERGY_TRAINER" "$folder/trainer.tar"
   cluster load-image "$folder/trainer.tar"
   sed --in-place --expression 's/tuner: {round: 10s/tuner: {round: 3s/' \
-    --expression 's/trainJobProgress: false/trainJobProgress: true, typePatience: 5s/' "$folder/cluster/synergy-controller.yaml"
+    --expression 's/trainJobProgress: false/trainJobProgress: true, typePatience: 20s/' "$folder/cluster/synergy-controller.yaml"
   grep --quiet 'round: 3s' "$folder/cluster/synergy-controller.yaml"
-  grep --quiet 'typePatience: 5s' "$folder/cluster/synergy-controller.yaml"
+  grep --quiet 'typePatience: 20s' "$folder/cluster/synergy-controller.yaml"
   cluster restart synergy-controller
 }
 

@@ -100,7 +100,8 @@ class TunerTest(FungibleTest):
             raise AssertionError(f"{error}: {self.cores()}, of the quota {self.quota_used()} used") from error
 
     def event_reasons(self, name):
-        items = self.cluster.get("events", fieldSelector=f"involvedObject.name={name}")["items"]
+        uid = self.cluster.get("pod", name)["metadata"]["uid"]
+        items = self.cluster.get("events", fieldSelector=f"involvedObject.uid={uid}")["items"]
         return {event["reason"] for event in items}
 
     def check(self):
@@ -115,18 +116,18 @@ class TunerTest(FungibleTest):
         given = self.check()
         self.assertEqual((given["p0"], given["p1"]), (9, 9))
         self.assertGreaterEqual(given["p2"], 3)
-        self.assertIn("SynergyAllocated", self.event_reasons("p0"))
+        wait_for("the event", lambda: "SynergyAllocated" in self.event_reasons("p0"))
         # Five more pods take the remaining GPUs. The CPU for the last ones has to come from the
         # first.
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3, 8)))
         given = self.check()
         self.assertEqual(sorted(given.values()), [3] * 8)
-        self.assertTrue({"SynergyReclaimed"} & (self.event_reasons("p0") | self.event_reasons("p1")))
+        wait_for("the event", lambda: "SynergyReclaimed" in self.event_reasons("p0") | self.event_reasons("p1"))
         # Half of the pods leave: within a round the others have all the CPU.
         self.cluster.delete("pod", "p0", "p1", "p2", "p3")
         wait_for("the spare CPU to be given away", lambda: sum(self.cores().values()) > ALLOCATABLE - 1)
         self.check()
-        self.assertTrue(any("SynergyGrown" in self.event_reasons(f"p{i}") for i in range(4, 8)))
+        wait_for("the event", lambda: any("SynergyGrown" in self.event_reasons(f"p{i}") for i in range(4, 8)))
 
     def test_growth_leaves_a_quota_its_headroom(self):
         quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"},

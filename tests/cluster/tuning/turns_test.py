@@ -155,7 +155,8 @@ class TurnsTest(ClusterTest):
         self.assertEqual(len({turn["epoch"] for turn in turns.values()}), 1)
         self.await_plans(5)
         self.assertEqual({name: self.turn(name) for name in ("a", "b")}, turns)
-        self.assertEqual(self.cluster.controller_metric('synergy_turns_pods{state="in_turns"}'), 2)
+        wait_for("it to be counted",
+                 lambda: self.cluster.controller_metric('synergy_turns_pods{state="in_turns"}') == 2)
         wait_for("an event", lambda: any("takes turns on its GPU with default/b" in text
                                          for text in self.cluster.events("a")))
 

@@ -203,6 +203,18 @@ TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
 }
 
+TEST_F(GangOwnersTest, AReviewWaitsForItsReadsOnlyAsLongAsTheApiServerWaitsForIt) {
+  PutJob(4);
+  server.IgnoreNext("GET", kJob);
+  ResolvedGang resolved;
+  std::thread review([&] { resolved = owners.SizeFor(MakePod(), std::chrono::seconds(12)); });
+  clock.AwaitSleepers(1);
+  clock.Advance(std::chrono::seconds(12));
+  review.join();
+  EXPECT_EQ(resolved.size, 1);
+  EXPECT_THAT(resolved.warning, HasSubstr("could not be read"));
+}
+
 TEST_F(GangOwnersTest, PodsOfAGangHaveOneSizeThoughALaterReadFails) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);

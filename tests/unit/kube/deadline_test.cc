@@ -1,13 +1,14 @@
+#include "kube/deadline.h"
+
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
 #include <gtest/gtest.h>
 
-#include "extender/calls.h"
 #include "support/fake_clock.h"
 
-namespace synergy::extender {
+namespace synergy::kube {
 namespace {
 
 TEST(Deadline, StopsAtItsMoment) {
@@ -34,4 +35,4 @@ TEST(Deadline, StopsNothingThatEndedBefore) {
 }
 
 }  // namespace
-}  // namespace synergy::extender
+}  // namespace synergy::kube
