@@ -60,6 +60,8 @@ class LeaseElection final : public LeaderElection {
     const Result<std::string> answer = client_.Get(path_, stop);
     if (!answer && answer.error().code == ErrorCode::kNotFound) {
       was_lost_ = true;
+      // The Lease was deleted. Its last known holder may lead until its own next try.
+      if (!seen_.empty() && clock_.Now() - seen_at_ < options_.lease_duration) return false;
       const Result<std::string> made =
           client_.Post(folder_,
                        wire::WriteNewLease(options_.name, options_.identity,
@@ -93,6 +95,7 @@ class LeaseElection final : public LeaderElection {
 
   // If the answer to a write was lost, the lease names this process at the next try.
   void NoteTaken() {
+    seen_.clear();
     if (std::exchange(was_lost_, false)) ++terms_;
   }
 
@@ -133,7 +136,7 @@ class LeaseElection final : public LeaderElection {
 
   // Only the thread uses these.
   bool was_lost_ = true;  // since the last successful write, the lease did not name this process
-  std::string seen_;
+  std::string seen_;      // of another holder; empty: this process was the last known holder
   Instant seen_at_{};
 
   std::jthread thread_;

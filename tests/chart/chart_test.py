@@ -181,6 +181,27 @@ class SchemaTest(unittest.TestCase):
             message = helm.refusal(values)
             self.assertIn("controller.config.turns.packing: needs turns", message)
             self.assertIn("set nodeAgent.turns.enabled=true", message)
+        self.assertEqual(helm.refusal(turns | packing | {"extender": {"shadow": True}}), "", "no controller runs")
+
+    def test_settings_that_need_others_are_refused_with_a_remedy(self):
+        def config(**values):
+            return {"controller": {"config": values}}
+
+        without_agents = {"nodeAgent": {"enabled": False}}
+        for values, message in (
+                (config(progress={"enabled": False}) | {"nodeAgent": {"turns": {"enabled": True}}},
+                 "nodeAgent.turns.enabled: needs controller.config.progress.enabled"),
+                (config(tuner={"storage": True}) | without_agents, "config.tuner: storage and idleAfter need"),
+                (config(tuner={"idleAfter": "30m"}) | without_agents, "set nodeAgent.enabled=true"),
+                (config(failures={"enabled": False, "retries": True}), "config.failures: retries and prerun"),
+                (config(reservations={"autoscaler": True}), "set reservations.enabled=true")):
+            with self.subTest(values):
+                self.assertIn(message, helm.refusal(values))
+                self.assertEqual(helm.refusal(values | {"extender": {"shadow": True}}), "", "no controller runs")
+        for values in (config(tuner={"idleAfter": "0s"}) | without_agents,
+                       config(failures={"retries": True}), config(tuner={"storage": True, "idleAfter": "30m"}),
+                       config(reservations={"enabled": True, "autoscaler": True})):
+            self.assertEqual(helm.refusal(values), "", values)
 
     def test_an_older_kubernetes_is_refused_with_what_it_takes(self):
         done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.34.9", values={})
@@ -206,6 +227,21 @@ class SchemaTest(unittest.TestCase):
         self.assertEqual(refusal("second", "two", {"extender": {"shadow": True}}, first), "", "it only looks on")
         stranger = {**first, "metadata": {"name": "stranger"}}
         self.assertEqual(refusal("second", "two", {}, stranger), "", "of somebody else")
+
+    def test_leases_stay_in_a_release_that_had_them(self):
+        def leases(owner):
+            there = [{"metadata": {"name": f"synergy-{name}", "namespace": helm.NAMESPACE,
+                                   "annotations": {"meta.helm.sh/release-name": owner} if owner else {}}}
+                     for name in ("scheduler", "controller")]
+            with lookups.Lookups(leases=there) as server:
+                return [item["metadata"] for item in helm.template(more=server) if item["kind"] == "Lease"]
+
+        kept = leases("synergy")
+        self.assertEqual([item["name"] for item in kept], ["synergy-scheduler", "synergy-controller"])
+        self.assertEqual({item["annotations"]["helm.sh/resource-policy"] for item in kept}, {"keep"})
+        for owner in ("", "another"):
+            self.assertEqual(leases(owner), [])
+        self.assertNotIn("Lease", {item["kind"] for item in helm.template()})
 
     def test_notes_beside_nvidias_device_plugin_have_a_remedy(self):
         def notes(image, values):
@@ -792,10 +828,11 @@ class RenderTest(unittest.TestCase):
                 self.assertNotEqual(texts, {""})
 
     def test_lookups_only_refuse_or_warn(self):
-        """GitOps tools render the chart without a cluster, so that lookups find nothing."""
+        """GitOps tools render the chart without a cluster, so that lookups find nothing. The Leases are
+        those of a release that had them."""
         looking = {str(file.relative_to(helm.CHART)) for file in helm.CHART.rglob("templates/**/*")
                    if file.is_file() and re.search(r"\blookup\b", file.read_text(encoding="utf-8"))}
-        self.assertEqual(looking, {"templates/checks.yaml", "templates/NOTES.txt"})
+        self.assertEqual(looking, {"templates/checks.yaml", "templates/leases.yaml", "templates/NOTES.txt"})
         for objects in self.rendered.values():
             self.assertTrue(objects)
 

@@ -6,13 +6,14 @@ import json
 import threading
 
 WEBHOOKS = "admissionregistration.k8s.io/v1"
+LEASES = "coordination.k8s.io/v1"
 
 
 class Lookups:
-    """Serves inside a `with` block. `webhooks` are configurations, and `daemons` DaemonSets, as
-    Helm renders them."""
+    """Serves inside a `with` block. `webhooks` are configurations, `daemons` DaemonSets and `leases`
+    Leases, as Helm renders them."""
 
-    def __init__(self, webhooks=(), daemons=()):
+    def __init__(self, webhooks=(), daemons=(), leases=()):
         answers = {
             "/version": {"major": "1", "minor": "35", "gitVersion": "v1.35.4"},
             "/apis/apps/v1": resources("apps/v1", "daemonsets", "DaemonSet"),
@@ -20,7 +21,10 @@ class Lookups:
             f"/apis/{WEBHOOKS}": resources(WEBHOOKS, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration",
                                            namespaced=False),
             f"/apis/{WEBHOOKS}/mutatingwebhookconfigurations": listed(WEBHOOKS, "MutatingWebhookConfiguration",
-                                                                      webhooks)}
+                                                                      webhooks),
+            f"/apis/{LEASES}": resources(LEASES, "leases", "Lease"),
+            **{f"/apis/{LEASES}/namespaces/{lease['metadata']['namespace']}/leases/{lease['metadata']['name']}":
+               {"apiVersion": LEASES, "kind": "Lease", **lease} for lease in leases}}
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

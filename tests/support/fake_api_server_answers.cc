@@ -218,6 +218,10 @@ std::pair<int, std::string> FakeApiServer::CarryLease(const FakeRequest& request
     return creates ? Refusal(409, "AlreadyExists", "there is such a lease already")
                    : Refusal(404, "NotFound", "there is no such lease");
   }
+  if (request.method == "DELETE") {
+    lease_.reset();
+    return {200, "{}"};
+  }
   if (!creates && request.method != "GET" &&
       JsonString(request.body, "metadata", "resourceVersion") != std::to_string(lease_->version)) {
     return Refusal(409, "Conflict", "another client was faster");

@@ -115,6 +115,22 @@ TEST_F(LeaderElectionTest, LeaderThatCannotRenewStopsBeforeOthersMayStart) {
   EXPECT_FALSE(leader->IsLeader());
 }
 
+TEST_F(LeaderElectionTest, ADeletedLeaseIsNotTakenWhileItsHolderMayLead) {
+  ASSERT_TRUE(client_->Post(
+      "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases",
+      wire::WriteNewLease("synergy-controller", "there", seconds(10), clock_.WallNow())));
+  const auto next = Join("b");
+  clock_.AwaitSleepers(1);
+  ASSERT_TRUE(client_->Delete(kLease, "{}"));
+  for (int i = 0; i < 4; ++i) NextTry(1);
+  EXPECT_FALSE(next->IsLeader());
+  NextTry(1);
+  EXPECT_TRUE(next->IsLeader());
+  ASSERT_TRUE(client_->Delete(kLease, "{}"));
+  NextTry(1);
+  EXPECT_TRUE(next->IsLeader()) << "it was the holder";
+}
+
 TEST_F(LeaderElectionTest, ATermEndsOnlyWhenAnotherReplicaLeads) {
   const auto first = Join("a");
   clock_.AwaitSleepers(1);
