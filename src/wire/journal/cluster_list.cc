@@ -191,7 +191,10 @@ Result<> AddItem(ClusterList& cluster, Value root, Value item, const PodRules& r
     });
   }
   if (kind == "TrainingProfile") {
-    return AddObject(cluster.profiles, kind, item, false, ReadProfileObject);
+    return AddObject(cluster.profiles, kind, item, false, [](FieldReader&, Value object) {
+      FieldReader beside(object);  // the rest of a profile does not depend on status.packing
+      return ReadProfileObject(beside, object);
+    });
   }
   if (kind == "Namespace") {
     return AddObject(cluster.namespaces, kind, item, false, [](FieldReader& fields, Value object) {

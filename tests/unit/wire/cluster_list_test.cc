@@ -96,6 +96,9 @@ TEST(ClusterListTest, ErrorsNameObjectAndField) {
               HasSubstr("Pod b/a: metadata"));
   EXPECT_THAT(ErrorOf(R"({"metadata":{}})"), HasSubstr("items[0]: kind is missing"));
   EXPECT_EQ(ErrorOf(R"({"kind":"Service","metadata":{"name":"a"}})"), "no error");
+  EXPECT_EQ(ErrorOf(R"({"kind":"TrainingProfile","metadata":{"name":"a","namespace":"b"},
+                        "status":{"packing":[{"verdict":"of a later version"}]}})"),
+            "no error");
 }
 
 TEST(ClusterListTest, AnythingButAListIsRefusedWithWhatToWrite) {
