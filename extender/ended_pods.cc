@@ -17,6 +17,7 @@ void EndedPods::Remove(const Pod& pod) {
   if (!pod.UsesGpus() || pod.node.empty()) return;
   const std::lock_guard lock(mutex_);
   std::erase_if(unread_, [&pod](const Unread& each) { return each.node == pod.node; });
+  if (reading_ == pod.node) reading_.clear();
   if (pod.deleting) return;
   if (unread_.size() == kMostUnread) unread_.pop_front();
   unread_.push_back({kube::IdentityOf(pod), pod.node});
@@ -27,6 +28,7 @@ std::optional<EndedPods::Unread> EndedPods::TakeNext() {
   if (unread_.empty()) return std::nullopt;
   Unread next = std::move(unread_.front());
   unread_.pop_front();
+  reading_ = next.node;
   return next;
 }
 
@@ -38,7 +40,8 @@ void EndedPods::Look() {
   for (; next; next = stop.stop_requested() ? std::nullopt : TakeNext()) {
     const auto& [pod, node] = *next;
     const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
-    if (found && found->uid == pod.uid) state_.RefreshPod(*found);
+    const std::lock_guard lock(mutex_);
+    if (found && found->uid == pod.uid && reading_ == node) state_.RefreshPod(*found);
   }
 }
 

@@ -50,6 +50,7 @@ class EndedPods final : public kube::ObjectStore<Pod> {
   const Clock& clock_;
   std::mutex mutex_;
   std::deque<Unread> unread_;  // the last ones that have ended
+  std::string reading_;  // the node of the pod that is being read; empty if another has left it
 };
 
 }  // namespace synergy::extender

@@ -169,8 +169,13 @@ Result<bool> MoveDriver::TakeOver(MoveRecord& record, const std::stop_token& sto
   }
   if (attempt.places.empty()) return true;
   log_.Info("a move goes on", {{"job", record.job}, {"waiter", record.waiter}});
-  attempt.began = attempt.kept = attempt.tried = at.now;
-  attempt.renewed = at.now - settings_.keep;  // by another leader, so long ago
+  attempt.began = attempt.tried = at.now;
+  // By another leader: the places are renewed at once, and lapse when they say so.
+  Duration left = settings_.keep;
+  for (const PlannedPlace& place : attempt.places)
+    left = std::min(left, place.pod->waiting->kept_until - at.wall);
+  attempt.kept = attempt.renewed = at.now - settings_.keep + left;
+  attempt.renewed -= settings_.keep;
   Pods leaving = attempt.asked;
   leaving.insert(leaving.end(), attempt.refused.begin(), attempt.refused.end());
   attempt.leave = LeaveOf(leaving);
@@ -389,8 +394,11 @@ void MoveDriver::Advance(const std::stop_token& stop) {
   attempt.evicted += drop_gone(attempt.refused);
   if (bound == attempt.places.size()) return Finish(End::kMoved, "", stop);
   if (!attempt.refused.empty() && at.now - attempt.tried >= std::chrono::seconds(1)) {
-    if (at.now - attempt.kept >= settings_.keep)
+    if (at.now - attempt.kept >= settings_.keep) {
+      // The answer to an eviction may have been lost, and the pod is still leaving.
+      if (attempt.evicted == 0 && MayHaveEvicted(attempt.refused, stop)) ++attempt.evicted;
       return Finish(End::kInVain, "the kept places lapsed before all evictions", stop);
+    }
     attempt.tried = at.now;
     Pods again = Evict(attempt.refused, stop);
     for (const auto& pod : attempt.refused) {

@@ -95,7 +95,7 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
   seen_.reset();
   if (!surroundings_.Complete()) return;
   const Instant now = clock_.Now();
-  std::erase_if(refused_, [now](const auto& each) { return each.second <= now; });
+  failing_.Forget(now);
   size_t tried = 0;
   if (profiles_.AnyMeasured()) {
     const auto cluster = state_.Snapshot();
@@ -105,21 +105,24 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
       // If the node has several products, it is impossible to find out which one the pod got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
-        if (!MayGetProfile(*pod) || refused_.contains(pod->uid)) continue;
+        if (!MayGetProfile(*pod) || failing_.Rests(pod->uid, now)) continue;
         const auto figures = FiguresFor(*pod, products.empty() ? std::string() : products.front());
         if (!figures) continue;
         if (tried == kMostAtOnce || stop.stop_requested() || !may_act_()) return;
         ++tried;
         const Result<> done = Write(*pod, *figures, stop);
         const bool is_outage = !done && IsOutage(done.error());
-        if (!done && !HasChanged(done.error()))
-          refused_.emplace(pod->uid, now + (is_outage ? kOutageLasts : kRefusalLasts));
+        if (done) {
+          failing_.Succeeded(pod->uid);
+        } else if (!HasChanged(done.error())) {
+          failing_.Failed(pod->uid, now, is_outage ? kOutageLasts : kRefusalLasts);
+        }
         if (is_outage) return;
       }
     }
   }
   // The writes have created a new version of the cluster.
-  if (tried > 0 || !refused_.empty()) return;
+  if (tried > 0 || !failing_.empty()) return;
   seen_ = version;
   profiles_seen_ = profiles_version;
 }

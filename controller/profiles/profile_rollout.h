@@ -22,6 +22,7 @@
 
 #include "admission/admission.h"
 #include "cluster/state/cluster_state.h"
+#include "controller/cluster/failing_pods.h"
 #include "controller/cluster/profile_store.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -35,7 +36,7 @@ class ProfileRollout {
  public:
   // Limit per call; the next call does the rest.
   static constexpr size_t kMostAtOnce = 20;
-  // How long a pod is left alone after the API server has refused its profile.
+  // How long a pod is left alone at first after the API server has refused its profile.
   static constexpr Duration kRefusalLasts = std::chrono::minutes(5);
   // The same after a failure that may concern all pods, or only this one (a webhook of its
   // namespace).
@@ -66,9 +67,9 @@ class ProfileRollout {
   const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;
-  std::map<std::string, Instant> refused_;  // until when to leave a pod alone, by its uid
-  std::optional<uint64_t> seen_;            // the cluster's version when all was done
-  std::optional<uint64_t> profiles_seen_;   // the profiles' version then
+  FailingPods failing_;
+  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
 };
 
 }  // namespace synergy::controller

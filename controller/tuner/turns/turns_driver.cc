@@ -18,8 +18,10 @@
 namespace synergy::controller {
 namespace {
 
-// With the API server down, each write takes seconds to fail.
-constexpr size_t kMostFailures = 5;
+// With the API server down, or a webhook that hangs, each write takes seconds to fail.
+constexpr size_t kMostFailures = 3;
+// How long a pod whose write fails is left alone at first.
+constexpr Duration kLeftAlone = std::chrono::minutes(5);
 // GPU feature discovery's label for the memory of a GPU, in MiB, and the most that is believed.
 constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
 constexpr int64_t kMostGpuMemoryMib = int64_t{1} << 30;
@@ -134,11 +136,22 @@ void TurnsDriver::Step(const std::stop_token& stop) {
     planner_.SetPackResults(results_.Load());
   const TurnPlan plan = planner_.Plan(pods, at);
   ReportPacks(plan.news);
-  size_t written = 0;
+  failing_.Forget(at.now);
+  size_t tried = 0;
   size_t failed = 0;
+  size_t settled = 0;  // written, or left alone
   for (const TurnChange& change : plan.changes) {
-    if (written + failed == kMostWrites || failed == kMostFailures) break;
-    ++(Write(change, stop) ? written : failed);
+    if (failing_.Rests(change.pod->uid, at.now)) {
+      ++settled;
+      continue;
+    }
+    if (tried == kMostWrites || failed == kMostFailures) break;
+    const Written written = Write(change, stop);
+    if (written == Written::kDone) failing_.Succeeded(change.pod->uid);
+    if (written == Written::kRefused) failing_.Failed(change.pod->uid, at.now, kLeftAlone);
+    ++tried;
+    if (written != Written::kDone) ++failed;
+    if (written != Written::kUnreachable) ++settled;
   }
   size_t suspended = 0;
   for (const auto& [node, here] : pods) {
@@ -146,7 +159,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
       suspended += pod.report && pod.report->pod.turn && pod.report->pod.turn->suspended ? 1 : 0;
   }
   metrics_.SetPods(plan.in_turns, suspended, plan.packed);
-  const bool all = written == plan.changes.size();
+  const bool all = settled == plan.changes.size();
   metrics_.CountPass(all ? "complete" : "incomplete");
   if (all && !stop.stop_requested() && may_act_()) renewal_.Renew(clock_.Now());
   if (settings_.packing) results_.Keep(planner_.pack_results(), stop);
@@ -170,8 +183,8 @@ void TurnsDriver::ReportRefusals(const std::map<std::string, std::vector<TurnPod
   refusals_ = std::move(reported);
 }
 
-bool TurnsDriver::Write(const TurnChange& change, const std::stop_token& stop) {
-  if (stop.stop_requested() || !may_act_()) return false;
+TurnsDriver::Written TurnsDriver::Write(const TurnChange& change, const std::stop_token& stop) {
+  if (stop.stop_requested() || !may_act_()) return Written::kUnreachable;
   std::optional<std::string> text;
   if (change.turn) text = wire::WriteTurn(*change.turn);
   const Result<Pod> answer = pods_.Annotate(*change.pod, {{annotations::kTurn, std::move(text)}},
@@ -180,14 +193,15 @@ bool TurnsDriver::Write(const TurnChange& change, const std::stop_token& stop) {
   if (answer) {
     state_.RefreshPod(*answer);
     Report(change);
-    return true;
+    return Written::kDone;
   }
   log_.Warn("cannot write a pod's turns on its GPU",
             {{"pod", change.pod->Key()}, {"error", answer.error().message}});
   // A webhook of the pod's namespace can fail with the same error as the API server. An API server
   // that carries out no writes at all also ends this replica's leadership.
-  return IsOfThisPodAlone(answer.error()) ||
-         pods_.Get(change.pod->pod_namespace, change.pod->name, stop).has_value();
+  const bool is_alone = IsOfThisPodAlone(answer.error()) ||
+                        pods_.Get(change.pod->pod_namespace, change.pod->name, stop).has_value();
+  return is_alone ? Written::kRefused : Written::kUnreachable;
 }
 
 void TurnsDriver::Report(const TurnChange& change) {

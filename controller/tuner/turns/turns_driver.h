@@ -5,9 +5,9 @@
 // events, and renews them while they are up to date (controller/progress/turn_renewal.h).
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
-// have succeeded, turns are not renewed, so agents let all pods run after a minute; a write that
-// fails only for its own pod does not count. The next leader continues with the annotations, and
-// with the results of packs (pack_result_keeper.h).
+// have succeeded, turns are not renewed, so agents let all pods run after a minute. A write that
+// fails only for its own pod does not count, and is repeated after some minutes. The next leader
+// continues with the annotations, and with the results of packs (pack_result_keeper.h).
 
 #include <functional>
 #include <map>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cluster/state/cluster_state.h"
+#include "controller/cluster/failing_pods.h"
 #include "controller/progress/progress_store.h"
 #include "controller/progress/turn_renewal.h"
 #include "controller/tuner/turns/pack_result_keeper.h"
@@ -56,8 +57,12 @@ class TurnsDriver {
   std::map<std::string, std::vector<TurnPod>> PodsByNode(Instant now) const;
   // Reports why pods are not suspended, once for each reason.
   void ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods);
-  // Returns false if the API server could not be reached.
-  bool Write(const TurnChange& change, const std::stop_token& stop);
+  enum class Written {
+    kDone,
+    kRefused,      // only this pod's write fails
+    kUnreachable,  // the API server does not answer, or another replica acts
+  };
+  Written Write(const TurnChange& change, const std::stop_token& stop);
   void Report(const TurnChange& change);
   // Reports what has become of packs, on both pods.
   void ReportPacks(const std::vector<PackNews>& news);
@@ -76,6 +81,7 @@ class TurnsDriver {
   TurnPlanner planner_;
   bool has_results_ = false;                     // `planner_` has those of the last leader
   std::map<std::string, std::string> refusals_;  // those reported, by uid
+  FailingPods failing_;
 };
 
 }  // namespace synergy::controller

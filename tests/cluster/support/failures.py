@@ -98,6 +98,8 @@ class Result(unittest.TextTestResult):
 
     def startTest(self, test):
         super().startTest(test)
+        if Result.is_late:
+            raise SystemExit(f"the tests of this file take more than {LONGEST} s")
         self.started = time.monotonic()
 
     def stopTest(self, test):
@@ -133,6 +135,7 @@ class Runner(unittest.TextTestRunner):
 
 def give_up(*_):
     Result.is_late = True
+    signal.alarm(60)  # if it happens while a failure is saved, which catches all errors
     raise RuntimeError(f"the tests of this file take more than {LONGEST} s; the traceback shows where they are")
 
 

@@ -92,7 +92,7 @@ class Prometheus:
             targets = []
             try:
                 pods = self.pods()
-            except AssertionError:
+            except (AssertionError, OSError):
                 continue  # the API server will come back, or the test has ended
             for pod in pods:
                 spec, status = pod["spec"], pod["status"]

@@ -27,6 +27,7 @@ class GpuTypePlannerTest : public RoundsFixture {
     ChangePolicy([](RoundPolicy& policy) {
       policy.settings.policy = "las";
       policy.settings.gpu_types = GpuTypes::kAware;
+      policy.settings.least_run = Duration::zero();
     });
   }
 
@@ -104,6 +105,7 @@ TEST_F(GpuTypePlannerTest, AChangedPolicyAppliesToTheJobsThatArePresent) {
   HaveThreeTypes();
   AddWaiting("a", "flat");
   AddWaiting("b", "steep");
+  AddWaiting("c", "flat");
   ASSERT_TRUE(Decide(true));
   EXPECT_THAT(Turns(), Contains("b V100"));
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "fifo"; });

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -124,9 +125,33 @@ TEST_F(TurnsDriverTest, APodThatCannotBeWrittenDoesNotEndTheTurnsOfOthers) {
   Have("b");
   for (const ErrorCode code : {ErrorCode::kDenied, ErrorCode::kUnavailable}) {
     pods_.Refuse("annotate b", {code, "a webhook refuses, or fails"});
+    driver_.Rest();
+    clock_.Advance(seconds(360));  // so that the write is tried again
     Step();
     EXPECT_TRUE(Renews());
   }
+}
+
+// The API server waits ten seconds for the webhook.
+TEST_F(TurnsDriverTest, PodsWhoseWebhookHangsEndTheTurnsOfOthersForAMomentAtMost) {
+  for (int pod = 0; pod < 8; ++pod)
+    Have(fmt::format("slow-{}", pod), fmt::format("GPU-{}", pod / 2));
+  Have("x", "GPU-9");
+  Have("y", "GPU-9");
+  pods_.before_call = [this](std::string_view call) -> Result<> {
+    if (call.find("annotate slow") == std::string_view::npos) return {};
+    clock_.Advance(seconds(10));
+    return Fail(ErrorCode::kUnavailable, "failed calling webhook");
+  };
+  for (int step = 0; step < 4; ++step) Step();
+  EXPECT_TRUE(Renews());
+  EXPECT_TRUE(HasTurn("x"));
+  int without = 0;
+  for (int step = 0; step < 600; ++step) {
+    Step();
+    without += Renews() ? 0 : 1;
+  }
+  EXPECT_LT(without, 10);
 }
 
 TEST_F(TurnsDriverTest, RenewalEndsAfterAMinuteWithoutASuccess) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -81,6 +82,27 @@ TEST_F(WebhookTest, PatchesAGpuPodAndWarnsItsCreator) {
   EXPECT_THAT(answer->At("response/warnings/0").text, HasSubstr("no TrainingProfile"));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
   ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
+}
+
+TEST_F(WebhookTest, ReadsAnOwnerForTwoThirdsOfTheTimeForWhichTheApiServerWaits) {
+  constexpr std::string_view kIndexed =
+      R"({"metadata":{"name":"p","labels":{"batch.kubernetes.io/job-completion-index":"0",
+          "batch.kubernetes.io/job-name":"bert"},"ownerReferences":[{"apiVersion":"batch/v1",
+          "kind":"Job","name":"bert","uid":"7","controller":true}]},
+          "spec":{"schedulerName":"synergy-scheduler","hostname":"bert-0","subdomain":"b",
+          "containers":[{"name":"t","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
+  server.IgnoreNext("GET", "/jobs/bert");
+  const std::string body = Review(kIndexed);
+  http::Response response;
+  std::thread review([&] {
+    response = webhook.ReviewPod({"POST", "/mutate-pod", "timeout=12s", "application/json", body});
+  });
+  clock.AwaitSleepers(1);
+  clock.Advance(std::chrono::seconds(7));
+  clock.AwaitSleepers(1);
+  clock.Advance(std::chrono::seconds(1));
+  review.join();
+  EXPECT_THAT(response.body, HasSubstr("Job team/bert could not be read"));
 }
 
 TEST_F(WebhookTest, APodIsSizedByTheGpusOfItsClaimsIfTheyCount) {

@@ -174,18 +174,18 @@ TEST_F(GangRoomTest, RemindsTheSchedulerIfRoomExistsAlready) {
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
   PlanAndCarryOut(3);
-  const auto with_message = [this](const std::string& message) {
+  const auto with_message = [this](const std::string& message, bool unschedulable) {
     Pod member = *state.FindPod("m-0");
     auto waiting = std::make_shared<Waiting>(*member.waiting);
-    waiting->unschedulable = false;
+    waiting->unschedulable = unschedulable;
     waiting->message = message;
     member.waiting = std::move(waiting);
     Reports(member);
   };
-  with_message("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z");
+  with_message("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z", false);
   Plan();
   EXPECT_THAT(memory.places, SizeIs(8));
-  with_message("it has no volume");
+  with_message("it has no volume", true);
   Plan();
   Plan();
   EXPECT_THAT(memory.places, IsEmpty());

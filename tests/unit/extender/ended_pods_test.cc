@@ -58,6 +58,17 @@ TEST_F(EndedPodsTest, ANodeThatAnotherPodHasLeftSinceIsTriedAgain) {
   EXPECT_THAT(Filter(4), Not(HasSubstr(kFailedThere)));
 }
 
+TEST_F(EndedPodsTest, SoIsOneThatAnotherPodLeavesDuringTheRead) {
+  Put("other", 1);
+  Fail(true);
+  api.before_call = [&](std::string_view call) -> Result<> {
+    if (call == "get four") ended.Remove(MakePod("other", 1, 1, 1, "a"));
+    return {};
+  };
+  ended.Look();
+  EXPECT_THAT(Filter(4), Not(HasSubstr(kFailedThere)));
+}
+
 TEST_F(EndedPodsTest, OtherFailuresKeepNoPodAway) {
   Fail(false);
   ended.Look();

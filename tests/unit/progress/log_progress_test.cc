@@ -124,6 +124,16 @@ TEST(LogProgress, AnEvaluationAloneIsNoTraining) {
   EXPECT_FALSE(read.iteration || read.rate || read.overall_rate);
 }
 
+TEST(LogProgress, ARateThatNoTrainingHasIsNone) {
+  for (const std::string& rate :
+       {std::string("9") + std::string(300, '0'), "0." + std::string(318, '0') + "5"}) {
+    const TrainingProgress read =
+        Read(fmt::format("\r  1%|     | 10/1000 [00:10<01:00, {}it/s]", rate));
+    EXPECT_EQ(read.iteration, 10);
+    EXPECT_FALSE(read.rate) << *read.rate;
+  }
+}
+
 // NeMo's bar has no rate of its own.
 TEST(LogProgress, UsesTheBarsClockWithoutTimesAndRates) {
   std::string text;
