@@ -59,8 +59,8 @@ train_job_progress() { if has_training_operators; then echo true; else echo fals
 # Applies the chart's additions for autoscalers, for Kueue, and for retries and pre-runs, which follow
 # failures that node agents report.
 apply_additions() {
-  local settings=(--set controller.config.reservations.autoscaler=true --show-only templates/reservations-rbac.yaml
-    --show-only templates/reservations-policy.yaml)
+  local settings=(--set controller.config.reservations.enabled=true --set controller.config.reservations.autoscaler=true
+    --show-only templates/reservations-rbac.yaml --show-only templates/reservations-policy.yaml)
   local roles=(synergy-reservations) role
   if has_kueue; then
     settings+=(--set kueue.enabled=true --set kueue.elastic=true --set kueue.trainJobProgress="$(train_job_progress)"
