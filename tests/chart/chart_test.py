@@ -234,14 +234,16 @@ class SchemaTest(unittest.TestCase):
                                    "annotations": {"meta.helm.sh/release-name": owner} if owner else {}}}
                      for name in ("scheduler", "controller")]
             with lookups.Lookups(leases=there) as server:
-                return [item["metadata"] for item in helm.template(more=server) if item["kind"] == "Lease"]
+                objects = helm.template(more=(*server, "--is-upgrade"))
+            return [item["metadata"] for item in objects if item["kind"] == "Lease"]
 
         kept = leases("synergy")
         self.assertEqual([item["name"] for item in kept], ["synergy-scheduler", "synergy-controller"])
         self.assertEqual({item["annotations"]["helm.sh/resource-policy"] for item in kept}, {"keep"})
         for owner in ("", "another"):
             self.assertEqual(leases(owner), [])
-        self.assertNotIn("Lease", {item["kind"] for item in helm.template()})
+        for more in (), ("--is-upgrade",):
+            self.assertNotIn("Lease", {item["kind"] for item in helm.template(more=more)})
 
     def test_notes_beside_nvidias_device_plugin_have_a_remedy(self):
         def notes(image, values):
