@@ -20,14 +20,17 @@ using ::testing::IsEmpty;
 
 constexpr double kTolerance = 1e-6;
 
-Solution SolveWithin(const Program& program, const SolveLimits& limits = {}) {
+// No limit, however busy the machine is.
+constexpr std::chrono::hours kLong{1};
+
+Solution SolveWithin(const Program& program, const SolveLimits& limits = {.time = kLong}) {
   const Result<Solution> solution = Solve(program, limits);
   EXPECT_TRUE(solution.has_value()) << solution.error().message;
   return solution.value_or(Solution{});
 }
 
 std::string ErrorOf(const Program& program) {
-  const Result<Solution> solution = Solve(program, {});
+  const Result<Solution> solution = Solve(program, {.time = kLong});
   return solution ? "no error" : solution.error().message;
 }
 
@@ -178,7 +181,7 @@ TEST(SolveTest, WithoutTimeThereIsNoAnswer) {
 
 TEST(SolveTest, ALimitGivesASolutionWithAProvenGap) {
   const Program program = HardPacking(120, 8);
-  const Solution solution = SolveWithin(program, {.nodes = 5});
+  const Solution solution = SolveWithin(program, {.time = kLong, .nodes = 5});
   ASSERT_EQ(solution.status, SolveStatus::kFeasible);
   EXPECT_EQ(Violation(program, solution.values), "");
   EXPECT_NEAR(solution.objective, Objective(program, solution.values), kTolerance);
@@ -195,7 +198,7 @@ TEST(SolveTest, TheTimeLimitHolds) {
 }
 
 TEST(SolveTest, AGapThatIsGoodEnoughEndsTheSearch) {
-  const Solution solution = SolveWithin(HardPacking(120, 8), {.relative_gap = 0.05});
+  const Solution solution = SolveWithin(HardPacking(120, 8), {.time = kLong, .relative_gap = 0.05});
   EXPECT_EQ(solution.status, SolveStatus::kOptimal);
   EXPECT_GT(solution.relative_gap, 0);
   EXPECT_LE(solution.relative_gap, 0.05 + kTolerance);
@@ -203,8 +206,8 @@ TEST(SolveTest, AGapThatIsGoodEnoughEndsTheSearch) {
 
 TEST(SolveTest, TheSameProgramGivesTheSameSolutionAgain) {
   const Program program = HardPacking(60, 5);
-  const Solution first = SolveWithin(program, {.nodes = 20});
-  const Solution second = SolveWithin(program, {.nodes = 20});
+  const Solution first = SolveWithin(program, {.time = kLong, .nodes = 20});
+  const Solution second = SolveWithin(program, {.time = kLong, .nodes = 20});
   EXPECT_EQ(first.values, second.values);
   EXPECT_EQ(first.bound, second.bound);
 }
@@ -214,7 +217,7 @@ TEST(SolveTest, NothingIsPrinted) {
   ::testing::internal::CaptureStderr();
   SolveWithin(Factory());
   SolveWithin(Knapsack());
-  SolveWithin(HardPacking(60, 5), {.nodes = 20});
+  SolveWithin(HardPacking(60, 5), {.time = kLong, .nodes = 20});
   SolveWithin({.variables = {{.lower = 0.2, .upper = 0.8, .integer = true}}});
   ErrorOf({.variables = {{.objective = -1}}});
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
@@ -223,12 +226,12 @@ TEST(SolveTest, NothingIsPrinted) {
 
 TEST(SolveTest, ThreadsMaySolveAtTheSameTime) {
   const Program program = HardPacking(40, 4);
-  const Solution alone = SolveWithin(program, {.nodes = 20});
+  const Solution alone = SolveWithin(program, {.time = kLong, .nodes = 20});
   std::vector<Solution> solutions(4);
   {
     std::vector<std::jthread> threads;
     for (Solution& solution : solutions)
-      threads.emplace_back([&] { solution = SolveWithin(program, {.nodes = 20}); });
+      threads.emplace_back([&] { solution = SolveWithin(program, {.time = kLong, .nodes = 20}); });
   }
   for (const Solution& solution : solutions) EXPECT_EQ(solution.values, alone.values);
 }
