@@ -295,7 +295,9 @@ class RunningDaemon final : public Daemon {
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& config,
                                               const config::ClusterAccess& access,
                                               const Clock& clock, Logger& log) {
-  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
+  // A Binding that is sent again later would follow no look at the node's room.
+  auto client = kube::ApiClient::Create(
+      access, {.user_agent = "synergy-extender", .may_repeat_writes = [] { return false; }});
   if (!client) return Fail(client.error());
   auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "admission/pod_to_admit.h"
+#include "cluster/annotations.h"
 #include "core/text/quantity_text.h"
 
 namespace synergy::controller {
@@ -33,8 +34,8 @@ bool MayBeSized(const Pod& pod, const std::string& scheduler) {
   if (!pod.fungible || !pod.waiting || !pod.node.empty() || pod.deleting || pod.terminal)
     return false;
   const ManagedContainer& fungible = *pod.fungible;
-  return pod.waiting->scheduler == scheduler && !fungible.change &&
-         (fungible.placeholder || fungible.profile.empty());
+  return pod.waiting->scheduler == scheduler &&
+         (fungible.placeholder || (!fungible.change && fungible.profile.empty()));
 }
 
 }  // namespace
@@ -163,8 +164,9 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures, const std::
   figures.demand = LargerOf(figures.demand, figures.floor);
   if (!MayGoOn(stop)) return false;
   // Write the mark last, because the extender does not bind the pod without it.
-  const Result<Pod> sized =
-      pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged, stop);
+  auto written = wire::FiguresOf(figures);
+  if (pod.fungible->change) written.emplace_back(annotations::kChange, std::nullopt);
+  const Result<Pod> sized = pods_.Annotate(*resized, written, kube::Precondition::kUnchanged, stop);
   if (!sized) return failed(sized.error());
   failed_.erase(pod.uid);
   state_.RefreshPod(*sized);

@@ -169,9 +169,10 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
     return std::nullopt;
   }
   // Memory is not measured, and a floor must not exceed what the pod has.
-  figures.floor = {fungible.floor.gpus,
-                   std::min(figures.floor.cpu, fungible.requested.cpu + fungible.Lends()),
-                   fungible.floor.memory};
+  figures.floor = {
+      fungible.floor.gpus,
+      std::min(figures.floor.cpu, fungible.requested.cpu + fungible.Lends() - fungible.Borrows()),
+      fungible.floor.memory};
   figures.demand = {fungible.demand.gpus, std::max(figures.demand.cpu, figures.floor.cpu),
                     fungible.demand.memory};
   return figures;

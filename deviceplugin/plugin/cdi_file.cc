@@ -62,7 +62,10 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
   if (changed || (again_ && clock_.Now() >= *again_)) {
     if (changed) pauses_.Reset();
     const Result<std::string> complete = Complete(plain);
-    text_ = complete.value_or(plain);
+    const Result<std::string> there = config::ReadTextFile(file_);
+    // A complete file of an earlier run is better than one without the driver's libraries.
+    const bool is_covered = !command_.empty() && there && wire::CheckCdiSpec(*there, plain);
+    text_ = complete ? *complete : is_covered ? *there : plain;
     plain_ = std::move(plain);
     again_.reset();
     if (!complete && !command_.empty()) again_ = clock_.Now() + pauses_.Next();

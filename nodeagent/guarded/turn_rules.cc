@@ -18,8 +18,8 @@ std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool p
   if (container != nullptr && container->probe_patience &&
       *container->probe_patience <= kLeastProbePatience) {
     return TurnRefusal{"probes",
-                       "a probe of its container would fail; use a TCP probe, or one whose "
-                       "periodSeconds x (failureThreshold - 1) + timeoutSeconds is above 140"};
+                       "a probe of its container would fail; use one whose periodSeconds x "
+                       "(failureThreshold - 1) + timeoutSeconds is above 140"};
   }
   if (probed) return TurnRefusal{"cpu_probe", "its CPU is being probed"};
   return std::nullopt;

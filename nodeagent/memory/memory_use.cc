@@ -74,6 +74,12 @@ std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) 
   return std::nullopt;
 }
 
+// Returns the page cache of files: what the lists have, and locked pages, which are on none.
+// `cached`: including shared memory.
+Bytes WithLocked(Bytes listed, std::optional<int64_t> cached, std::optional<int64_t> shared) {
+  return cached && shared ? std::max(listed, Bytes(*cached - *shared)) : listed;
+}
+
 }  // namespace
 
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
@@ -90,7 +96,7 @@ Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_vie
   MemorySample sample;
   sample.use = *use;
   // Mapped shared memory is also part of `held`; counting it twice errs on the safe side.
-  sample.mapped = std::min(*mapped, *listed);
+  sample.mapped = std::min(*mapped, WithLocked(*listed, Stat(stat, "file"), Stat(stat, "shmem")));
   sample.cache = std::max(*listed - sample.mapped - *unwritten, Bytes(0));
   sample.working_set = std::max(use->usage - *inactive, Bytes(0));
   // Before Linux 5.9 there is one count for all refaults.
@@ -111,7 +117,8 @@ Result<MemorySample> ParseMemorySampleV1(std::string_view usage, std::string_vie
   sample.working_set = std::max(use->usage - *inactive, Bytes(0));
   const auto count = [stat](std::string_view name) { return Bytes(Stat(stat, name).value_or(0)); };
   const Bytes listed = count("total_active_file") + *inactive;
-  sample.mapped = std::min(count("total_mapped_file"), listed);
+  sample.mapped = std::min(count("total_mapped_file"), WithLocked(listed, Stat(stat, "total_cache"),
+                                                                  Stat(stat, "total_shmem")));
   const Bytes unwritten = count("total_dirty") + count("total_writeback");
   sample.cache = std::max(listed - sample.mapped - unwritten, Bytes(0));
   return sample;

@@ -29,9 +29,10 @@
 namespace synergy {
 namespace {
 
-// Returns the pod's requests at its floor, if those are less than its present requests.
+// Returns the pod's requests at its floor, if those are less than its present requests. The webhook
+// sets the amounts of a placeholder.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
-  if (!pod.fungible) return std::nullopt;
+  if (!pod.fungible || pod.fungible->placeholder) return std::nullopt;
   const ResourceVector least =
       LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
   if (least == pod.fungible->requested) return std::nullopt;

@@ -286,8 +286,10 @@ void DivideNodes(TunerPass& pass) {
     // Changes caused only by time are noticed here at the latest.
     LookAnew(memory);
     Forget(pass);
-    TakeOverUnfinished(pass);
+    memory.take_over_after = {};
   }
+  if (round || (memory.take_over && pass.at.now >= *memory.take_over)) TakeOverUnfinished(pass);
+  if (memory.take_over) pass.WakeAt(*memory.take_over);
   pass.WakeAt(memory.next_round);
   if (!round && nodes.empty()) return;
   Division division{.busy = BusyNodes(memory), .settled_gangs = {}};

@@ -24,6 +24,7 @@ using Phase = PodChange::Phase;
 // How long to leave a previous process's announcement alone, because its own call may still be
 // running.
 constexpr Duration kGrace = std::chrono::seconds(5);
+constexpr Duration kSlack = std::chrono::seconds(1);  // the wall clock is another one
 
 bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
 
@@ -342,7 +343,15 @@ bool HasCpu(const ClusterSnapshot& cluster, const std::string& node) {
   return free && free->cpu >= MilliCpu(0);
 }
 
+void TakeOverSoon(TunerMemory& memory, Duration round, Instant now) {
+  if (memory.take_over) return;
+  memory.take_over_after =
+      std::min<Duration>(std::max<Duration>(2 * memory.take_over_after, kGrace + kSlack), round);
+  memory.take_over = now + memory.take_over_after;
+}
+
 void TakeOverUnfinished(TunerPass& pass) {
+  pass.memory.take_over.reset();
   const WallTime old = pass.at.wall - kGrace;
   for (NodeIndex index = 0; index < pass.cluster.size(); ++index) {
     for (const auto& pod : pass.cluster.node(index).detail->pods) {

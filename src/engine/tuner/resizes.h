@@ -28,6 +28,9 @@ void MoveLoan(TunerPass& pass, const std::shared_ptr<const Pod>& pod, ChangeKind
 bool HasCpu(const ClusterSnapshot& cluster, const std::string& node);
 // Takes over changes that a previous process left unfinished or did not record.
 void TakeOverUnfinished(TunerPass& pass);
+// Plans TakeOverUnfinished() after a failure that may leave a change announced or unrecorded: after
+// some seconds, and twice as long after each further failure until the next round.
+void TakeOverSoon(TunerMemory& memory, Duration round, Instant now);
 
 // Advances the changes in progress.
 void AdvanceChanges(TunerPass& pass);

@@ -233,6 +233,11 @@ void Tuner::OnResult(TunerMemory& memory, const TunerAction& action, bool done, 
       memory.asked.erase(asked);
     }
   }
+  const bool may_be_left = std::holds_alternative<tuner_action::Announce>(action.what) ||
+                           std::holds_alternative<tuner_action::Record>(action.what) ||
+                           std::holds_alternative<tuner_action::Withdraw>(action.what) ||
+                           std::holds_alternative<tuner_action::PutBack>(action.what);
+  if (!done && may_be_left) TakeOverSoon(memory, settings_.round, at.now);
   if (std::holds_alternative<tuner_action::KeepPlace>(action.what)) {
     OnPlaceResult(memory, *action.pod, done);
   } else if (std::holds_alternative<tuner_action::Announce>(action.what) ||

@@ -226,6 +226,10 @@ struct TunerMemory {
   std::map<std::string, std::set<std::string>> notified;  // the notices that were sent, by uid
   Instant started{};                                      // when this process began
   Instant next_round{};
+  // When to look for changes that were left unfinished, before the next round, and how long to wait
+  // for that after the next failure.
+  std::optional<Instant> take_over;
+  Duration take_over_after{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
 };

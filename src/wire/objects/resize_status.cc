@@ -44,7 +44,9 @@ std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
   std::optional<Duration> least;
   for (const char* const name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
     const Value probe = fields.Object(spec[name]);
-    if (probe.missing() || !probe["tcpSocket"].absent()) continue;
+    // The kernel answers TCP probes only until the queue of connections that the process has not
+    // accepted is full.
+    if (probe.missing()) continue;
     const auto read = [&](const char* field, int64_t otherwise) {
       return probe[field].absent() ? otherwise : fields.Integer(probe[field], 1, kMost);
     };

@@ -31,8 +31,8 @@ struct ResizeStatus {
     std::optional<int32_t> ended_run;
     int32_t exit_code = 0;
     bool running = false;
-    // The shortest time after which a probe fails if the container's processes stop: an exec, HTTP
-    // or gRPC probe, but not a TCP probe. nullopt: it has no such probe.
+    // The shortest time after which a probe fails if the container's processes stop. nullopt: it
+    // has no probe.
     std::optional<Duration> probe_patience;
   };
   // Where to read the pod's progress, according to its author.

@@ -97,6 +97,19 @@ TEST_F(DeferredSizingTest, APlaceholderIsSizedWhenThereIsANode) {
   EXPECT_EQ(pods.calls().size(), 2U);
 }
 
+TEST_F(DeferredSizingTest, APlaceholderWithAChangeByTheTunerIsSizedToo) {
+  HaveWaiting(true, {}, {Gpus(1), Cores(3), GiB(10)});
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
+    fungible.change = {ChangeKind::kReclaimed, fungible.requested, fungible.requested, {}, {}};
+  });
+  state.UpsertPod(pods.pod("a"));
+  HaveNode();
+  Size();
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"60G"})");
+  EXPECT_FALSE(pods.pod("a").fungible->placeholder);
+  EXPECT_FALSE(pods.pod("a").fungible->change);
+}
+
 TEST_F(DeferredSizingTest, APodWithSlicesIsSizedWhenANodeOffersThem) {
   HaveWaiting(true, {}, {Gpus(0), Cores(3), GiB(10)});
   Pod pod = pods.pod("a");

@@ -159,6 +159,22 @@ TEST_F(ProfileRolloutTest, ThePodKeepsTheFloorOfTheCpuThatItLends) {
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})");
 }
 
+TEST_F(ProfileRolloutTest, BorrowedCpuIsNoPartOfTheFloor) {
+  HaveRunning("a");
+  pods.ChangeManaged("a", [](ManagedContainer& fungible) {
+    const ResourceVector before = fungible.requested;
+    fungible.requested.cpu += Cores(6);
+    fungible.change = {ChangeKind::kBorrowed, before, fungible.requested, {}, {}};
+    fungible.change->borrowed = Cores(6);
+  });
+  See("a");
+  MeasuredProfile measured = MeasuredBert();
+  measured.points = {{Cores(1), 1}, {Cores(9), 9}};
+  HaveMeasured(measured);
+  RollOut();
+  EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})");
+}
+
 TEST_F(ProfileRolloutTest, NoFloorIsAboveWhatThePodHas) {
   HaveRunning("a");
   pods.ChangeManaged("a", [](ManagedContainer& fungible) {

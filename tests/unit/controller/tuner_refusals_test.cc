@@ -201,6 +201,15 @@ TEST_F(TunerRefusalsTest, APlaceEndsAsSoonAsAnotherReasonIsNamed) {
   EXPECT_EQ(PlacesOf("new"), 1);
 }
 
+// The webhook sets its amounts when it can, and the extender does not bind it before.
+TEST_F(TunerRefusalsTest, APlaceholderIsNotCut) {
+  AddPod("new", "", 6);
+  Change("new", [](ManagedContainer& fungible) { fungible.placeholder = true; });
+  SetMessage("new", kShort);
+  For(minutes(6));
+  EXPECT_THAT(api.calls(), IsEmpty());
+}
+
 // An extender's error takes the place of all that the pod lacks.
 TEST_F(TunerRefusalsTest, AnErrorIsNoOtherReason) {
   NewLacksWhatIdleHas();

@@ -254,6 +254,21 @@ TEST_F(TunerTest, WithdrawsAGrowthIfAnotherPodTookTheAmounts) {
   EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
 }
 
+TEST_F(TunerTest, AWithdrawalThatFailsIsRepeatedSoon) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  driver.Step();
+  After(std::chrono::seconds(1));
+  AddPod("new", "n1", 6);
+  api.Refuse("get stays", {ErrorCode::kUnavailable, "no answer"});
+  After(std::chrono::seconds(1));
+  EXPECT_THAT(ChangeOf("stays"), Not(HasSubstr("was not made")));
+  api.RefuseNothing();
+  After(std::chrono::seconds(10));
+  EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
+}
+
 TEST_F(TunerTest, WithdrawsAGrowthThatMayCostThePodItsGpusByNow) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);

@@ -122,6 +122,17 @@ TEST_F(CdiFileTest, NvidiasProgramIsTriedAgainAfterAFailure) {
   EXPECT_EQ(Text(), std::string(kComplete) + "\n");
 }
 
+TEST_F(CdiFileTest, AFailureAfterARestartLeavesACompleteFile) {
+  const auto works = Script("cat <<'END'\n" + std::string(kComplete) + "\nEND");
+  ASSERT_TRUE(Make(works).Write(inventory_));
+  ASSERT_EQ(Text(), std::string(kComplete) + "\n");
+  CdiFile next = Make(Script("exit 1"));
+  ASSERT_TRUE(next.Write(inventory_));
+  EXPECT_EQ(Text(), std::string(kComplete) + "\n");
+  ASSERT_TRUE(next.Write(GpuInventory(MakeGpus(3, 1))));
+  EXPECT_EQ(Text().find("mounts"), std::string::npos) << "it lacks a GPU";
+}
+
 TEST_F(CdiFileTest, AFolderThatCannotBeWrittenIsAnErrorThatNamesIt) {
   const std::string file = folder_.Write("a-file", "");
   CdiFile cdi(file, kKind, {}, clock_, log_.log);

@@ -73,6 +73,16 @@ TEST(MemorySampleTest, MemoryInUseExcludesCacheThatCanBeDropped) {
   EXPECT_EQ(sample->InUse(), MiB(60));
 }
 
+TEST(MemorySampleTest, LockedFilesAreInUse) {
+  const auto sample = ParseMemorySampleV2(
+      "42949672960\n",
+      "anon 0\nfile 42949672960\nshmem 0\nfile_mapped 41875931136\nfile_dirty 0\nfile_writeback 0\n"
+      "inactive_file 1073741824\nactive_file 0\nunevictable 41875931136\n",
+      "");
+  ASSERT_TRUE(sample) << sample.error().message;
+  EXPECT_EQ(sample->mapped, GiB(39));
+}
+
 TEST(MemorySampleTest, KernelsMayHaveNoPressureAndOneCountOfRefaults) {
   std::string stat = kSampleV2;
   stat.replace(stat.find("workingset_refault_anon"), std::string::npos, "workingset_refault 9\n");

@@ -283,7 +283,7 @@ TEST(ResizeStatusTest, HasWhatASuspensionDependsOn) {
   EXPECT_EQ(pod.gpus_in_turns, 2);
   EXPECT_TRUE(pod.disrupted && pod.in_gang && pod.allows_suspension);
   EXPECT_TRUE(pod.containers[0].running);
-  EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(17));
+  EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(1)) << "of the TCP probe";
 }
 
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
