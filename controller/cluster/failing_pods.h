@@ -1,8 +1,8 @@
 #pragma once
 
-// Remembers pods whose writes fail, so that those of other pods get their turn. A pod rests after
-// each failure, for twice as long as the last time, because a slow failure takes ten seconds of
-// all.
+// Remembers pods whose writes fail, so that they do not delay the writes of other pods. A failure
+// can take ten seconds, for which all others wait. So a pod is left alone after each failure, for
+// twice as long as the last time.
 //
 // Threading: one owner.
 

@@ -58,6 +58,16 @@ std::vector<ProductJob> MoveLoad(Random& random, const ModelProfiles& profiles,
   return jobs;
 }
 
+void ExpectEachJobEndsAndMovesAtMostOnce(const SimulationRun& run) {
+  uint64_t restarts = 0;
+  for (const JobRun& job : run.jobs) {
+    EXPECT_GE(job.finish, Seconds(0)) << job.id;
+    EXPECT_LE(job.restarts, 1U) << job.id;
+    restarts += job.restarts;
+  }
+  EXPECT_EQ(restarts, run.moves->moves);
+}
+
 class GpuObserver final : public ProductObserver {
  public:
   void Look(Seconds at, const ClusterSnapshot& cluster) override {
@@ -121,13 +131,7 @@ TEST(SimulatedMovesProperty, NoNodeHasTooManyGpusInUseAndNoJobMovesTwice) {
     const auto run = SimulateProduct(cluster, jobs, profiles, options, {}, &observer);
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_EQ(observer.fault, "");
-    uint64_t restarts = 0;
-    for (const JobRun& job : run->jobs) {
-      EXPECT_GE(job.finish, Seconds(0)) << job.id;
-      EXPECT_LE(job.restarts, 1U) << job.id;
-      restarts += job.restarts;
-    }
-    EXPECT_EQ(restarts, run->moves->moves);
+    ExpectEachJobEndsAndMovesAtMostOnce(*run);
     EXPECT_LE(run->moves->in_vain, run->moves->moves);
     EXPECT_EQ(run->moves->gpu_time_lost > Seconds(0), run->moves->moves > 0);
     moves += run->moves->moves;
@@ -172,13 +176,7 @@ TEST(SimulatedMovesProperty, JobsOnSharedGpusMoveAtMostOnceAndAllEnd) {
         SimulateProduct(ClusterOf(3, kMoveServer), jobs, profiles, options, {}, &observer);
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_EQ(observer.fault, "");
-    uint64_t restarts = 0;
-    for (const JobRun& job : run->jobs) {
-      EXPECT_GE(job.finish, Seconds(0)) << job.id;
-      EXPECT_LE(job.restarts, 1U) << job.id;
-      restarts += job.restarts;
-    }
-    EXPECT_EQ(restarts, run->moves->moves);
+    ExpectEachJobEndsAndMovesAtMostOnce(*run);
     EXPECT_EQ(run->moves->in_vain, 0U);
     moves += run->moves->moves;
   }
