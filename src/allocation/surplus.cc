@@ -34,7 +34,7 @@ Bytes MemoryMargin(Bytes in_use) { return std::max(Bytes(in_use.count() / 10), M
 ResourceVector Surplus(const Pod& pod, WallTime now) {
   if (!pod.fungible || pod.waiting || pod.deleting) return {};
   const ManagedContainer& fungible = *pod.fungible;
-  if (fungible.ChangedByHand()) return {};
+  if (fungible.ChangedByHand() || fungible.leaves) return {};
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
   if (fungible.Lends() > MilliCpu(0)) return {};
   ResourceVector surplus = fungible.requested - fungible.Counted(fungible.floor);
@@ -50,6 +50,13 @@ ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
   ResourceVector surplus = Surplus(pod, now);
   if (node.short_of_memory) surplus.memory = Bytes(0);
   return surplus;
+}
+
+bool IsWithinSurplus(const NodeState& node, const Pod& pod, const ResourceVector& to,
+                     WallTime now) {
+  const ResourceVector taken = LargerOf(pod.fungible->requested - to, {});
+  const ResourceVector surplus = SurplusOn(node, pod, now);
+  return taken.cpu <= surplus.cpu && taken.memory <= surplus.memory;
 }
 
 std::shared_ptr<const Pod> WithoutLoan(const std::shared_ptr<const Pod>& pod) {

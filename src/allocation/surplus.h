@@ -23,17 +23,19 @@ namespace synergy {
 
 // Returns what reclaim may take from a pod now or later, per dimension: its requests above its
 // floor, as far as its node gets them back (init containers may request more). Returns zero for a
-// pod that waits, is being deleted, lends CPU, was changed by hand, or whose last cut the kubelet
-// could not make. Never includes what others lend to the pod. On a node where a resize may cost a
-// pod its GPUs, SurplusOn() returns zero for that pod (cluster/devices/device_safety.h). All
-// programs use this surplus: the tuner cuts within it, the extender evicts no pod for room that it
-// can make, and the command line shows it.
+// pod that waits, is being deleted, has opted out, lends CPU, was changed by hand, or whose last cut
+// the kubelet could not make. Never includes what others lend to the pod. On a node where a resize
+// may cost a pod its GPUs, SurplusOn() returns zero for that pod (cluster/devices/device_safety.h).
+// All programs use this surplus: the tuner cuts within it, the extender evicts no pod for room that
+// it can make, and the command line shows it.
 //
 // Memory is never cut below the node agent's fresh reading of its use plus a margin. It is not cut
 // at all without a reading, on a node that is short of memory, after an OOM kill that followed a
 // change, or if the request equals the limit (`strict`), which is never lowered.
 ResourceVector Surplus(const Pod& pod, WallTime now);
 ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now);
+// Returns whether a change to these amounts takes no more from the pod than that.
+bool IsWithinSurplus(const NodeState& node, const Pod& pod, const ResourceVector& to, WallTime now);
 
 // Maximum age of a reading. The agent writes a reading at least twice in that time for a pod whose
 // memory is above its floor.

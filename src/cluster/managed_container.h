@@ -219,6 +219,8 @@ struct ContainerHistory {
   bool memory_let_be = false;
   std::optional<CpuProbe> probe;
   std::optional<GpuTurn> turn;
+  // It has opted out, but lends or borrows CPU: nothing but that loan may be changed any more.
+  bool leaves = false;
 
   bool operator==(const ContainerHistory&) const = default;
 };

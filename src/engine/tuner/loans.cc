@@ -94,7 +94,8 @@ bool GoesOn(const TunerPass& pass, const Pod& lender, const Borrower& borrower,
             const NodeState& node) {
   const Pod* const pod = borrower.pod.get();
   return !lender.deleting && pod != nullptr && pod->fungible && !pod->deleting &&
-         !pod->fungible->ChangedByHand() && !Lends(*pod) && MayResize(*pod, node.detail->labels) &&
+         !pod->fungible->ChangedByHand() && !pod->fungible->leaves && !lender.fungible->leaves &&
+         !Lends(*pod) && MayResize(*pod, node.detail->labels) &&
          !(IsResting(pass, pod->uid) && pod->fungible->Borrows() == MilliCpu(0)) &&
          StaysIdle(pass, lender.uid);
 }

@@ -41,7 +41,8 @@ std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
 // remove the probe's quota and would spoil the measurement.
 bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
-         !pod.fungible->ChangedByHand() && IsSettled(pod) && pod.fungible->Lends() == MilliCpu(0) &&
+         !pod.fungible->ChangedByHand() && !pod.fungible->leaves && IsSettled(pod) &&
+         pod.fungible->Lends() == MilliCpu(0) &&
          !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
          !rules.memory.asked.contains(pod.uid);
 }

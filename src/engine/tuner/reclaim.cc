@@ -18,7 +18,6 @@
 #include "allocation/bind_allocation.h"
 #include "allocation/gangs/gang_plan.h"
 #include "allocation/surplus.h"
-#include "cluster/devices/device_safety.h"
 #include "cluster/gang.h"
 #include "cluster/state/fit.h"
 #include "engine/gangs/preempting_gangs.h"
@@ -162,14 +161,16 @@ void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   pass.WakeAt(*waiting.next_reminder);
 }
 
-// Returns the planned pod in its present state; null if anything has changed it since.
+// Returns the planned pod in its present state; null if anything has changed it since, or it needs
+// by now what the cut would take.
 std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
   const auto index = pass.cluster.Find(cut.pod->node);
   if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;
-  for (const auto& pod : pass.cluster.node(*index).detail->pods) {
+  const NodeState& node = pass.cluster.node(*index);
+  for (const auto& pod : node.detail->pods) {
     if (pod->uid != cut.pod->uid || !pod->fungible) continue;
     const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod) &&
-                      MayResize(*pod, pass.cluster.node(*index).detail->labels);
+                      IsWithinSurplus(node, *pod, cut.to, pass.at.wall);
     return same ? pod : nullptr;
   }
   return nullptr;

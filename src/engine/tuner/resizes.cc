@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "allocation/surplus.h"
 #include "cluster/devices/device_safety.h"
 
 namespace synergy {
@@ -190,6 +191,7 @@ PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
   PodChange change;
   change.pod = pod;
   change.node = pod->node;
+  change.begun = pass.at.now;
   change.before = fungible.change;
   change.record = {
       .kind = kind,
@@ -201,6 +203,17 @@ PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
       .borrowed = fungible.Borrows()};
   if (first != to) change.then = to;
   return change;
+}
+
+// Returns whether the second dimension's change may follow: the pod keeps its devices, and what the
+// change takes is still surplus.
+bool MayGoOn(const TunerPass& pass, const PodChange& change) {
+  if (change.node.empty()) return true;
+  const auto place = pass.cluster.Find(change.node);
+  if (!place) return false;
+  const NodeState& node = pass.cluster.node(*place);
+  return MayResize(*change.pod, node.detail->labels) &&
+         IsWithinSurplus(node, *change.pod, *change.then, pass.at.wall);
 }
 
 // Begins the second dimension's change, now that the first is in force.
@@ -229,10 +242,12 @@ void AdvanceMade(TunerPass& pass, const std::string& uid, PodChange& change) {
     pass.WakeAt(change.due);
   } else if (change.pod->fungible->requested != change.record.to) {
     GiveUp(pass.settings, pass.memory, uid, pass.at.now);
-  } else if (change.then && KeepsDevices(pass.cluster, *change.pod, change.node)) {
+  } else if (!change.then) {
+    End(pass.memory, uid);
+  } else if (MayGoOn(pass, change)) {
     GoOn(pass, change);
   } else {
-    End(pass.memory, uid);
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
   }
 }
 
@@ -406,7 +421,8 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
     // No other pod competes for what a waiting pod gives up, and the extender always counts a
     // loan's room as taken.
     const bool competes = !change.node.empty() && !of_loan;
-    change.due = at.now + (competes ? settings.settle : Duration::zero());
+    const Duration settle = std::max<Duration>(settings.settle, 2 * (at.now - change.begun));
+    change.due = at.now + (competes ? settle : Duration::zero());
   } else if (announces) {
     GiveUp(settings, memory, uid, at.now);
   } else if (done) {

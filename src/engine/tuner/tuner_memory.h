@@ -65,7 +65,8 @@ struct IdlePod {
 //
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its
-// bind is visible and the growth is withdrawn, or no such bind can follow. A cut needs no such care
+// bind is visible and the growth is withdrawn, or no such bind can follow. If the API server was
+// slow to record the announcement, it may be as slow with a bind, so the wait is longer. A cut needs no such care
 // and is recorded afterwards. (A kubelet that has just looked at a pod, for example because of an
 // annotation, carries out a resize up to a second later; docs/internals/tuner.md.) A cut of a
 // waiting pod is the exception: it is announced, and its resize depends on the announcement.
@@ -88,6 +89,7 @@ struct PodChange {
   std::optional<ChangeRecord> before;  // the pod's record before the change
   std::optional<ResourceVector> then;  // the amounts to request once this change is in force
   Phase phase = Phase::kAnnouncing;
+  Instant begun{};
   Instant due{};
   Instant remind_kubelet{};  // when to remind it of an unfinished cut of memory; zero: unset
 };

@@ -150,7 +150,7 @@ void Members(auto& each, Like<ReportedContainer> auto& container) {
 
 void Members(auto& each, Like<ContainerHistory> auto& container) {
   auto& [resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
-         oom_killed, evicted_for_memory, memory_let_be, probe, turn] = container;
+         oom_killed, evicted_for_memory, memory_let_be, probe, turn, leaves] = container;
   each("resizedByUsAlone", resized_by_us_alone);
   each("change", change);
   each("announcedUntil", announced_until);
@@ -162,6 +162,7 @@ void Members(auto& each, Like<ContainerHistory> auto& container) {
   each("memoryLetBe", memory_let_be);
   each("probe", probe);
   each("turn", turn);
+  each("leaves", leaves);
 }
 
 void Members(auto& each, Like<SharingContainer> auto& container) {

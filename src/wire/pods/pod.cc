@@ -73,6 +73,18 @@ std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   return lines;
 }
 
+// Returns what remains to be managed of a pod that has opted out: a loan of CPU, which ends first,
+// so that each pod has its own CPU again. Returns null if there is none.
+std::shared_ptr<const ManagedContainer> ThatLeaves(
+    std::shared_ptr<const ManagedContainer> container) {
+  if (!container) return nullptr;
+  const bool in_loan = container->Lends() > MilliCpu(0) || container->Borrows() > MilliCpu(0);
+  if (!in_loan) return nullptr;
+  auto leaving = std::make_shared<ManagedContainer>(*container);
+  leaving->leaves = true;
+  return leaving;
+}
+
 }  // namespace
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules) {
@@ -119,8 +131,11 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   // Kueue deletes a pod whose containers change.
   const Value labels = metadata["labels"];
   const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
-  if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
-    pod.fungible = ReadManagedContainer(checked, metadata, spec, status, use, claims, gpu_resource);
+  if (managed && !by_kueue) {
+    const bool opted_out = labels[annotations::kFungible].text() == "false";
+    pod.fungible = ReadManagedContainer(opted_out ? lenient : checked, metadata, spec, status, use,
+                                        claims, gpu_resource);
+    if (opted_out) pod.fungible = ThatLeaves(std::move(pod.fungible));
   }
   const Value labelled = metadata["labels"][annotations::kGpuProduct];
   pod.gpu_product =

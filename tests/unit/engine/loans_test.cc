@@ -144,6 +144,18 @@ TEST_F(LoansTest, BorrowedCpuIsSurplusOnceTheLenderIsGone) {
   EXPECT_EQ(Surplus(LastOf("busy"), at.wall).cpu, Cores(2));
 }
 
+TEST_F(LoansTest, ALoanEndsWhenItsLenderOrBorrowerOptsOut) {
+  for (const char* name : {"idle", "busy"}) {
+    Lend();
+    Reports(With(LastOf(name), [](auto& pod) { pod.leaves = true; }));
+    CarryOut();
+    EXPECT_EQ(Cpu("idle"), Cores(3)) << name;
+    EXPECT_EQ(Cpu("busy"), Cores(3)) << name;
+    Reports(With(LastOf(name), [](auto& pod) { pod.leaves = false; }));
+    After(minutes(10));
+  }
+}
+
 TEST_F(LoansTest, APodThatCouldBePlacedOnTheNodeEndsItsLoans) {
   Lend();
   Reports(ManagedPod("new", "", 3));

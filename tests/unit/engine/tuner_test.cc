@@ -31,6 +31,26 @@ TEST_F(TunerPlanTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   EXPECT_EQ(ChangeOf(plan.actions.front()).to.cpu, Cores(9));
 }
 
+// The agent's readings of memory go on while the place is written.
+TEST_F(TunerPlanTest, APlannedCutThatWouldTakeMemoryInUseIsNotMade) {
+  const auto uses = [this](Bytes in_use) {
+    return With(ManagedPod("idle", "n1", 3, "insensitive"), [&](ManagedContainer& pod) {
+      pod.requested.memory = pod.in_force.memory = pod.set_aside.memory = GiB(64);
+      pod.memory_reading = MemoryReading{in_use, false, at.wall};
+    });
+  };
+  const auto reports = [this](Pod pod) {
+    pod.requests.main = pod.fungible->requested;
+    Reports(std::move(pod));
+  };
+  reports(uses(GiB(10)));
+  Reports(ManagedPod("new", "", 3));
+  ASSERT_THAT(Plan(), ElementsAre("keep_place new"));
+  reports(uses(GiB(60)));
+  ResultOfAll(true);
+  EXPECT_THAT(Plan(), ElementsAre("end_place new"));
+}
+
 TEST_F(TunerPlanTest, FailedReservationCutsNoPod) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));
   Reports(ManagedPod("new", "", 3));
@@ -203,6 +223,24 @@ TEST_F(TunerPlanTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
   After(seconds(5));
   EXPECT_THAT(Plan(), IsEmpty());
   Reports(announced);
+  EXPECT_THAT(Plan(), ElementsAre("resize busy"));
+}
+
+// A bind that the extender sent before the announcement may take as long.
+TEST_F(TunerPlanTest, AGrowthWaitsLongerAfterASlowAnnouncement) {
+  Reports(ManagedPod("busy", "n1", 3));
+  After(minutes(5));
+  ASSERT_THAT(Plan(), ElementsAre("announce busy"));
+  After(seconds(6));
+  Reports(With(ManagedPod("busy", "n1", 9), [this](ManagedContainer& pod) {
+    pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
+    pod.announced_until = at.wall + minutes(2);
+  }));
+  ResultOfAll(true);
+  After(seconds(11));
+  EXPECT_THAT(Plan(), IsEmpty());
+  After(seconds(1));
   EXPECT_THAT(Plan(), ElementsAre("resize busy"));
 }
 

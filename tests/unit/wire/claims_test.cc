@@ -35,17 +35,18 @@ struct ClaimingPod {
   std::string node;
   std::string gpus = "1";
   std::string phase = "Pending";
+  std::string labels;
   PodUse use = PodUse::kAccounted;
 
   Pod Read() const {
     const std::string text = fmt::format(
         R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","managedFields":[{}],
-          "annotations":{{"synergy.io/container":"train",
+          "labels":{{{}}},"annotations":{{"synergy.io/container":"train",
             "synergy.io/demand":"{{\"cpu\":\"6\",\"memory\":\"8Gi\"}}",
             "synergy.io/floor":"{{\"cpu\":\"2\",\"memory\":\"8Gi\"}}",{}}}}},
         "spec":{{"nodeName":"{}","containers":[{{"name":"train","resources":{{"requests":
           {{"cpu":"3","memory":"8Gi","nvidia.com/gpu":"{}"}}}}}}],{}}},"status":{{"phase":"{}"}}}})",
-        managed_fields, annotations, node, gpus, spec, phase);
+        managed_fields, labels, annotations, node, gpus, spec, phase);
     const Result<Pod> pod = ObjectReader("nvidia.com/gpu").ReadPod(text, use);
     EXPECT_TRUE(pod) << pod.error().message;
     return pod.value_or(Pod());
@@ -115,6 +116,32 @@ TEST(ClaimsTest, ALoanCountsOnlyIfSynergyWroteIt) {
   EXPECT_EQ(pod.Read().fungible->Borrows(), Cores(1));
   pod.managed_fields = Entry("kubectl", "change");
   EXPECT_EQ(pod.Read().fungible->Borrows(), Cores(0));
+}
+
+TEST(ClaimsTest, OptingOutTakesEffectOnceALoanIsOver) {
+  ClaimingPod pod = Growing();
+  pod.labels = R"("synergy.io/fungible":"false")";
+  EXPECT_FALSE(pod.Read().fungible);
+  const ResourceVector has{Gpus(1), Cores(3), GiB(8)};
+  ResourceVector own = has;
+  own.cpu = Cores(5);
+  const auto has_changed = [&pod](const ChangeRecord& change) {
+    pod.annotations = R"("synergy.io/change":)";
+    json::AppendJsonString(pod.annotations, WriteChange(change));
+  };
+  has_changed({.kind = ChangeKind::kLent, .from = own, .to = has, .borrower = "other"});
+  EXPECT_TRUE(pod.Read().fungible->leaves);
+  EXPECT_EQ(pod.Read().fungible->LoanBalance(), Cores(2));
+  has_changed({.kind = ChangeKind::kGrown, .from = own, .to = has, .borrowed = Cores(1)});
+  EXPECT_TRUE(pod.Read().fungible->leaves);
+  pod.managed_fields = Entry("kubectl", "change");
+  EXPECT_FALSE(pod.Read().fungible);
+  pod.managed_fields = Entry("synergy", "change");
+  own.cpu = Cores(1);
+  has_changed({.kind = ChangeKind::kReturned, .from = own, .to = has, .borrower = "other"});
+  EXPECT_FALSE(pod.Read().fungible);
+  pod.labels.clear();
+  EXPECT_FALSE(pod.Read().fungible->leaves);
 }
 
 TEST(ClaimsTest, PodsThatAreNotManagedClaimNothing) {
