@@ -1,8 +1,8 @@
 #pragma once
 
-// Remembers pods whose writes fail, so that they do not delay the writes of other pods. A failure
-// can take ten seconds, for which all others wait. So a pod is left alone after each failure, for
-// twice as long as the last time.
+// Remembers pods (or other objects, by UID) whose writes fail, so that they do not delay the writes
+// of others. A failure can take ten seconds, for which all others wait. So a pod is left alone
+// after each failure, for twice as long as the last time.
 //
 // Threading: one owner.
 

@@ -227,13 +227,19 @@ void ReservationDriver::SetAside(std::vector<JobInLine>& in_line, Instant now) {
   for (const auto& [name, since] : free_since_) {
     const JobInLine* const job = Find(in_line, name);
     if (job == nullptr || now - since < kInVain) continue;
-    set_aside_until_[name] = now + kSetAside;
+    set_aside_until_[KindOf(*job)] = now + kSetAside;
     log_.Info("GPUs were reserved in vain", {{"job", name}});
     Record(*job->pods.front(), "SynergyNotReserved",
            "no GPUs are reserved any more: they were free for two minutes, and it did not start");
   }
   std::erase_if(set_aside_until_, [&](const auto& entry) { return entry.second <= now; });
-  std::erase_if(in_line, [&](const JobInLine& job) { return set_aside_until_.contains(job.name); });
+  std::erase_if(in_line,
+                [&](const JobInLine& job) { return set_aside_until_.contains(KindOf(job)); });
+}
+
+ReservationDriver::JobKind ReservationDriver::KindOf(const JobInLine& job) {
+  const Pod& first = *job.pods.front();
+  return {first.pod_namespace, job.pods.size(), first.requests.main.gpus};
 }
 
 void ReservationDriver::NoteFreeGpus(Instant now) {

@@ -68,6 +68,16 @@ class ReservationDriver {
     Instant planned{};
   };
 
+  // Jobs of one namespace and size. If one of them waits for something else than GPUs, so may the
+  // others, for example all tasks of a sweep.
+  struct JobKind {
+    std::string of_namespace;
+    size_t pods = 0;
+    Gpus gpus;  // of its first pod
+    auto operator<=>(const JobKind&) const = default;
+  };
+  static JobKind KindOf(const JobInLine& job);
+
   // Returns the namespace and the UID of the pod's owner; empty if it has none.
   std::string OwnerOf(const Pod& pod) const;
   // Returns the reservations of the last step, and earlier reservations of jobs in line whose pods
@@ -76,7 +86,7 @@ class ReservationDriver {
                                                  Instant now);
   // Records which jobs run or wait.
   void Look(const std::vector<RunningJob>& running, Moment at);
-  // Removes jobs from the line that have not started although their GPUs were free.
+  // Removes from the line the kinds of jobs that have not started although their GPUs were free.
   void SetAside(std::vector<JobInLine>& in_line, Instant now);
   // Records which jobs need not wait for GPUs.
   void NoteFreeGpus(Instant now);
@@ -109,9 +119,9 @@ class ReservationDriver {
   TrainingEnds ends_;
   WaitingTimes waiting_times_;
   std::vector<GpuReservation> reservations_;
-  std::map<std::string, OfOwner> last_of_owners_;                 // by OwnerOf()
-  std::map<std::string, Instant> free_since_;                     // by job with a reservation
-  std::map<std::string, Instant> set_aside_until_;                // by job
+  std::map<std::string, OfOwner> last_of_owners_;  // by OwnerOf()
+  std::map<std::string, Instant> free_since_;      // by job with a reservation
+  std::map<JobKind, Instant> set_aside_until_;
   std::map<std::string, GpuReservation> announced_starts_;        // by job
   std::map<std::string, ReservationOutcome> announced_outcomes_;  // by job
   std::deque<std::string> to_remind_;                             // uids

@@ -36,7 +36,7 @@ void TrainingEnds::Observe(const std::vector<RunningJob>& running, Moment at) {
   const bool saw = looked_ && at.now - *looked_ <= kLongestGap;
   looked_ = at.now;
   std::map<std::string, Run> now;
-  for (const RunningJob& job : running) now.emplace(job.name, RunOf(job));
+  for (const RunningJob& job : running) now.emplace(job.name, RunOf(job, at.now));
   for (const auto& [job, run] : running_) {
     const auto still = now.find(job);
     const auto runs = [&](const std::string& uid) { return still->second.uids.contains(uid); };
@@ -53,6 +53,9 @@ void TrainingEnds::Observe(const std::vector<RunningJob>& running, Moment at) {
   }
   running_ = std::move(now);
   for (const RunningJob& job : running) {
+    Run& run = running_.at(job.name);
+    if (const auto reported = ReportedFor(job, at.now))
+      run.check.Check(*reported, at.now - run.seen);
     if (const auto remaining = RemainingOf(job, at.now))
       remaining_.EstimateMade(job.name, WorkloadOf(job.pods), *remaining, at.now);
   }
@@ -69,13 +72,15 @@ std::optional<TimeRange> TrainingEnds::EndOf(const RunningJob& job, Moment at) c
                    std::min(ends->latest, *deadline)};
 }
 
-TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job) const {
+TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job, Instant now) const {
   Run run{.uids = {},
           .its_namespace = job.pods.front()->pod_namespace,
           .gpus = SumOfGpus(job.pods),
           .workload = SizedWorkloadOf(job.pods),
           .started = {},
-          .expected = EstimateOf(job.pods)};
+          .expected = EstimateOf(job.pods),
+          .seen = now,
+          .check = {}};
   for (const auto& pod : job.pods) {
     run.uids.insert(pod->uid);
     const auto times = times_.Find(pod->uid);
@@ -88,6 +93,8 @@ TrainingEnds::Run TrainingEnds::RunOf(const RunningJob& job) const {
 void TrainingEnds::Continue(const Run& before, Run& run) {
   if (before.started != WallTime{} && (run.started == WallTime{} || before.started < run.started))
     run.started = before.started;
+  run.seen = before.seen;
+  run.check = before.check;
   if (before.gpus < run.gpus) return;
   run.gpus = before.gpus;
   run.workload = before.workload;
@@ -140,6 +147,12 @@ std::optional<Duration> TrainingEnds::LongestRunOf(const Pods& pods, WallTime no
 }
 
 std::optional<Duration> TrainingEnds::RemainingOf(const RunningJob& job, Instant now) const {
+  const auto run = running_.find(job.name);
+  if (run != running_.end() && run->second.check.refuted()) return std::nullopt;
+  return ReportedFor(job, now);
+}
+
+std::optional<Duration> TrainingEnds::ReportedFor(const RunningJob& job, Instant now) const {
   std::optional<Duration> longest;
   for (const auto& pod : job.pods) {
     const std::optional<KnownProgress> known = progress_(pod->uid, now);

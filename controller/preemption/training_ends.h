@@ -1,10 +1,12 @@
 #pragma once
 
 // Predicts when running jobs end: from the progress of their pods, as an interval calibrated by
-// ended trainings (engine/reservations/remaining_time.h), and from the pods' own deadlines. It also
-// predicts how long waiting jobs will run: as long as earlier jobs of the same workload, namespace
-// and number of GPUs have run (engine/reservations/learnt_durations.h), or else as long as their
-// users expect (engine/reservations/expected_durations.h).
+// ended trainings (engine/reservations/remaining_time.h), and from the pods' own deadlines.
+// Progress that a job's own running time has refuted does not count
+// (profile/remaining_time_check.h). It also predicts how long waiting jobs will run: as long as
+// earlier jobs of the same workload, namespace and number of GPUs have run
+// (engine/reservations/learnt_durations.h), or else as long as their users expect
+// (engine/reservations/expected_durations.h).
 //
 // A user's estimate counts as it was when its pod was first seen, because an estimate written later
 // could hide an overrun.
@@ -31,6 +33,7 @@
 #include "engine/reservations/remaining_time.h"
 #include "engine/reservations/waiting_jobs.h"
 #include "profile/pod_progress.h"
+#include "profile/remaining_time_check.h"
 #include "wire/pods/gpu_reservation.h"
 
 namespace synergy::controller {
@@ -66,9 +69,11 @@ class TrainingEnds {
     std::string workload;  // with its namespace and number of GPUs; empty: unknown
     WallTime started{};    // start of its first pod; unset: unknown
     std::optional<Duration> expected;
+    Instant seen{};            // first look at it
+    RemainingTimeCheck check;  // of what its progress says
   };
 
-  Run RunOf(const RunningJob& job) const;
+  Run RunOf(const RunningJob& job, Instant now) const;
   // Adds what an earlier look has shown of the same run, when more of its pods may have run.
   static void Continue(const Run& before, Run& run);
   // Learns from a job that no longer runs.
@@ -76,7 +81,9 @@ class TrainingEnds {
   void NoteEstimates();
   // Returns the longest estimate of the pods; nullopt if one has none.
   std::optional<Duration> EstimateOf(const std::vector<std::shared_ptr<const Pod>>& pods) const;
+  // Returns the longest remaining time of its pods; nullopt if unknown or refuted.
   std::optional<Duration> RemainingOf(const RunningJob& job, Instant now) const;
+  std::optional<Duration> ReportedFor(const RunningJob& job, Instant now) const;
   // Returns when the last of the pods reaches its deadline; nullopt if one has none.
   std::optional<Instant> DeadlineOf(const RunningJob& job, Moment at) const;
 

@@ -153,8 +153,11 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
   Result<> sent = pods_.Bind(identity, args.node, annotations, written, attempt.stop);
   if (sent || sent.error().code != ErrorCode::kConflict) return sent;
   const Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
+  // GPUs by claim are no part of what the API server has.
+  Resources written_requests = planned.requests;
+  if (planned.devices) written_requests.main.gpus -= planned.devices->gpus;
   const bool is_as_planned = found && found->uid == args.pod_uid && found->node.empty() &&
-                             state_.WithDevices(*found).requests == planned.requests;
+                             found->requests == written_requests;
   if (!is_as_planned) return sent;
   return pods_.Bind(identity, args.node, annotations, found->resource_version, attempt.stop);
 }

@@ -120,6 +120,7 @@ RetryKeeper::RetryKeeper(kube::RetryApi& api, MemoryRaiser memory, bool kueue,
 void RetryKeeper::StartOver(const std::map<std::string, FailureHistory>& histories) {
   limit_ = SuspensionLimit();
   elsewhere_.StartOver();
+  failing_ = {};
   looks_.clear();
   examined_.clear();
   for (const auto& [name, history] : histories) {
@@ -152,11 +153,18 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
   }
   bool changed = false;
   bool pending = false;
+  size_t failed = 0;
   const size_t most = examined_.size() + kMostExamined;
+  failing_.Forget(clock_.Now());
   for (const auto& [uid, record] : jobs) {
-    if (examined_.size() >= most) {
+    if (examined_.size() >= most || failed >= kMostExamined) {
       pending = true;
       break;
+    }
+    if (failing_.Rests(record->owner.uid, clock_.Now())) {
+      looks_[history.of_namespace].due = clock_.Now() + kPause;
+      pending = true;
+      continue;
     }
     Outcome outcome = Outcome::kSettled;
     if (IsToBeSuspended(*record)) {
@@ -165,10 +173,10 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
       outcome = Examine(history, *record, stop);
     }
     changed |= outcome == Outcome::kChanged;
-    pending |= outcome == Outcome::kPending;
+    pending |= outcome != Outcome::kChanged && outcome != Outcome::kSettled;
+    failed += outcome == Outcome::kFailed ? 1 : 0;
     // The next call may take as long to fail.
-    const auto looked = looks_.find(history.of_namespace);
-    if (looked != looks_.end() && looked->second.due > clock_.Now()) break;
+    if (outcome == Outcome::kOutage) break;
   }
   if (!changed && !pending) looks_.erase(history.of_namespace);
   return changed;
@@ -209,6 +217,7 @@ RetryKeeper::Outcome RetryKeeper::Examine(const FailureHistory& history, Failure
       asked_for.elsewhere &= actions && actions->elsewhere;
       asked_for.larger &= actions && actions->larger;
       job.independent_completions = (*wish)->independent_completions;
+      asked_for.stop_futile &= now - last.at <= kLatestToSuspend;
       const RetryDecision decision = DecideRetry(job, asked_for, limit_, now);
       if (decision.kind == RetryDecision::Kind::kSuspend) {
         const auto found = FindStoppable(name, last, stop);
@@ -320,7 +329,7 @@ bool RetryKeeper::AsksToStop(const std::optional<Wish>& wish) {
 RetryKeeper::Outcome RetryKeeper::Suspend(const FailureHistory& history, FailureRecord& marked,
                                           const std::stop_token& stop) {
   const std::string& of_namespace = history.of_namespace;
-  if (clock_.WallNow() - marked.to_suspend > kLatest) {
+  if (clock_.WallNow() - marked.to_suspend > kLatestToSuspend) {
     log_.Warn("a job whose retries are futile could not be suspended",
               {{"namespace", of_namespace}, {"job", marked.owner.name}});
     return Settle(marked, false, "given_up");
@@ -390,7 +399,9 @@ RetryKeeper::Outcome RetryKeeper::TryLater(const std::string& of_namespace, cons
     log_.Warn("cannot act on the retries of a job",
               {{"namespace", of_namespace}, {"job", job.name}, {"error", error.message}});
   }
-  return Outcome::kPending;
+  if (IsOutage(error)) return Outcome::kOutage;
+  failing_.Failed(job.uid, clock_.Now(), kPause);
+  return Outcome::kFailed;
 }
 
 void RetryKeeper::Announce(const std::string& of_namespace, const FailureRecord& marked,

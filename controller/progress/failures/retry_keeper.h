@@ -16,14 +16,15 @@
 // withdrawn if the job fails in another way before it is carried out, or its user no longer asks
 // for it.
 //
-// Bounds: only failures within kLatest are considered; SuspensionLimit limits how many jobs are
-// suspended per hour. Objects are read only if a row of failures is long enough or the last failure
-// came from the infrastructure or was a kill for lack of memory, and for at most kMostExamined jobs
-// per step.
+// Bounds: only failures within kLatest are considered, and for a suspension only those within
+// kLatestToSuspend; SuspensionLimit limits how many jobs are suspended per hour. Objects are read
+// only if a row of failures is long enough or the last failure came from the infrastructure or was
+// a kill for lack of memory, and for at most kMostExamined jobs per step.
 //
-// Threading: one owner. Failures: a failed call is repeated after kPause. A job that cannot be
-// suspended within kLatest is left alone, counted and logged. Nothing is done without an answer
-// about the annotation.
+// Threading: one owner. Failures: a failed call is repeated after kPause; a job for which calls are
+// refused rests for twice as long each time, and does not delay others. A job that cannot be
+// suspended within kLatestToSuspend is left alone, counted and logged. Nothing is done without an
+// answer about the annotation.
 
 #include <chrono>
 #include <cstddef>
@@ -37,6 +38,7 @@
 #include <vector>
 
 #include "cluster/pod_failure.h"
+#include "controller/cluster/failing_pods.h"
 #include "controller/progress/failures/elsewhere_keeper.h"
 #include "controller/progress/failures/memory_raiser.h"
 #include "core/clock.h"
@@ -51,8 +53,11 @@ namespace synergy::controller {
 
 class RetryKeeper {
  public:
-  // How long after a failure its job may be suspended, and also how long after the decision.
+  // How long after a failure something may be done about it.
   static constexpr Duration kLatest = std::chrono::minutes(10);
+  // How long after a failure its job may be suspended, and also how long after the decision: a
+  // later attempt may train by then.
+  static constexpr Duration kLatestToSuspend = std::chrono::minutes(2);
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
 
@@ -82,7 +87,13 @@ class RetryKeeper {
     Instant due = Instant::min();
     std::optional<ErrorCode> error;  // of the last call, if it failed
   };
-  enum class Outcome { kSettled, kChanged, kPending };
+  enum class Outcome {
+    kSettled,
+    kChanged,
+    kPending,
+    kFailed,  // a call about this job was refused
+    kOutage,  // calls about other jobs would fail, too
+  };
   // The annotation that counts, and the state of the job itself.
   struct Wish {
     std::optional<std::string> text;
@@ -132,6 +143,7 @@ class RetryKeeper {
   ElsewhereKeeper elsewhere_;
   std::map<std::string, Looked> looks_;  // by namespace
   std::map<RunKey, WallTime> examined_;  // failures that were decided, with their times
+  FailingPods failing_;                  // by the uid of the job
 };
 
 // Returns the job of that failure, with its attempts up to the failure, oldest first.

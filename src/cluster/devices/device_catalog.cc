@@ -232,9 +232,10 @@ Node DeviceCatalog::Counted(Node node) {
   return node;
 }
 
-DeviceCatalog::Units DeviceCatalog::UnitsOf(const Pod& pod) const {
+DeviceCatalog::Units DeviceCatalog::UnitsOf(const Pod& pod,
+                                            const std::vector<std::string>& claims) const {
   Units units;
-  for (const std::string& name : pod.devices->claims) {
+  for (const std::string& name : claims) {
     const std::string key = KeyOf(pod.pod_namespace, name);
     const auto claim = claims_.find(key);
     if (claim == claims_.end()) continue;
@@ -275,14 +276,21 @@ std::string DeviceCatalog::WhyLeftAlone(const Pod& pod, const Units& units) cons
   return {};
 }
 
+DeviceCatalog::Units DeviceCatalog::UnitsOfFirst(const Pod& pod, Units units, Rivals rivals) const {
+  const Place user{pod.node.empty(), pod.uid};
+  std::erase_if(units, [&](const auto& unit) {
+    const auto users = units_.find(unit.first);
+    if (users == units_.end()) return false;
+    const Place& first = *users->second.begin();
+    const bool is_placed = !first.first;
+    return first < user && (is_placed || rivals == Rivals::kAll);
+  });
+  return units;
+}
+
 Pod DeviceCatalog::WithUnits(Pod pod, const Units& units, std::string why) const {
   Gpus gpus;
-  const Place user{pod.node.empty(), pod.uid};
-  for (const auto& [key, amount] : units) {
-    const auto users = units_.find(key);
-    if (users == units_.end() || user <= *users->second.begin())
-      gpus = std::min(gpus + amount, kMostClaimedGpus);
-  }
+  for (const auto& [key, amount] : units) gpus = std::min(gpus + amount, kMostClaimedGpus);
   PodDevices devices = *pod.devices;
   devices.gpus = gpus;
   devices.known =
@@ -308,9 +316,21 @@ Pod DeviceCatalog::WithUnits(Pod pod, const Units& units, std::string why) const
 
 Pod DeviceCatalog::Counted(Pod pod) const {
   if (!pod.devices) return pod;
-  const Units units = UnitsOf(pod);
+  const Units units = UnitsOf(pod, pod.devices->claims);
   std::string why = WhyLeftAlone(pod, units);
-  return WithUnits(std::move(pod), units, std::move(why));
+  const Units own = UnitsOfFirst(pod, units, pod.IsOfGang() ? Rivals::kAll : Rivals::kPlaced);
+  return WithUnits(std::move(pod), own, std::move(why));
+}
+
+std::vector<std::string> DeviceCatalog::ClaimsToCount(const Pod& pod) const {
+  const size_t most = pod.node.empty() ? kMostUsers : 2 * kMostUsers;
+  std::vector<std::string> claims = pod.devices->claims;
+  std::erase_if(claims, [&](const std::string& claim) {
+    const auto users = named_by_.find(KeyOf(pod.pod_namespace, claim));
+    return users != named_by_.end() && users->second.size() >= most &&
+           !users->second.contains(pod.uid);
+  });
+  return claims;
 }
 
 Pod DeviceCatalog::Observe(Pod pod) {
@@ -318,25 +338,15 @@ Pod DeviceCatalog::Observe(Pod pod) {
     if (!users_.empty()) ForgetPod(pod.uid);
     return pod;
   }
-  const auto has_too_many_users = [&](const std::string& claim) {
-    const auto users = named_by_.find(KeyOf(pod.pod_namespace, claim));
-    return users != named_by_.end() && users->second.size() >= kMostUsers &&
-           !users->second.contains(pod.uid);
-  };
-  const std::vector<std::string>& claims = pod.devices->claims;
-  if (std::any_of(claims.begin(), claims.end(), has_too_many_users)) {
-    ForgetPod(pod.uid);
-    return WithUnits(std::move(pod), {},
-                     fmt::format("more than {} pods use one of its ResourceClaims", kMostUsers));
-  }
   const auto known = users_.find(pod.uid);
-  if (known != users_.end() && known->second.reported->devices->claims != claims)
+  if (known != users_.end() && known->second.reported->devices->claims != pod.devices->claims)
     ForgetPod(pod.uid);
+  const std::vector<std::string> claims = ClaimsToCount(pod);
   User& user = users_[pod.uid];
   const Place place{pod.node.empty(), pod.uid};
   const bool moved = user.reported && user.reported->node.empty() != pod.node.empty();
   const std::set<std::string> before = std::move(user.units);
-  const Units units = UnitsOf(pod);
+  const Units units = UnitsOf(pod, claims);
   user = {std::make_shared<const Pod>(pod), {}};
   for (const auto& [unit, gpus] : units) user.units.insert(unit);
   // Touch only changed units, because a touch marks their other users as changed.
@@ -350,8 +360,11 @@ Pod DeviceCatalog::Observe(Pod pod) {
     if (!name.empty()) named_by_[KeyOf(pod.pod_namespace, name)].insert(pod.uid);
   }
   changed_pods_.erase(pod.uid);
-  std::string why = WhyLeftAlone(pod, units);
-  return WithUnits(std::move(pod), units, std::move(why));
+  std::string why = claims.size() < pod.devices->claims.size()
+                        ? fmt::format("more than {} pods use one of its ResourceClaims", kMostUsers)
+                        : WhyLeftAlone(pod, units);
+  const Units own = UnitsOfFirst(pod, units, Rivals::kAll);
+  return WithUnits(std::move(pod), own, std::move(why));
 }
 
 void DeviceCatalog::ForgetPod(const std::string& uid) {

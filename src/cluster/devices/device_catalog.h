@@ -17,7 +17,8 @@
 // or, if none has one, among all. It never counts for a pod on a node other than the device's.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none.
-// Counts are limited to kMostClaimedGpus, and users of a claim to kMostUsers.
+// Counts are limited to kMostClaimedGpus, and users of a claim to kMostUsers; twice as many if they
+// have nodes.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,8 +71,9 @@ class DeviceCatalog {
   // Returns the pod with the GPUs of its claims, and records that it uses them. `pod`: as reported.
   Pod Observe(Pod pod);
   void ForgetPod(const std::string& uid);
-  // Does the same without a record, for a pod in a request. A unit counts for it only if no
-  // recorded user comes before it.
+  // Does the same without a record, for a pod in a request. A unit that has no devices yet counts
+  // for each pod that asks for a place, unless it is counted for a pod with a node: kube-scheduler
+  // gives it to the pod that it places first. In a gang it counts for one member, as in its plan.
   Pod Counted(Pod pod) const;
 
   // Return the nodes (their names) or the pods (as reported) that reports have changed since the
@@ -94,9 +96,14 @@ class DeviceCatalog {
   bool IsGpuOn(const AllocatedDevice& device, const std::string& node) const;
   // Returns whether requests of the GPU resource get devices of a GPU class.
   bool TakesRequests() const;
-  Units UnitsOf(const Pod& pod) const;
-  // Returns the pod with the units that it is the first user of. `why`: the value for
-  // why_left_alone.
+  Units UnitsOf(const Pod& pod, const std::vector<std::string>& claims) const;
+  // Returns those of the pod's claims that do not have too many users.
+  std::vector<std::string> ClaimsToCount(const Pod& pod) const;
+  // The users that may come before a pod.
+  enum class Rivals { kPlaced, kAll };
+  // Returns the units that have no earlier user.
+  Units UnitsOfFirst(const Pod& pod, Units units, Rivals rivals) const;
+  // Returns the pod with these units. `why`: the value for why_left_alone.
   Pod WithUnits(Pod pod, const Units& units, std::string why) const;
   std::string WhyLeftAlone(const Pod& pod, const Units& units) const;
   void Use(const std::string& unit, const Place& user);

@@ -13,6 +13,23 @@
 #include "engine/reservations/published_reservation.h"
 
 namespace synergy {
+namespace {
+
+// Returns whether the pod has room on the node beside the pods that Synergy does not size, once all
+// else has ended.
+bool HasRoomBesideOthers(const Pod& pod, const NodeState& node) {
+  const ResourceVector room = node.allocatable - node.of_others;
+  return pod.requests.main.cpu <= room.cpu && pod.requests.main.memory <= room.memory;
+}
+
+bool OffersScalars(const Pod& pod, const NodeState& node) {
+  const auto& wanted = pod.requests.other.entries();
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
+    return entry.second <= 0 || entry.second <= node.detail->allocatable.Get(entry.first);
+  });
+}
+
+}  // namespace
 
 std::string JobOf(const Pod& pod) { return pod.IsOfGang() ? "gang " + pod.gang->name : pod.Key(); }
 
@@ -28,11 +45,15 @@ bool MayEverGo(const Pod& pod, const NodeState& node) {
                  node.detail->taints);
 }
 
+bool CouldEverRun(const Pod& pod, const NodeState& node) {
+  return MayEverGo(pod, node) && HasRoomBesideOthers(pod, node) && OffersScalars(pod, node);
+}
+
 bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus) {
   size_t possible = 0;
   for (NodeIndex index = 0; index < snapshot.size() && possible < 2; ++index) {
     const NodeState& node = snapshot.node(index);
-    if (node.exists && gpus <= node.allocatable.gpus && MayEverGo(pod, node)) ++possible;
+    if (node.exists && gpus <= node.allocatable.gpus && CouldEverRun(pod, node)) ++possible;
   }
   return possible < 2;
 }

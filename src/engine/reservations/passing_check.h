@@ -29,6 +29,8 @@ bool IsSubjectToReservations(const Pod& pod);
 
 // Returns whether the pod's own rules allow it on the node, now or later.
 bool MayEverGo(const Pod& pod, const NodeState& node);
+// Returns whether, besides that, the node offers what the pod requests, apart from GPUs.
+bool CouldEverRun(const Pod& pod, const NodeState& node);
 
 // Returns whether at most one node could ever take such a pod with `gpus`.
 bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus);

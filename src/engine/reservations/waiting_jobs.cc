@@ -15,13 +15,6 @@
 namespace synergy {
 namespace {
 
-// Returns whether the pod has room on the node beside the pods that Synergy does not size, once all
-// else has ended.
-bool HasRoomBesideOthers(const Pod& pod, const NodeState& node) {
-  const ResourceVector room = node.allocatable - node.of_others;
-  return pod.requests.main.cpu <= room.cpu && pod.requests.main.memory <= room.memory;
-}
-
 // A node without GPU products in its labels has the product with the empty name.
 const std::string& ProductOf(const NodeState& node) {
   static const std::string kUnknown;
@@ -168,16 +161,14 @@ GpuCluster ToGpuCluster(
   for (const JobInLine& job : in_line) {
     const Pod& first = *job.pods.front();
     const auto alike = std::find_if(selecting.begin(), selecting.end(), [&](const Pod* other) {
-      return SelectsAlike(*other, first) && other->requests.main == first.requests.main;
+      return SelectsAlike(*other, first) && other->requests == first.requests;
     });
     const auto set = static_cast<size_t>(alike - selecting.begin());
     if (alike == selecting.end()) {
       selecting.push_back(&first);
       std::vector<bool>& allowed = cluster.node_sets.emplace_back();
-      for (const NodeIndex index : indices) {
-        const NodeState& node = snapshot.node(index);
-        allowed.push_back(MayEverGo(first, node) && HasRoomBesideOthers(first, node));
-      }
+      for (const NodeIndex index : indices)
+        allowed.push_back(CouldEverRun(first, snapshot.node(index)));
     }
     WaitingGpuJob& waiting = cluster.waiting.emplace_back();
     waiting.name = job.name;

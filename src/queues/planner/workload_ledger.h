@@ -14,31 +14,13 @@
 
 #include "core/clock.h"
 #include "profile/pod_progress.h"
+#include "profile/remaining_time_check.h"
 #include "queues/elastic_rounds.h"
 #include "queues/queue_objects.h"
 #include "queues/round_workload.h"
 #include "queues/rounds.h"
 
 namespace synergy {
-
-// Decides whether to trust a job's own report of its remaining time. The report comes from the
-// job's log; a job that reported "a minute" forever would always go first and never lose its turn.
-// So each report is compared with how long the job has run since then. A report is refuted if the
-// job has run for twice the reported time plus ten minutes without yet reporting half as much. The
-// job is trusted again once it reports that. A job that reports at least twice as much as ever
-// before starts over.
-class RemainingTimeCheck {
- public:
-  // Returns `reported`, or nullopt if it is refuted. `ran`: the job's total running time.
-  std::optional<Seconds> Check(Seconds reported, Seconds ran);
-  bool refuted() const { return refuted_; }
-
- private:
-  std::optional<Seconds> claimed_;  // the report that is being checked
-  Seconds claimed_at_{};            // the job's running time at that report
-  Seconds most_{};                  // the longest report so far
-  bool refuted_ = false;
-};
 
 // Returns the progress of the pod with that UID; nullopt if unknown.
 using ProgressOf = std::function<std::optional<PodProgress>(const std::string& uid)>;

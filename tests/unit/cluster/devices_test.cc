@@ -277,6 +277,38 @@ TEST_F(DevicesTest, PodsBeyondTheMostUsersOfAClaimCountNoneOfIt) {
   EXPECT_EQ(GpusOf(last), Gpus(0));
 }
 
+// The API server limits the pods that use a claim, not those that name it.
+TEST_F(DevicesTest, PodsThatNameAClaimTakeNoGpusFromWhatOthersHave) {
+  HaveNode("n1");
+  state.UpsertResourceSlice(MakeSlice("n1", 4));
+  state.UpsertResourceClaim(MakeClaim("claim", 1));
+  for (size_t i = 0; i <= DeviceCatalog::kMostUsers; ++i)
+    state.UpsertPod(MakeClaimPod("p" + std::to_string(i), {"claim"}));
+  state.UpsertResourceClaim(Allocated(MakeClaim("own", 2), "n1", {0, 1}));
+  state.UpsertPod(OnNode(MakeClaimPod("bound", {"claim", "own"}), "n1"));
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
+  state.UpsertResourceClaim(Allocated(MakeClaim("claim", 1), "n1", {2}));
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(3));
+}
+
+// kube-scheduler gives the claim's devices to the pod that it places first.
+TEST_F(DevicesTest, AClaimWithoutDevicesCountsForEachPodThatAsks) {
+  HaveNode("n1");
+  state.UpsertResourceSlice(MakeSlice("n1", 1));
+  state.UpsertResourceClaim(MakeClaim("claim", 2));
+  state.UpsertPod(MakeClaimPod("a", {"claim"}));
+  state.UpsertPod(MakeClaimPod("b", {"claim"}));
+  EXPECT_EQ(GpusOf("b"), Gpus(0));
+  EXPECT_EQ(state.WithDevices(MakeClaimPod("b", {"claim"})).requests.main.gpus, Gpus(2));
+  EXPECT_FALSE(Fits(MakeClaimPod("b", {"claim"}), "n1"));
+  Pod member = MakeClaimPod("b", {"claim"});
+  member.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 2});
+  EXPECT_EQ(state.WithDevices(member).requests.main.gpus, Gpus(0));
+  state.UpsertResourceClaim(Allocated(MakeClaim("claim", 2), "n1", {0, 1}));
+  state.UpsertPod(OnNode(MakeClaimPod("a", {"claim"}), "n1"));
+  EXPECT_EQ(state.WithDevices(MakeClaimPod("b", {"claim"})).requests.main.gpus, Gpus(0));
+}
+
 TEST_F(DevicesTest, AnyNumberOfPodsMayWaitForClaimsThatDoNotExist) {
   state.UpsertResourceClaim(MakeClaim("claim", 1));
   for (size_t i = 0; i <= DeviceCatalog::kMostUsers; ++i)

@@ -46,7 +46,7 @@ class FakeRetryApi final : public kube::RetryApi {
   Result<> Stop(const wire::StoppableJob& job, const std::string& decision,
                 std::stop_token) override {
     if (on_stop) on_stop();
-    if (stop_error) return Fail(*stop_error);
+    if (stop_error && (refused.empty() || refused == job.name)) return Fail(*stop_error);
     wire::StoppableJob& known = jobs[job.name];
     known.stopped = true;
     known.stopped_for = decision;
@@ -75,6 +75,7 @@ class FakeRetryApi final : public kube::RetryApi {
   std::map<std::string, std::string> annotations;  // of "queue NAME" and namespaces
   std::optional<Error> error;                      // of all reads
   std::optional<Error> stop_error;
+  std::string refused;  // the only job for which stop_error counts; empty: all
   std::function<void()> on_stop;
   int reads = 0;
   std::vector<std::string> stopped;              // "Job bert"

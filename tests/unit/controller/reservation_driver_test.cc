@@ -361,7 +361,8 @@ TEST_F(ReservationDriverTest, EndsForAJobThatDoesNotStartAlthoughItsGpusAreFree)
   After(10min, 1h);
   Leave("a");
   uids.erase("a");
-  AddPod("next", "", 4);
+  AddPod("alike", "", 4);
+  AddPod("next", "", 3);
   const auto step = [&](Duration time) {
     for (; time > 0s; time -= 5s) {
       clock.Advance(5s);
@@ -387,8 +388,19 @@ TEST_F(ReservationDriverTest, EndsForAJobThatDoesNotStartAlthoughItsGpusAreFree)
   EXPECT_THAT(events.lines(), Contains(HasSubstr("it did not start")));
   step(5min);
   EXPECT_TRUE(Written("next")) << "the next one has its turn";
+  EXPECT_FALSE(Written("alike")) << "it probably waits for the same thing";
   step(25min + 30s);
   EXPECT_TRUE(Written("big")) << "after half an hour it is tried again";
+}
+
+// A hung training repeats its last report, and one with a bar for each epoch reports the epoch's
+// end.
+TEST_F(ReservationDriverTest, EndsIfTheEndThatItWaitsForNeverComes) {
+  After(10min, 5min);
+  ASSERT_TRUE(Written("big"));
+  for (int i = 0; i < 25; ++i) After(1min, 5min);
+  EXPECT_FALSE(Written("big"));
+  EXPECT_THAT(events.lines(), Contains(HasSubstr("known ends")));
 }
 
 TEST_F(ReservationDriverTest, TakesOverWhatAnotherReplicaHasWritten) {

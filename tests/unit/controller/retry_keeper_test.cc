@@ -631,7 +631,8 @@ TEST_F(RetryKeeperTest, CallsThatFailAreRepeatedAfterAPause) {
 TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
   api.stop_error = Error{ErrorCode::kDenied, "no right"};
   FailTwice();
-  for (Duration waited{}; waited <= RetryKeeper::kLatest; waited += RetryKeeper::kPause) {
+  for (Duration waited{}; waited <= 2 * RetryKeeper::kLatestToSuspend;
+       waited += RetryKeeper::kPause) {
     Act();
     clock.Advance(RetryKeeper::kPause);
   }
@@ -642,6 +643,19 @@ TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedIsGivenUp) {
   EXPECT_EQ(history.records.back().to_suspend, WallTime{});
   EXPECT_EQ(lines.Count("cannot act on the retries of a job"), 1U);
   ExpectOutcome("given_up", 1);
+}
+
+// A policy of the cluster may refuse the change of one job.
+TEST_F(RetryKeeperTest, AJobThatCannotBeSuspendedDelaysNoOther) {
+  const ObjectOwner other{"batch/v1", "Job", "other", "uid-later"};
+  Create(other);
+  ASSERT_LT(kBert.uid, other.uid);
+  api.stop_error = Error{ErrorCode::kDenied, "refused by a policy"};
+  api.refused = kBert.name;
+  FailTwice();
+  FailTwice(other);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job other"));
 }
 
 TEST_F(RetryKeeperTest, ADecisionIsWithdrawnIfTheOwnerHasChangedTheJobMeanwhile) {
@@ -722,6 +736,18 @@ TEST_F(RetryKeeperTest, OldFailuresAreLeftAlone) {
   Lead();
   Act();
   EXPECT_THAT(api.stopped, IsEmpty());
+}
+
+// The attempt after these failures may train while no controller runs.
+TEST_F(RetryKeeperTest, AJobIsSuspendedSoonAfterItsFailureOrNotAtAll) {
+  FailTwice();
+  clock.Advance(RetryKeeper::kLatestToSuspend + 1s);
+  Lead();
+  Act();
+  EXPECT_THAT(api.stopped, IsEmpty());
+  Fail(Category::kImport);
+  Act();
+  EXPECT_THAT(api.stopped, ElementsAre("Job bert"));
 }
 
 // Jobs that prefer other nodes after failures of the infrastructure.

@@ -94,6 +94,25 @@ TEST_F(PassingCheckTest, APodsOnlyPossibleNodeIsNeverRefused) {
   EXPECT_FALSE(MayGo(pod));
 }
 
+// A node that offers too little of what the pod requests is not possible.
+TEST_F(PassingCheckTest, TheOnlyNodeThatIsLargeEnoughIsThePodsOnlyOne) {
+  state.UpsertNode(MakeNode("n1", {Gpus(8), Cores(64), GiB(512)}));
+  Pod large = MakeGpuPod("p", 1);
+  EXPECT_FALSE(MayGo(large));
+  large.requests.main.memory = GiB(100);
+  EXPECT_TRUE(MayGo(large));
+  Pod special = MakeGpuPod("p", 1);
+  special.requests.other.Set("example.com/fabric", 1);
+  EXPECT_TRUE(MayGo(special));  // neither node offers it
+  Node with = MakeNode("n1", {Gpus(8), Cores(64), GiB(64)});
+  with.allocatable.other.Set("example.com/fabric", 1);
+  state.UpsertNode(with);
+  EXPECT_TRUE(MayGo(special));
+  with.name = "n2";
+  state.UpsertNode(with);
+  EXPECT_FALSE(MayGo(special));
+}
+
 TEST_F(PassingCheckTest, AGangIsRefusedAsAWholeUnlessItHasAPlaceThere) {
   const auto member = [](std::string name) {
     Pod pod = MakeGpuPod(std::move(name), 1);

@@ -64,6 +64,16 @@ TEST_F(DeviceClaimsTest, GoWhereSlicesOfferEnoughGpus) {
   EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr(R"("NodeNames":[])"));
 }
 
+TEST_F(DeviceClaimsTest, CountForAPodAlthoughAnotherOneThatWaitsSharesThem) {
+  state.UpsertResourceClaim(Claim(2));
+  for (const char* name : {"a", "p"}) {
+    Pod pod = MakePod(name, 0, 2, 10);
+    pod.devices = std::make_shared<const PodDevices>(PodDevices{.claims = {"claim"}});
+    state.UpsertPod(pod);
+  }
+  EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr(R"("NodeNames":["dra"])"));
+}
+
 TEST_F(DeviceClaimsTest, AreTriedAgainUntilTheWatchHasReportedTheClaim) {
   EXPECT_THAT(extender.Filter(Args(kNamed)), HasSubstr("its ResourceClaim claim is not known"));
 }

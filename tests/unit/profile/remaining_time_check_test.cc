@@ -1,8 +1,8 @@
+#include "profile/remaining_time_check.h"
+
 #include <chrono>
 
 #include <gtest/gtest.h>
-
-#include "queues/planner/workload_ledger.h"
 
 namespace synergy {
 namespace {
