@@ -23,11 +23,11 @@ namespace synergy {
 
 // Returns what reclaim may take from a pod now or later, per dimension: its requests above its
 // floor, as far as its node gets them back (init containers may request more). Returns zero for a
-// pod that waits, is being deleted, has opted out, lends CPU, was changed by hand, or whose last cut
-// the kubelet could not make. Never includes what others lend to the pod. On a node where a resize
-// may cost a pod its GPUs, SurplusOn() returns zero for that pod (cluster/devices/device_safety.h).
-// All programs use this surplus: the tuner cuts within it, the extender evicts no pod for room that
-// it can make, and the command line shows it.
+// pod that waits, is being deleted, has opted out, lends CPU, was changed by hand, or whose last
+// cut the kubelet could not make. Never includes what others lend to the pod. On a node where a
+// resize may cost a pod its GPUs, SurplusOn() returns zero for that pod
+// (cluster/devices/device_safety.h). All programs use this surplus: the tuner cuts within it, the
+// extender evicts no pod for room that it can make, and the command line shows it.
 //
 // Memory is never cut below the node agent's fresh reading of its use plus a margin. It is not cut
 // at all without a reading, on a node that is short of memory, after an OOM kill that followed a

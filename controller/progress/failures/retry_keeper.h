@@ -38,7 +38,6 @@
 #include <vector>
 
 #include "cluster/pod_failure.h"
-#include "controller/cluster/failing_pods.h"
 #include "controller/progress/failures/elsewhere_keeper.h"
 #include "controller/progress/failures/memory_raiser.h"
 #include "core/clock.h"
@@ -47,6 +46,7 @@
 #include "engine/retries/retries.h"
 #include "kube/apis/events.h"
 #include "kube/apis/retry_api.h"
+#include "kube/failing_writes.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
@@ -143,7 +143,7 @@ class RetryKeeper {
   ElsewhereKeeper elsewhere_;
   std::map<std::string, Looked> looks_;  // by namespace
   std::map<RunKey, WallTime> examined_;  // failures that were decided, with their times
-  FailingPods failing_;                  // by the uid of the job
+  kube::FailingWrites failing_;          // by the uid of the job
 };
 
 // Returns the job of that failure, with its attempts up to the failure, oldest first.

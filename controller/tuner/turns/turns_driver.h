@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "cluster/state/cluster_state.h"
-#include "controller/cluster/failing_pods.h"
 #include "controller/progress/progress_store.h"
 #include "controller/progress/turn_renewal.h"
 #include "controller/tuner/turns/pack_result_keeper.h"
@@ -25,6 +24,7 @@
 #include "engine/sharing/turn_planner.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
+#include "kube/failing_writes.h"
 #include "metrics/turn_metrics.h"
 
 namespace synergy::controller {
@@ -81,7 +81,7 @@ class TurnsDriver {
   TurnPlanner planner_;
   bool has_results_ = false;                     // `planner_` has those of the last leader
   std::map<std::string, std::string> refusals_;  // those reported, by uid
-  FailingPods failing_;
+  kube::FailingWrites failing_;
 };
 
 }  // namespace synergy::controller

@@ -42,9 +42,8 @@ std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
 bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && !pod.fungible->leaves && IsSettled(pod) &&
-         pod.fungible->Lends() == MilliCpu(0) &&
-         !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
-         !rules.memory.asked.contains(pod.uid);
+         pod.fungible->Lends() == MilliCpu(0) && !pod.fungible->ProbedAt(rules.at.wall) &&
+         !rules.memory.changes.contains(pod.uid) && !rules.memory.asked.contains(pod.uid);
 }
 
 // Returns the kubelet's report that it can never make this change to such a pod; null if the change

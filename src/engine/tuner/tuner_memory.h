@@ -66,10 +66,11 @@ struct IdlePod {
 // A growth is announced first, and waits a moment, because the extender may be binding a pod into
 // the same room. The extender counts announced amounts as taken. So after that moment either its
 // bind is visible and the growth is withdrawn, or no such bind can follow. If the API server was
-// slow to record the announcement, it may be as slow with a bind, so the wait is longer. A cut needs no such care
-// and is recorded afterwards. (A kubelet that has just looked at a pod, for example because of an
-// annotation, carries out a resize up to a second later; docs/internals/tuner.md.) A cut of a
-// waiting pod is the exception: it is announced, and its resize depends on the announcement.
+// slow to record the announcement, it may be as slow with a bind, so the wait is longer. A cut
+// needs no such care and is recorded afterwards. (A kubelet that has just looked at a pod, for
+// example because of an annotation, carries out a resize up to a second later;
+// docs/internals/tuner.md.) A cut of a waiting pod is the exception: it is announced, and its
+// resize depends on the announcement.
 //
 // A change of a running pod concerns either CPU or memory, so that a dimension that the kubelet
 // cannot change does not block the other, and it is clear which one failed. If both change, memory
