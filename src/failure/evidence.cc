@@ -19,24 +19,18 @@ struct Secret {
   re2::StringPiece replacement;
 };
 
-const std::array<Secret, 9>& Secrets() {
-  static const std::array<Secret, 9> secrets = {{
+const std::array<Secret, 8>& Secrets() {
+  static const std::array<Secret, 8> secrets = {{
       {{R"(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*)", re2::RE2::Latin1}, "***"},
       // Credentials in URLs.
       {{R"((://)[^\s'"]*@)", re2::RE2::Latin1}, R"(\1***@)"},
-      {{R"((?i)\b(bearer|basic|negotiate|digest|token) +[\w.~+/=-]{8,})", re2::RE2::Latin1},
-       R"(\1 ***)"},
+      {{R"((?i)\b(bearer) +[\w.~+/=-]{8,})", re2::RE2::Latin1}, R"(\1 ***)"},
       // Headers, up to the end of the line.
       {{R"re((?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']? *[:=] *).*)re",
         re2::RE2::Latin1},
        R"(\1\2***)"},
       // curl -u user:password
       {{R"re((?i)(\s(?:-u|--user)[ =]\\?["']?[\w.@-]+:)[^\s"']+)re", re2::RE2::Latin1}, R"(\1***)"},
-      // Values whose names mark them as secret: key=value, "key": "value", --key value, '--key',
-      // 'value'.
-      {{R"re((?i)((?:pass(?:word|wd|phrase)?|\bpwd|secret|token|credential|api_?-?key|access_?-?key(?:_?-?id)?|private_?-?key|account_?-?key|signature|\bsig)[a-z_]*(?:(?:\\?["'])?(?: *[=:] *|%3D| +)(?:\\?["'])?|\\?["'] *, *\\?["']))([^\s"'\\&,;)}\]]{6,}))re",
-        re2::RE2::Latin1},
-       R"(\1***)"},
       // Tokens of well-known services.
       {{R"(\b(?:hf_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|pk-|rk-|nvapi-|npm_|pypi-|dckr_pat_|AIza|[sprw]k_(?:live|test)_|whsec_|ya29\.)[\w-]{12,})",
         re2::RE2::Latin1},
@@ -47,6 +41,88 @@ const std::array<Secret, 9>& Secrets() {
       {{R"(\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b)", re2::RE2::Latin1}, "***"},
   }};
   return secrets;
+}
+
+bool Matches(std::string_view text, const re2::RE2& expression) {
+  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), expression);
+}
+
+// Returns whether a text looks made by a machine, unlike words.
+bool LooksRandom(std::string_view text) {
+  static const re2::RE2 letter(R"(.*[A-Za-z].*)", re2::RE2::Latin1);
+  static const re2::RE2 digit(R"(.*(?:\d|[a-z][A-Z]+[a-z]+[A-Z]|==?$).*)", re2::RE2::Latin1);
+  return text.size() >= 8 && Matches(text, letter) && Matches(text, digit);
+}
+
+// A name that marks the value after it as secret, and what is between the two.
+struct Label {
+  std::string_view dashes;     // of an option
+  std::string_view name;       // "password", "HF_TOKEN"
+  std::string_view separator;  // with the quote that ends the name
+};
+
+// Returns whether the label's value is secret. `quoted`: the value is.
+bool IsSecret(const Label& label, std::string_view value, bool quoted) {
+  static const re2::RE2 none(R"((?i)(?:none|null|nil|true|false|\*+|<.*)?[,;)}\]]*)",
+                             re2::RE2::Latin1);
+  static const re2::RE2 scheme(R"((?i)basic|negotiate|digest)", re2::RE2::Latin1);
+  static const re2::RE2 short_name(R"((?i)(?:.*[_-])?(?:pass|sig|signature|token))",
+                                   re2::RE2::Latin1);
+  static const re2::RE2 number(R"([\d.,]+)", re2::RE2::Latin1);
+  if (Matches(value, none)) return false;
+  const std::string_view separator = label.separator;
+  const bool assigned = separator.find('=') != std::string_view::npos || separator == "%3D";
+  const bool colon = separator.find(':') != std::string_view::npos;
+  if (Matches(label.name, scheme)) return !assigned && !colon && LooksRandom(value);
+  const bool is_short = Matches(label.name, short_name);
+  if (is_short && Matches(value, number)) return false;
+  if (separator.find(',') != std::string_view::npos) return quoted;
+  if (assigned || (colon && quoted)) return true;
+  if (colon) return is_short ? LooksRandom(value) : value.size() >= 6;
+  if (!label.dashes.empty()) return true;
+  return LooksRandom(value) && !quoted;
+}
+
+// Returns the length of the value at the front of `text`: up to its closing quote, else to white
+// space, a quote or, in a URL, the next parameter. `quote`: the length of its opening quote.
+size_t ValueLength(std::string_view text, size_t& quote) {
+  quote = text.find_first_not_of('\\');
+  if (quote == std::string_view::npos || (text[quote] != '"' && text[quote] != '\'')) {
+    quote = 0;
+    return std::min(text.find_first_of(" \t\r\n\f\v\"'"), text.size());
+  }
+  const std::string_view mark = text.substr(0, ++quote);
+  for (size_t at = quote; at < text.size(); ++at) {
+    if (text.substr(at).starts_with(mark)) return at - quote;
+    if (text[at] == '\\') ++at;
+  }
+  return text.size() - quote;
+}
+
+// Masks values whose names mark them as secret: key=value, "key": "value", --key value, '--key',
+// 'value'.
+std::string WithoutNamedSecrets(const std::string& text) {
+  static const re2::RE2 label(
+      R"re((?i)(--?)?\b([\w-]*(?:password|passwd|passphrase|passcode|secret|credential|api_?-?key|access_?-?key|private_?-?key|account_?-?key|signature)[\w-]*|(?:[\w-]*[_-])?(?:pass|sig)|\w*(?:pwd|token)(?:_?(?:value|key))?|basic|negotiate|digest)(\\*["']?(?: *(?:=>|[=:]) *|%3D)|\\*["'] *, *| +))re",
+      re2::RE2::Latin1);
+  std::string masked;
+  re2::StringPiece rest(text);
+  const char* done = text.data();
+  re2::StringPiece dashes;
+  re2::StringPiece name;
+  re2::StringPiece separator;
+  while (re2::RE2::FindAndConsume(&rest, label, &dashes, &name, &separator)) {
+    const Label found = {{dashes.data(), dashes.size()},
+                         {name.data(), name.size()},
+                         {separator.data(), separator.size()}};
+    size_t quote = 0;
+    const size_t length = ValueLength({rest.data(), rest.size()}, quote);
+    if (!IsSecret(found, {rest.data() + quote, length}, quote > 0)) continue;
+    masked.append(done, rest.data() + quote).append("***");
+    rest.remove_prefix(quote + length);
+    done = rest.data();
+  }
+  return masked.append(done, text.data() + text.size());
 }
 
 bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
@@ -68,6 +144,7 @@ std::string Evidence(std::string_view line, size_t at) {
   std::string text(line.substr(from, 2 * kContext));
   // Find the place again by the text after it, because masks may move it.
   const std::string shown = text.substr(at - from, 24);
+  text = WithoutNamedSecrets(text);
   for (const Secret& secret : Secrets()) {
     re2::RE2::GlobalReplace(&text, secret.expression, secret.replacement);
   }

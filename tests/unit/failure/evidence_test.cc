@@ -1,6 +1,8 @@
 #include "failure/evidence.h"
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -43,8 +45,41 @@ TEST(Evidence, MasksSecrets) {
   }
 }
 
+TEST(Evidence, MasksAValueToItsEnd) {
+  for (const auto& [line, masked] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"connect failed: password=Tr0&b4dour3x! at db", "connect failed: password=*** at db"},
+           {"DB_PASSWORD='p&ssw0rd! long' x", "DB_PASSWORD='***' x"},
+           {"DB_PASSWORD=\"a 'b' \\\" c\" x", "DB_PASSWORD=\"***\" x"},
+           {"password=ab;cdefghij x", "password=*** x"},
+           {"password=hunter2,rest4secret x", "password=*** x"},
+           {"MYSQL_PWD=secret1", "MYSQL_PWD=***"},
+           {"PGPASSWORD=abc psql", "PGPASSWORD=*** psql"},
+           {"password: correcthorse, user: ann", "password: *** user: ann"},
+           {"{'password': 'it''s', 'lr': 1}", "{'password': '***''s', 'lr': 1}"},
+           {R"({\"token\": \"a1, b2}\", \"lr\": 1})", R"({\"token\": \"***\", \"lr\": 1})"},
+           {"run.py --password letmein --lr 1", "run.py --password *** --lr 1"},
+           {"run.py --auth-token=abcdef&1 --lr 1", "run.py --auth-token=*** --lr 1"},
+           {"client_secret = \"two words\"", "client_secret = \"***\""},
+           {"no end: secret='abc def", "no end: secret='***"},
+       }) {
+    EXPECT_EQ(Evidence(line), masked);
+  }
+}
+
 TEST(Evidence, KeepsWhatIsNone) {
   for (const std::string line : {
+           "Child process 12 terminated with signal SIGKILL",
+           "DataLoader worker (pid 7) is killed by signal: Killed.",
+           "Sending process 7 closing signal SIGTERM",
+           "Rank 0 failed to pass monitoredBarrier in 300000 ms",
+           "found Inf in backward pass before data-parallel communication",
+           "max_tokens=131072, pad_token=<pad>, tokenizer=meta-llama/Llama-3",
+           "Unexpected token: identifier",
+           "basic training failed: digest mismatch",
+           "secret \"wandb-login\" not found",
+           "function signature: forward(input)",
+           "login failed: password=None, token=***",
+           "bypass=yes compass: northeast",
            "ValueError: tokens per batch must be positive",
            "KeyError: 'password'",
            "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
