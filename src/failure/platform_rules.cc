@@ -40,7 +40,7 @@ constexpr std::array kReasons = {
     PlatformRule{"config-error", Category::kConfiguration, "CreateContainerConfigError"},
     PlatformRule{
         "registry-failed", Category::kImage, kNoImage,
-        R"((?i)\b50[0-9]\b|\b429\b|too ?many ?requests|rate limit|time(?:d)? ?-?out|deadline exceeded|connection (?:refused|reset)|no such host|temporary failure|i/o timeout|unexpected EOF|\bEOF\b|server misbehaving|service unavailable|bad gateway|no route to host)",
+        R"((?i)\b50[0-9]\b|\b429\b|too ?many ?requests|rate limit|time(?:d)? ?-?out|deadline exceeded|connection (?:refused|reset)|no such host|temporary failure|i/o timeout|unexpected EOF|\bEOF\b|server misbehaving|service unavailable|bad gateway|no route to host|(?:network|host) is unreachable|registry is unavailable|QPS exceeded|no space left on device|disk quota exceeded|cannot allocate memory|too many open files|input/output error|read-only file system|connection lost|closed network connection|broken pipe|context canceled|INTERNAL_ERROR|stream error|TLS handshake|failed size validation|unexpected commit digest|code = (?:Unavailable|Canceled|Aborted)\b)",
         kRegistryFailed},
     PlatformRule{"image", Category::kImage, kNoImage},
     PlatformRule{"start-oom", Category::kHostOom, kNoStart,
@@ -51,7 +51,11 @@ constexpr std::array kReasons = {
                  R"((?i)unsatisfied condition: *(?:cuda|driver|brand)|requirement error)"},
     PlatformRule{
         "start-no-gpu", Category::kCudaInit, kNoStart,
-        R"((?i)nvidia-container-cli|nvml error|unknown device|nvidia-container-runtime|unresolvable CDI device)"},
+        R"((?i)nvidia-container-cli|nvml error|unknown device|nvidia-container-runtime|CDI (?:host )?device|/dev/nvidia|/run/nvidia/|adding custom device)"},
+    PlatformRule{
+        "start-node", Category::kCommand, kNoStart,
+        R"((?i)input/output error|stale (?:nfs )?file handle|endpoint is not connected|cgroup config|apply cgroup|/sys/fs/cgroup|ttrpc: |dbus: |org\.freedesktop|context (?:deadline exceeded|canceled)|resource temporarily unavailable|too many open files|cannot allocate memory|read-only file system.*containerd|failed to reserve|code = Unavailable)",
+        kRegistryFailed},
     PlatformRule{"start-mount", Category::kConfiguration, kNoStart,
                  R"((?i)error mounting|failed to mount)"},
     PlatformRule{

@@ -164,10 +164,12 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
     // A runtime records the start when its call is over, which may be after the container's end.
     WallTime started = ReadTimeOf(fields, end["startedAt"]);
     if (finished != WallTime{}) started = std::min(started, finished);
+    std::string reason = ReadShort(fields, end["reason"], kLongestFailureReason);
+    // containerd dates the start of a container that it could not start to 1970.
+    if (started == WallTime{} && reason == "StartError") started = finished;
     ends.push_back({ReadName(fields, status["name"], kLongestLabel), last->run, code,
-                    ReadShort(fields, end["reason"], kLongestFailureReason),
-                    ReadShort(fields, end["message"], kLongestFailureMessage), started, finished,
-                    ReadImageId(fields, status["imageID"])});
+                    std::move(reason), ReadShort(fields, end["message"], kLongestFailureMessage),
+                    started, finished, ReadImageId(fields, status["imageID"])});
   });
 }
 

@@ -74,6 +74,20 @@ TEST(EndedPods, AreRead) {
   EXPECT_EQ(pod.ends[0].finished - pod.ends[0].started, std::chrono::hours(1));
 }
 
+TEST(EndedPods, AContainerThatCouldNotStartStartedWhenItEnded) {
+  const auto started = [](const std::string& reason) {
+    const EndedPod pod = ReadPod(Managed(
+        "",
+        fmt::format(
+            R"("phase": "Failed", "containerStatuses": [{{"name": "train", "state": {{"terminated": {{"exitCode": 128,
+        "reason": "{}", "startedAt": "1970-01-01T00:00:00Z", "finishedAt": "2026-11-27T08:00:00Z"}}}}}}])",
+            reason)));
+    return pod.ends.at(0).started;
+  };
+  EXPECT_EQ(started("StartError"), ParseTime("2026-11-27T08:00:00Z"));
+  EXPECT_EQ(started("Error"), WallTime{});
+}
+
 TEST(EndedPods, ContainersThatHaveNeverRunAreReadWithTheirReason) {
   const EndedPod pod = ReadPod(Managed("", R"("phase": "Pending",
     "initContainerStatuses": [{"name": "copy", "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}],
