@@ -12,6 +12,7 @@
 #include <re2/re2.h>
 
 #include "failure/evidence.h"
+#include "failure/line_kinds.h"
 #include "failure/log_line.h"
 #include "failure/rule_matcher.h"
 #include "failure/traceback.h"
@@ -20,8 +21,6 @@
 namespace synergy {
 namespace {
 
-// Memory for an expression and its matching cache; an expression that needs more is slower.
-constexpr int64_t kRuleMemory = 512 << 10;
 // An error counts as handled if this many lines of work follow it: one limit is for tracebacks, the
 // other for all other lines.
 constexpr size_t kLinesAfterTraceback = 30;
@@ -32,97 +31,45 @@ constexpr size_t kStepsOfSeveral = 4;
 // An exception that no rule recognises may be the effect of a line up to this many lines earlier.
 constexpr size_t kNear = 80;
 
-re2::RE2::Options RuleOptions() {
-  re2::RE2::Options options(re2::RE2::Latin1);
-  options.set_max_mem(kRuleMemory);
-  options.set_log_errors(false);  // a log's author could write into our log
-  return options;
-}
-
-bool Finds(const re2::RE2& expression, std::string_view text) {
-  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression);
-}
-
-// Returns whether a launcher raised the exception because of another one, or its text only points
-// at another one.
-bool IsWrapper(std::string_view text) {
-  static const re2::RE2 wrapper(
-      R"(^(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|ProcessRaisedException|ProcessExitedException|TrainingFailedError|TuneError|JobSubmissionError|WorkerGroupError|ControllerError|SystemExit|ExecutionException|DatasetGenerationError|_RemoteTraceback|RemoteTraceback|FunctionExecutionFailed)\b|^(?:[\w.]+\.)?RayTaskError(?:\(\w+\))?: |: Caught \w+ in (?:DataLoader worker|replica|pin memory)|^[\w.]*(?:Error|Exception)\b.*(?:(?i)(?:root cause|(?:see|check|inspect|look at|refer to) .{0,40}\b(?:errors?|logs?|messages?|output|statements?|traces?|tracebacks?)\b.{0,30})(?:above|earlier|previous|for (?:a|the|more)|further up)|not the (?:actual|original|real) error))",
-      RuleOptions());
-  return Finds(wrapper, text);
-}
-
-// Returns whether the line comes from a launcher, a shutdown or a backtrace, which do not show the
-// program's work.
-bool IsClosing(std::string_view text) {
-  static const re2::RE2 closing(
-      R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:error|fail|failed|failure|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
-      RuleOptions());
-  return Finds(closing, text);
-}
-
-// Returns whether the program quotes the text, such as a sample of its data.
-bool IsQuoted(std::string_view text, size_t place) {
-  const std::string_view before = text.substr(0, place);
-  static const re2::RE2 source(
-      R"((?i)(?:^|[^\w/.-])(?:text|content|prompt|pred|prediction|predicted|target|label|sample|example|question|answer|input|output|response|completion|reference|hypothesis|hyp|ref|gold|human|assistant|document|instruction|generated|message|title|query|tokens?|decoded|caption)s?\b["']?(?: ?\d+)? ?[:=>] ?["'\[{(]?)",
-      RuleOptions());
-  static const re2::RE2 value(
-      R"re(\b(?:err|error|exc|exception|msg|cause|reason)="(?:[^"\\]|\\.)*$)re", RuleOptions());
-  if (Finds(value, before)) return false;
-  if (Finds(source, before) && before.find("rror: ") == std::string_view::npos &&
-      before.find("what():") == std::string_view::npos) {
-    return true;
-  }
-  return std::count(before.begin(), before.end(), '"') % 2 == 1 ||
-         before.find("\xe2\x80\x9c") != std::string_view::npos;
-}
-
-// Returns whether a launcher reports that a process has ended with an error of its own, and so ends
-// the others.
-bool ReportsExit(std::string_view text) {
-  static const re2::RE2 exit(
-      R"((?i)\b(?:task|rank|process|worker)s? [\d\w ,-]*:? ?(?:has |have )?exited with (?:(?:exit )?code|status|a non-?zero exit code)(?: |: ?)(?:[1-9]\d?|1[01]\d|12[0-5]|255)\b)",
-      RuleOptions());
-  return Finds(exit, text);
-}
-
-// Returns whether pip only reports that packages conflict, and has installed them anyway.
-bool IsReportOfPip(std::string_view text) {
-  static const re2::RE2 report(
-      R"(^[\w.\[\]-]+ \S+ (?:requires|has requirement) .*, (?:but you(?: will|'ll)? have .* which is incompatible|which is not installed)\.?$)",
-      RuleOptions());
-  return Finds(report, text);
-}
-
-// Returns whether the exception's line only names the call in which it was raised, as in Keras.
-bool IsOfCall(std::string_view text) {
-  return text.find("Exception encountered when calling ") != std::string_view::npos;
-}
-
-bool IsRuler(std::string_view text) {
-  return text.find_first_not_of("*=-_#~ ") == std::string_view::npos;
-}
-
-bool ReportsEnd(std::string_view text) {
-  static const re2::RE2 end(
-      R"((?i)\b(?:training|train|run|job|fine-?tuning|experiment|fit|evaluation|optimization)\b.*\b(?:complete|completed|finished|done|ended|succeeded|successful(?:ly)?)\b|\b(?:complete|completed|finished|done)\b.*\b(?:training|run|job|epochs?|fine-?tuning)\b|`?(?:Trainer\.)?fit`? stopped|'train_runtime'|^ *train_runtime +=|^ *(?:done|finished|completed|all done|success)[.!]*$|saved (?:the )?(?:final|best)? ?model|\bepochs? (?:complete|completed|done|finished)\b|max_(?:epochs|steps)=\d+.* reached|successfully)",
-      RuleOptions());
-  return Finds(end, text);
-}
-
-bool SpeaksOfSeveral(std::string_view text) {
-  static const re2::RE2 several(
-      R"(local_rank|torch[./]distributed[./]elastic|torchrun|\bRank \d|NCCL|world_size[=: ]+[2-9]|mpirun|prterun|exits with return code)",
-      RuleOptions());
-  return Finds(several, text);
-}
-
 // A line, or one line of a text within a JSON object.
 struct Entry {
   LogLine line;
   size_t at;  // index in the tail's lines
 };
+
+// Removes prefixes that no table has: a text before the heading of a traceback, if the frame after
+// it has the same.
+void TakeLearnedPrefixes(std::vector<Entry>& entries) {
+  constexpr std::string_view kHeading = "Traceback (most recent call last)";
+  constexpr size_t kLongest = 80;
+  constexpr size_t kMost = 64;
+  static const re2::RE2 frame(R"re(^\s+File ["'<])re", re2::RE2::Latin1);
+  std::set<std::string, std::less<>> learned;
+  for (size_t i = 0; i + 1 < entries.size() && learned.size() < kMost; ++i) {
+    const std::string_view heading = entries[i].line.body;
+    const std::string_view prefix = heading.substr(0, heading.find(kHeading));
+    std::string_view next = entries[i + 1].line.body;
+    if (prefix.size() == heading.size() || prefix.size() > kLongest || IsRuler(prefix) ||
+        !next.starts_with(prefix)) {
+      continue;
+    }
+    next.remove_prefix(prefix.size());
+    if (re2::RE2::PartialMatch(re2::StringPiece(next.data(), next.size()), frame))
+      learned.emplace(prefix);
+  }
+  if (learned.empty()) return;
+  for (Entry& entry : entries) {
+    LogLine& line = entry.line;
+    for (const std::string& prefix : learned) {
+      if (!line.body.starts_with(prefix)) continue;
+      LogLine rest = SplitLine(line.body.substr(prefix.size()));
+      rest.origin = line.origin + prefix + rest.origin;
+      if (rest.level == LogLevel::kNone) rest.level = line.level;
+      line = std::move(rest);
+      break;
+    }
+  }
+}
 
 // Something in the log that a rule recognises, or an exception that no rule recognises.
 struct Candidate {
@@ -136,6 +83,8 @@ struct Candidate {
   bool announced = false;  // the line before reports that the program handled it
   bool caused = false;     // the exception before it in the chain caused it
   bool open = false;       // the following lines contain its message
+  bool points = false;     // at another error; counts only without one
+  bool hollow = false;     // it only names the wrapper of another process's failure
   int chain = 0;
   std::string origin;
   std::string_view text;
@@ -170,6 +119,7 @@ class Reading {
  public:
   explicit Reading(const LogTail& log) : log_(log) {
     for (size_t i = 0; i < log.lines().size(); ++i) Split(i);
+    TakeLearnedPrefixes(entries_);
     for (size_t i = 0; i < entries_.size(); ++i) Look(i);
   }
 
@@ -177,6 +127,10 @@ class Reading {
     std::erase_if(candidates_, [this](const Candidate& one) {
       return one.aside || (one.announced && lines_ > one.lines) || WentOn(one);
     });
+    const bool has_other = std::any_of(
+        candidates_.begin(), candidates_.end(),
+        [](const Candidate& one) { return !one.points && one.strength() > Strength::kSignal; });
+    if (has_other) std::erase_if(candidates_, [](const Candidate& one) { return one.points; });
     LogReading reading;
     const Candidate* const raised = BestRaised();
     const Candidate* best = BestLine(0);
@@ -184,6 +138,8 @@ class Reading {
       reading.unexplained = true;
       best = BestLine(raised->entry - std::min(raised->entry, kNear));
       if (best != nullptr && best->strength() < Strength::kCascade) best = nullptr;
+    } else if (const Candidate* fuller = Fuller(raised); fuller != nullptr) {
+      best = fuller;
     } else if (raised != nullptr && !(best != nullptr && Explains(*best, *raised)) &&
                (best == nullptr || best->strength() <= raised->strength())) {
       best = raised;
@@ -203,13 +159,13 @@ class Reading {
     LogLine whole = SplitLine(log_.lines()[at].text);
     const std::string_view text = whole.body;
     if (!text.starts_with("{\"") && !text.starts_with("{ \"")) {
-      entries_.push_back({std::move(whole), at});
+      Append(std::move(whole), at);
       return;
     }
     LogLine object = OfObject(text);
     object.origin = whole.origin;
     if (text.find("\\n") == std::string_view::npos) {
-      entries_.push_back({std::move(object), at});
+      Append(std::move(object), at);
       return;
     }
     const LogLevel level = object.level;
@@ -227,20 +183,26 @@ class Reading {
       const size_t end = std::min(rest.find('\n'), rest.size());
       LogLine line = SplitLine(rest.substr(0, end));
       if (level == LogLevel::kWarning) line.level = level;
-      entries_.push_back({std::move(line), at});
+      Append(std::move(line), at);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
+  }
+
+  void Append(LogLine line, size_t at) {
+    if (std::string facts = WithoutGuesses(line.body, listed_); !facts.empty())
+      line.body = unescaped_.emplace_back(std::move(facts));
+    entries_.push_back({std::move(line), at});
   }
 
   // Returns an object's level and its message.
   LogLine OfObject(std::string_view text) {
     static const re2::RE2 level(R"re((?i)"(?:level|levelname|severity|lvl|log_?level)": ?"(\w+))re",
-                                RuleOptions());
+                                re2::RE2::Latin1);
     static const re2::RE2 message(R"re("(?:message|msg|event)": ?"((?:[^"\\]|\\.)*))re",
-                                  RuleOptions());
+                                  re2::RE2::Latin1);
     static const re2::RE2 error(
         R"re("(?:error|err|exc_info|exception|reason|cause)": ?"((?:[^"\\]|\\.)*))re",
-        RuleOptions());
+        re2::RE2::Latin1);
     const re2::StringPiece piece(text.data(), text.size());
     LogLine line{.body = text};
     std::string name;
@@ -292,13 +254,19 @@ class Reading {
     const bool orphaned = std::exchange(spawned_, false) && text.starts_with("EOFError");
     const bool aside = seen.aside || orphaned;
     if (!aside && !seen.announced) ended_ = false;
-    if (IsWrapper(text)) {
+    const RuleMatch match = MatchRule(text, true);
+    const bool points = PointsElsewhere(text);
+    if (IsWrapper(text) || (points && match.rule == nullptr)) {
       several_ |= text.find("ChildFailed") != std::string_view::npos;
-      open_.erase(line.origin);
+      if (const auto before = open_.find(line.origin); before != open_.end()) {
+        Candidate& outer = candidates_[before->second];
+        outer.hollow = outer.open && at == outer.entry + 1;
+        open_.erase(before);
+      }
       if (!aside) AddSignal(at, text);
       return;
     }
-    Candidate raised{.match = MatchRule(text, true),
+    Candidate raised{.match = match,
                      .entry = at,
                      .end = at,
                      .steps = steps_,
@@ -308,6 +276,7 @@ class Reading {
                      .announced = seen.announced,
                      .caused = seen.caused,
                      .open = text.ends_with(':') || IsOfCall(text),
+                     .points = points,
                      .chain = seen.chain,
                      .origin = line.origin,
                      .text = text};
@@ -353,13 +322,15 @@ class Reading {
     }
     if (!closing || ReportsEnd(text)) ended_ = ReportsEnd(text) || (ended_ && lines_ - end_at_ < 6);
     if (ReportsEnd(text)) end_at_ = lines_;
+    if (IsPipUnconnected(text)) unconnected_ = text;
     if (line.level == LogLevel::kWarning || line.level == LogLevel::kInfo ||
         text.find(" NCCL INFO ") != std::string_view::npos) {
       return;
     }
     const std::string_view trimmed =
         text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
-    if (IsWrapper(trimmed)) {
+    const bool points = PointsElsewhere(trimmed);
+    if (IsWrapper(trimmed) || (points && MatchRule(trimmed, true).rule == nullptr)) {
       several_ = true;
       AddSignal(at, trimmed);
       return;
@@ -370,8 +341,14 @@ class Reading {
         IsReportOfPip(trimmed)) {
       return;
     }
-    if (ended_others_ && StrengthOf(match.rule->category) == Strength::kSignal) return;
+    const bool by_signal = StrengthOf(match.rule->category) == Strength::kSignal;
+    if (by_signal && (ended_others_ || SendsSignal(trimmed))) return;
+    if (!unconnected_.empty() && IsPipWithoutVersions(trimmed)) {
+      AddLine(at, MatchRule(unconnected_, false), unconnected_);
+      return;
+    }
     AddLine(at, match, trimmed);
+    candidates_.back().points = points;
   }
 
   void AddLine(size_t at, const RuleMatch& match, std::string_view text) {
@@ -397,7 +374,7 @@ class Reading {
     // Rust, for example, prints the message on the next line.
     std::string_view message = LastErrorOf(text);
     if (message.empty() && announced_) message = text;
-    if (IsRuler(text)) return {};
+    if (IsRuler(text) || IsSource(text)) return {};
     announced_ = text.ends_with(':') && (text.find("' panicked at ") != std::string_view::npos ||
                                          BeginsLikeException(text));
     RuleMatch match = MatchRule(message, true);
@@ -405,8 +382,9 @@ class Reading {
       match.place += static_cast<size_t>(message.data() - text.data());
       return match;
     }
-    match = MatchRule(text, logged || BeginsLikeException(text));
-    return match.rule != nullptr && IsQuoted(text, match.place) ? RuleMatch() : match;
+    const bool raised = BeginsLikeException(text);
+    match = MatchRule(text, logged || raised);
+    return match.rule != nullptr && !raised && IsQuoted(text, match.place) ? RuleMatch() : match;
   }
 
   // Returns whether the line shows that the training has advanced.
@@ -492,6 +470,17 @@ class Reading {
     return best;
   }
 
+  // Returns a line near an exception that shows more than the exception; null if there is none.
+  const Candidate* Fuller(const Candidate* raised) const {
+    if (raised == nullptr || !(raised->hollow || IsBareType(raised->text))) return nullptr;
+    const size_t from =
+        raised->hollow ? raised->entry - std::min(raised->entry, kNear) : raised->entry + 1;
+    const Candidate* const line = BestLine(from);
+    const bool is_fuller = line != nullptr && line->strength() == Strength::kSpecific &&
+                           line->entry <= raised->entry + kNear;
+    return is_fuller ? line : nullptr;
+  }
+
   const LogTail& log_;
   std::deque<std::string> unescaped_;
   std::vector<Entry> entries_;
@@ -500,10 +489,12 @@ class Reading {
   std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
-  bool announced_ = false;     // the next line is an exception's message
-  bool spawned_ = false;       // the present traceback is of a child that Python spawned
-  bool ended_others_ = false;  // a launcher ends the processes that are left
-  bool trained_ = false;       // a line shows a loss after the start
+  bool listed_ = false;           // the line before introduces a list of presumed causes
+  bool announced_ = false;        // the next line is an exception's message
+  std::string_view unconnected_;  // pip's last line about its index, which it could not reach
+  bool spawned_ = false;          // the present traceback is of a child that Python spawned
+  bool ended_others_ = false;     // a launcher ends the processes that are left
+  bool trained_ = false;          // a line shows a loss after the start
   size_t steps_ = 0;
   size_t lines_ = 0;
   std::pair<double, int64_t> furthest_ = {-1, -1};

@@ -31,14 +31,20 @@ constexpr std::array kForms = {
         Prefix::kLetter,
         R"(\[?([IWEF])(?:\d{3,4}(?: |-)[\d:.]+)?(?: +\d+)? [\w./<>-]+:\d+\](?: ?\[[\d/:]+\])*(?: |$))"},
     PrefixForm{Prefix::kOrigin,
-               R"((\[\d+,(?:mpirank:)?\d+(?:,[^\]<>]{1,80})?\]<std(?:err|out)>): ?)"},
+               R"((\[\d+,(?:mpirank:)?\d+(?:,[^\]<>]{1,80})?\]<std(?:err|out)>):)"},
     PrefixForm{
         Prefix::kOrigin,
-        R"((\[(?:(?:local|global)?[_ -]?rank|default|worker|trainer|node|host|RANK|Rank|GPU|gpu)[ _:=-]?\d+\]):? ?)"},
+        R"((\[(?:(?:local|global)?[_ -]?rank|default|worker|trainer|node|host|RANK|Rank|GPU|gpu)[ _:=-]?\d+\]):?)"},
+    // torchx, nemo-run, PaddlePaddle's and dstack's launchers: "i.pretrain/0 ", "trainer/0 [3]:",
+    // "[3]:", "[trainer0|0]:", "[err, 11:48, 929s, host] ".
+    PrefixForm{Prefix::kOrigin, R"(([A-Za-z][\w.-]{0,80}/\d{1,4})(?: |$))"},
+    PrefixForm{Prefix::kOrigin, R"((\[(?:[\w.-]{1,60}\|)?\d{1,5}\]):)"},
     PrefixForm{Prefix::kOrigin,
-               R"((\((?:[\w.<>:*\[\]/() -]{0,80}[ (])?pid=\d+(?:, ip=[\d.:a-f]+)?\)) ?)"},
-    PrefixForm{Prefix::kOrigin, R"((\((?:raylet|autoscaler|gcs_server)[^)]{0,60}\)) ?)"},
-    PrefixForm{Prefix::kOrigin, R"((\[pod/[^\]]{1,300}\]) ?)"},
+               R"(\[(?:err|out|stderr|stdout)(?:,[^\],]{1,40})*,? ?([\w.-]{0,80})\]:?)"},
+    PrefixForm{Prefix::kOrigin,
+               R"((\((?:[\w.<>:*\[\]/() -]{0,80}[ (])?pid=\d+(?:, ip=[\d.:a-f]+)?\)))"},
+    PrefixForm{Prefix::kOrigin, R"((\((?:raylet|autoscaler|gcs_server)[^)]{0,60}\)))"},
+    PrefixForm{Prefix::kOrigin, R"((\[pod/[^\]]{1,300}\]))"},
     PrefixForm{Prefix::kOrigin, R"((\d{1,5}):(?: |$))"},
     PrefixForm{Prefix::kOrigin, R"(((?:\d{1,3}\.){3}\d{1,3}):(?: |$))"},
     PrefixForm{Prefix::kOrigin, R"(([a-z][a-z0-9.-]*\d[a-z0-9.-]*):(?: |$))"},
@@ -46,10 +52,12 @@ constexpr std::array kForms = {
     PrefixForm{Prefix::kOrigin, R"((rank ?\d+)[:|](?: |$))"},
     // ExceptionGroup.
     PrefixForm{Prefix::kPlace, R"( {2,}[|+] )"},
-    // ERROR:root:  2026... - name - ERROR - , | ERROR | module:function:12 - , [ERROR] , ERROR:
+    // ERROR:root:text, ERROR:root:  2026... - name - ERROR - , | ERROR | module:function:12 - ,
+    // [ERROR] , ERROR:
     PrefixForm{
         Prefix::kLevel,
         R"((?:[\w.-]{1,80} - )?(?:\[[\w.:-]{1,80}\] ?)?[\[(]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL|SEVERE)\b(?: *\||[\])](?::| -)?|:[\w.]{1,80}:| *-|:)?(?:[ \t]|$))"},
+    PrefixForm{Prefix::kLevel, R"((DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]{1,80}:)"},
     PrefixForm{
         Prefix::kLevel,
         R"((?:\[[\w.]{1,60}\] )?\[(Fatal|Error|Warning|Info|fatal|error|warning|info) *\]:? )"},
@@ -106,7 +114,11 @@ bool TakePrefix(LogLine& line) {
       continue;
     }
     line.body.remove_prefix(found[0].size());
-    if (form.kind == Prefix::kOrigin) line.origin.append(found[1].data(), found[1].size());
+    if (form.kind == Prefix::kOrigin) {
+      line.origin.append(found[1].data(), found[1].size());
+      // One space belongs to the prefix, two to a traceback's frame.
+      if (line.body.starts_with(' ') && !line.body.starts_with("  ")) line.body.remove_prefix(1);
+    }
     if (form.kind == Prefix::kLevel || form.kind == Prefix::kLetter) {
       line.level = LevelNamed(found[1]);
     }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include <re2/re2.h>
+
 #include "failure/rules.h"
 
 namespace synergy {
@@ -57,7 +59,7 @@ constexpr std::array kRules = {
     LogRule{"cuda-oom-name", Category::kGpuOom, kLine, "ErrorMemoryAllocation"},
     LogRule{"cuda-malloc", Category::kGpuOom, kLine, "CUDA malloc", R"((?i)failed to CUDA malloc)"},
     LogRule{"cuda-malloc-failed", Category::kGpuOom, kLine, "",
-            R"(Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w*\(.*out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
+            R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))2\b(?: vs\. 0\))?|CUBLAS_STATUS_SUCCESS \(3 vs\. 0\)|Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w*\(.*out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
     LogRule{"torch-oom", Category::kGpuOom, kException, "OutOfMemoryError",
             R"(^(?:torch\.(?:cuda\.)?|cupy\.[\w.]+|torch_npu\.[\w.]+)OutOfMemoryError)"},
     LogRule{
@@ -76,7 +78,7 @@ constexpr std::array kRules = {
     LogRule{"device-assert", Category::kDeviceAssert, kLine, "device-side assert",
             R"(device-side assert\b)"},
     LogRule{"device-assert-name", Category::kDeviceAssert, kLine, "",
-            R"(cudaErrorAssert|(?:CUDA|HIP)_ERROR_ASSERT|hipErrorAssert)"},
+            R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:59|710)\b|cudaErrorAssert|(?:CUDA|HIP)_ERROR_ASSERT|hipErrorAssert)"},
     LogRule{"kernel-assertion", Category::kDeviceAssert, kLine, "block: [",
             R"(block: \[\d+,\d+,\d+\], thread: \[.*[Aa]ssertion)"},
     LogRule{"illegal-access", Category::kIllegalAccess, kLine, "illegal memory access"},
@@ -85,32 +87,32 @@ constexpr std::array kRules = {
         R"((?:cuda|hip)Error(?:IllegalAddress|InvalidAddressSpace|LaunchFailure|MisalignedAddress|IllegalInstruction|InvalidPc|HardwareStackError)|(?:CUDA|HIP)_ERROR_(?:ILLEGAL_ADDRESS|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL_INSTRUCTION|INVALID_PC|HARDWARE_STACK_ERROR))"},
     LogRule{
         "launch-failure", Category::kIllegalAccess, kLine, "",
-        R"(unspecified launch failure|operation not supported on global/shared address space|CUDA.*misaligned address|CUDA.*illegal instruction was encountered|Memory access fault by GPU node|Warp (?:Illegal|Out-of-range) (?:Address|Instruction)|Invalid __(?:global|shared)__ (?:read|write) of size)"},
+        R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:4|74|77|700|714|715|716|717|718|719)\b|unspecified launch failure|operation not supported on global/shared address space|CUDA.*misaligned address|CUDA.*illegal instruction was encountered|Memory access fault by GPU node|Warp (?:Illegal|Out-of-range) (?:Address|Instruction)|Invalid __(?:global|shared)__ (?:read|write) of size)"},
     LogRule{
         "no-kernel-image", Category::kCudaVersion, kLine, "",
-        R"(no kernel image is available for execution|invalid device function|device kernel image is invalid|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|cudaErrorInvalidKernelImage)"},
+        R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:8|48|98|200|209)\b|no kernel image is available for execution|invalid device function|device kernel image is invalid|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|cudaErrorInvalidKernelImage)"},
     LogRule{
         "driver-too-old", Category::kCudaVersion, kLine, "river",
         R"((?i)driver version is insufficient|driver on your system is too old|InsufficientDriver|unsupported display driver / cuda driver combination|driver is too old|installed NVIDIA driver.* too old)"},
     LogRule{
         "forward-compatibility", Category::kCudaVersion, kLine, "",
-        R"(forward compatibility was attempted on non supported HW|CompatNotSupportedOnDevice|COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorSystemDriverMismatch|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)"},
+        R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:35|803|804)\b|forward compatibility was attempted on non supported HW|CompatNotSupportedOnDevice|COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorSystemDriverMismatch|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)"},
     LogRule{
         "ptx-too-new", Category::kCudaVersion, kLine, "",
-        R"(PTX was compiled with an unsupported toolchain|UNSUPPORTED_PTX_VERSION|UnsupportedPtxVersion|CUDA_ERROR_INVALID_PTX)"},
+        R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:218|222)\b|PTX was compiled with an unsupported toolchain|UNSUPPORTED_PTX_VERSION|UnsupportedPtxVersion|CUDA_ERROR_INVALID_PTX)"},
     LogRule{
         "gpu-too-old", Category::kCudaVersion, kLine, "",
         R"((?i)only supports? (?:ampere|hopper|ada|volta|turing|blackwell)[\w ,/]* GPUs?|compute capability of at least|requires? (?:a )?(?:GPU|device|CUDA)s? with (?:compute )?capability|minimum (?:required )?cuda (?:compute )?capability|unsupported gpu architecture|found GPU.*which is too old|is not compatible with the current PyTorch installation\.? *$|Feature '.*' not supported on .target 'sm_|requires? (?:compute capability|sm_?\d\d)|\b(?:sm|compute)_\d+\w*'? (?:is |are )?(?:not (?:defined|supported)|unsupported))"},
     LogRule{"nvidia-requirement", Category::kCudaVersion, kLine, "unsatisfied condition"},
     LogRule{
         "no-gpu", Category::kCudaInit, kLine, "",
-        R"(No CUDA GPUs are available|No supported gpu backend found|no CUDA-capable device is detected|Found no NVIDIA driver on your system|No HIP GPUs are available|Failed to create CUDA context|[Cc]annot find any \w+ accelerator|[Yy]ou need a GPU|GPU is required|No (?:visible )?GPUs? (?:is |are |was |were )?(?:found|detected|available)|(?:couldn't|could not) communicate with the NVIDIA driver)"},
+        R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:3|30|38|46|100|802|999)\b|No CUDA GPUs are available|No supported gpu backend found|no CUDA-capable device is detected|Found no NVIDIA driver on your system|No HIP GPUs are available|Failed to create CUDA context|[Cc]annot find any \w+ accelerator|[Yy]ou need a GPU|GPU is required|No (?:visible )?GPUs? (?:is |are |was |were )?(?:found|detected|available)|(?:couldn't|could not) communicate with the NVIDIA driver)"},
     LogRule{
         "no-gpu-name",
         Category::kCudaInit, kLine, "", R"((?:cuda|hip)Error(?:NoDevice|DevicesUnavailable|DeviceUnavailable|InitializationError|SystemNotReady|NotReady802)|CUDA_ERROR_(?:SYSTEM_NOT_READY|NOT_INITIALIZED|DEVICE_UNAVAILABLE|NO_DEVICE))"},
     LogRule{
         "cuda-init-failed", Category::kCudaInit, kLine, "",
-        R"(CUDA error: initialization error|CUDA unknown error - this may be due to|CUDA driver initialization failed|[Uu]nexpected error from cud\w+|[Aa]ll CUDA-capable devices are busy|CUDA driver library cannot be found|Error at driver init|CUDA-capable device\(s\) is/are busy|system not yet initialized|Unable to initialize backend '(?:cuda|gpu|rocm)'|cuInit\(?.*(?:failed|returned|error)|failed call to cuInit|CUDA error: unknown error|FAILED_PRECONDITION: No visible GPU devices|no supported devices found for platform CUDA)"},
+        R"(CUDA error: initialization error|CUDA unknown error\b|CUDA driver initialization failed|[Uu]nexpected error from cud\w+|[Aa]ll CUDA-capable devices are busy|CUDA driver library cannot be found|Error at driver init|CUDA-capable device\(s\) is/are busy|system not yet initialized|Unable to initialize backend '(?:cuda|gpu|rocm)'|cuInit\(?.*(?:failed|returned|error)|failed call to cuInit|CUDA error: unknown error|FAILED_PRECONDITION: No visible GPU devices|no supported devices found for platform CUDA)"},
     LogRule{
         "nvml-lost", Category::kCudaInit, kLine, "",
         R"(Failed to initialize NVML|NVML: Driver/library version mismatch|NVMLError_(?:LibRmVersionMismatch|DriverNotLoaded|Unknown|LibraryNotFound|Uninitialized)|pynvml\.(?:nvml\.)?NVMLError_|can't initialize NVML)"},
@@ -157,7 +159,7 @@ constexpr std::array kRules = {
         R"(ibv_(?:reg_mr|create_\w+)\w* .*Cannot allocate memory|(?:memlock|locked memory)[\w ()]* u?limit)"},
     LogRule{
         "enomem", Category::kHostOom, kLine, "",
-        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|cannot allocate vector of size|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|malloc of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
+        R"(\[Errno 12\]|Cannot allocate memory|std::bad_alloc|cannot allocate vector of size|java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead|unable to create)|<jemalloc>: .*llocat|tcmalloc: .*allocation|(?:malloc|host allocation) of size \d+ failed|[Oo]ut of (?:host|system|CPU) memory|CPU out of memory|runtime: out of memory|memory allocation of \d+ bytes failed|KilledWorker)"},
 
     // --- The system's errors in other languages (glibc, bash) ---
     LogRule{
@@ -230,7 +232,7 @@ constexpr std::array kRules = {
         R"(NoSuchKey|NoSuchBucket|The specified (?:key|bucket|blob|container) does not exist|404 Client Error|HTTP Error 404|\(404\)|404 Not Found|returned error: 404|status(?:[ _]code)?:? ?404|BlobNotFound|No such object: |Path does not exist: |File does not exist: |Not found: gs://|Error executing an HTTP request: HTTP response code 404)"},
     LogRule{
         "data-set-missing", Category::kInputMissing, kException, "",
-        R"((?i)dataset not found|found 0 (?:files|images|samples|videos)|Found no valid file|Couldn't find any class folder|data ?(?:set|dir|path|file|folder|root)\S* .*(?:does not exist|doesn't exist|not found|not exist|is missing|is not found)|(?:file|path|directory|folder)s? \S* ?(?:does not exist|doesn't exist|not found|is missing|could not be found)|(?:does not exist|doesn't exist|not found): /|cannot be found at|resource \S+ not found|could not find \S+ (?:file|directory|folder)\b|no (?:such )?(?:files?|data|images|samples|shards) (?:were )?(?:found|matching|exist))"},
+        R"((?i)dataset not found|(?:image|video|audio|label|annotation|mask|sample|frame|shard|manifest|weights?|checkpoint)s?(?: file)? (?:is |are |was )?(?:not found|missing|not exist)[: ]+[\'"]?[\w./-]*[/.]\w|found 0 (?:files|images|samples|videos)|Found no valid file|Couldn't find any class folder|data ?(?:set|dir|path|file|folder|root)\S* .*(?:does not exist|doesn't exist|not found|not exist|is missing|is not found)|(?:file|path|directory|folder)s? \S* ?(?:does not exist|doesn't exist|not found|is missing|could not be found)|(?:does not exist|doesn't exist|not found): /|cannot be found at|is not a checkpoint file|resource \S+ not found|could not find \S+ (?:file|directory|folder)\b|no (?:such )?(?:files?|data|images|samples|shards) (?:were )?(?:found|matching|exist))"},
     LogRule{
         "gated", Category::kPermission, kLine, "",
         R"(gated repo|Access to model \S+ is restricted|You (?:need|must) (?:to )?(?:have access|be authenticated|agree to share)|awaiting a review from the repo authors)"},
@@ -248,7 +250,7 @@ constexpr std::array kRules = {
             R"(^(?:[\w.]+\.)?(?:UnicodeDecodeError|UnpicklingError|UnidentifiedImageError|BadZipFile|BadZipfile|BadGzipFile|ReadError|JSONDecodeError|DataLossError|LZMAError|ParserError|ArrowInvalid|ZstdError|DecodeError|InvalidDataError|LibsndfileError|DECORDError)\b|^zlib\.error|^lzma\.|^_csv\.Error|^(?:[\w.]+\.)?EOFError: )"},
     LogRule{
         "corrupt-text", Category::kInputCorrupt, kLine, "",
-        R"((?i)pickle data was truncated|unrecogni[sz]ed (?:image|audio|video|file) format|!_?src\.empty\(\)|looking for beginning of|ran out of input|cannot identify image file|image file is truncated|broken data stream|not a zip file|not a gzipped file|CRC check failed|end-of-stream marker was reached|corrupted record|truncated record|parquet magic bytes|not a parquet file|not an arrow file|truncated file|file signature not found|bad magic number|invalid data found when processing input|error tokenizing data|moov atom not found|premature end of JPEG|unpack requires a buffer|(?:checksum|hash|md5|sha256)\w* (?:does not match|mismatch|verification failed)|NonMatchingChecksumError|(?:file|data|image|archive|shard|record)s? (?:\S+ )?(?:is|are|may be|might be|seems?|appears?)(?: to be)? (?:corrupt|truncated|damaged)|corrupt(?:ed)? (?:file|data|image|shard|archive|index)|could not decode|failed to decode|can't decode byte|allow_pickle=False|invalid load key|could not parse ModelProto|json\.exception\.parse_error|Inconsistent (?:block|record) )"},
+        R"((?i)pickle data was truncated|unrecogni[sz]ed (?:image|audio|video|file) format|!_?src\.empty\(\)|looking for beginning of|ran out of input|cannot identify image file|image file is truncated|broken data stream|not a zip file|not a gzipped file|tar: Unexpected EOF in archive|does not look like a tar archive|(?:gzip|bzip2|xz|zstd|unzip|stdin): .*(?:unexpected end of (?:file|input)|not in gzip format|invalid compressed data|data integrity error|format not recognized|premature end)|cannot find zipfile directory|End-of-central-directory signature not found|CRC check failed|end-of-stream marker was reached|corrupted record|truncated record|parquet magic bytes|not a parquet file|not an arrow file|truncated file|file signature not found|bad magic number|invalid data found when processing input|error tokenizing data|moov atom not found|premature end of JPEG|unpack requires a buffer|(?:checksum|hash|md5|sha256)\w* (?:does not match|mismatch|verification failed)|NonMatchingChecksumError|(?:file|data|image|archive|shard|record)s? (?:\S+ )?(?:is|are|may be|might be|seems?|appears?)(?: to be)? (?:corrupt|truncated|damaged)|corrupt(?:ed)? (?:file|data|image|shard|archive|index)|could not decode|failed to decode|can't decode byte|allow_pickle=False|invalid load key|could not parse ModelProto|json\.exception\.parse_error|Inconsistent (?:block|record) )"},
     LogRule{
         "storage-io", Category::kStorage, kLine, "",
         R"(Input/output error|\[Errno (?:5|107|108|112|116|117|121|512)\]|[Ss]tale (?:NFS )?file handle|[Tt]ransport endpoint is not connected|transport endpoint shutdown|Remote I/O error|Structure needs cleaning|\b(?:EIO|ESTALE)\b|nfs: server \S+ not responding|I/O error, dev|EXT4-fs error|XFS .*I/O [Ee]rror|Buffer I/O error)"},
@@ -266,19 +268,19 @@ constexpr std::array kRules = {
             R"((?:socketStartConnect|socketPollConnect|socketTryAccept|Call to connect|Connect to \S+|socketFinalizeConnect).*(?:failed|refused|timed out)|NET/IB.*(?:error|failed|status=)|Got completion from peer .* with (?:error|status)|transport retry counter exceeded|Bootstrap : no socket interface found|no socket interface|NET/OFI.*(?:error|fail)|ibv_\w+ failed|Unable to (?:find|open) .*network interface)"},
     LogRule{
         "peer-lost", Category::kPeerLost, kLine, "",
-        R"(remote process exited or there was a network error|ncclRemoteError|[Cc]onnection closed by (?:remote )?peer|[Cc]onnection closed by remote|unhandled system error|ncclSystemError|NCCL communicator was aborted|NCCL Error 6|[Ss]ocket closed|has been shut ?down by another rank|HorovodInternalError|RecvTensor.*aborted|task:\d+ is down|ExecutorLostFailure|Did the remote server shutdown or crash|failed to recv, got 0 bytes|store->get\('\d+'\) got error|another task died|The tasks have crashed|heartbeat (?:timeout|to coordination service failed)|coordination service.*(?:error|failed|unavailable|disconnect)|JAX distributed service detected fatal errors|[Rr]emote (?:process|peer) (?:exited|died|closed|is gone)|Read error \[[^\]]*\](?::\d+)?: Connection (?:reset|closed)|Remote error: |peer (?:process|rank) .*(?:exited|died|lost)|[Ll]ost connection to (?:rank|peer|worker)|Rank \d+ .*(?:disconnected|is dead|failed to respond))"},
+        R"(remote process exited or there was a network error|ncclRemoteError|[Cc]onnection closed by (?:remote )?peer|[Cc]onnection closed by remote|unhandled system error|ncclSystemError|NCCL communicator was aborted|NCCL Error 6|[Ss]ocket closed|has been shut ?down by another rank|RecvTensor.*aborted|task:\d+ is down|ExecutorLostFailure|Did the remote server shutdown or crash|failed to recv, got 0 bytes|store->get\('\d+'\) got error|another task died|The tasks have crashed|heartbeat (?:timeout|to coordination service failed)|coordination service.*(?:error|failed|unavailable|disconnect)|JAX distributed service detected fatal errors|[Rr]emote (?:process|peer) (?:exited|died|closed|is gone)|Read error \[[^\]]*\](?::\d+)?: Connection (?:reset|closed)|Remote error: |peer (?:process|rank) .*(?:exited|died|lost|disconnected)|[Ll]ost connection to (?:rank|peer|worker)|Rank \d+ .*(?:disconnected|is dead|failed to respond))"},
     LogRule{
         "ray-peer", Category::kPeerLost, kLine, "",
         R"(ActorDiedError|RayActorError|WorkerCrashedError|NodeDiedError|LocalRayletDiedError|OwnerDiedError|ObjectLostError|[Tt]he (?:actor|worker|node) died unexpectedly|[Tt]he actor is dead because|ActorUnavailableError|raylet .*died)"},
     LogRule{
         "rendezvous", Category::kNetwork, kLine, "",
-        R"(RendezvousTimeoutError|RendezvousConnectionError|RendezvousClosedError|[Tt]imed out after \d+ seconds waiting for clients|\d+/\d+ clients joined|client socket has (?:timed out|failed to connect)|[Ss]ocket [Tt]imeout|DistNetworkError|wait timeout after \d+ms|[Rr]endezvous.*(?:timed out|timeout|failed)|[Tt]imed out.*rendezvous|TCPStore.*(?:timed out|timeout|failed)|DistStoreError)"},
+        R"(RendezvousTimeoutError|RendezvousConnectionError|RendezvousClosedError|[Tt]imed out after \d+ seconds waiting for clients|\d+/\d+ clients joined|client socket has (?:timed out|failed to connect)|[Ss]ocket [Tt]imeout|DistNetworkError|connectFullMesh failed|wait timeout after \d+ms|[Rr]endezvous.*(?:timed out|timeout|failed)|[Tt]imed out.*rendezvous|TCPStore.*(?:timed out|timeout|failed)|DistStoreError)"},
     LogRule{
         "name-resolution", Category::kNetwork, kLine, "",
-        R"(Name or service not known|[Tt]emporary failure in name resolution|getaddrinfo|gaierror|[Nn]ame resolution|Could not resolve host|unable to resolve host|Temporary failure resolving|[Ff]ailed to resolve|DNS resolution failed|UnknownHostException|NoBrokersAvailable|nodename nor servname|no such host|\bEAI_AGAIN\b|NameResolutionError|IPv[46] network addresses of .* cannot be retrieved)"},
+        R"(Name or service not known|[Tt]emporary failure in name resolution|getaddrinfo|gaierror|[Nn]ame resolution|Could not resolve host|unable to resolve host|Temporary failure resolving|[Ff]ailed to resolve|DNS (?:resolution|(?:SRV )?lookup) failed|[Uu]nknown host\b|UnknownHostException|NoBrokersAvailable|nodename nor servname|no such host|\bEAI_AGAIN\b|NameResolutionError|IPv[46] network addresses of .* cannot be retrieved)"},
     LogRule{
         "connection", Category::kNetwork, kLine, "",
-        R"([Cc]onnection refused|[Cc]onnection reset|[Nn]o route to host|[Nn]etwork is unreachable|[Hh]ost is unreachable|[Cc]onnection (?:was )?timed out|[Cc]onnection (?:was )?aborted|Max retries exceeded|Read timed out|[Cc]onnect(?:ion)? ?[Tt]ime(?:d )?out|ReadTimeout|RemoteDisconnected|\b429 (?:Client Error|Too Many)|Too Many Requests|HTTP Error 429|(?:502 Bad Gateway|504 Gateway|503 Service Unavailable|50[0234] (?:Server|Client) Error|HTTP Error 50\d)|failed to connect to all addresses|Could not connect to the endpoint|EndpointConnectionError|ConnectTimeoutError|ConnectionClosedError|ServerDisconnected|Run initialization has timed out|IncompleteRead|We couldn't connect to|Couldn't reach |Failed to establish a new connection|UNAVAILABLE: (?:.*connect|.*[Ss]ocket|.*reset|.*closed)|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|\[Errno (?:104|110|111|113|101)\]|URLError|SSLEOFError|Client network socket disconnected|Connection broken|\b[Cc]onnect(?:ion)? (?:to \S+ )?failed)"},
+        R"([Cc]onnection refused|[Cc]onnection reset|[Nn]o route to host|[Nn]etwork is unreachable|[Hh]ost is unreachable|[Cc]onnection (?:was )?timed out|[Cc]onnection (?:was )?aborted|Max retries exceeded|Read timed out|[Cc]onnect(?:ion)? ?[Tt]ime(?:d )?out|ReadTimeout|RemoteDisconnected|\b429 (?:Client Error|Too Many)|Too Many Requests|HTTP Error 429|(?:502 Bad Gateway|504 Gateway|503 Service Unavailable|50[0234] (?:Server|Client) Error|HTTP Error 50\d)|failed to connect to all addresses|Could not connect to the endpoint|EndpointConnectionError|ConnectTimeoutError|ConnectionClosedError|ServerDisconnected|Run initialization has timed out|IncompleteRead|\bwandb\.[\w.]*CommError\b|We couldn't connect to|Couldn't reach |[Cc]onnection error, and we cannot find|check your (?:internet )?connection\b|Failed to establish a new connection|UNAVAILABLE: (?:.*connect|.*[Ss]ocket|.*reset|.*closed)|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|\[Errno (?:104|110|111|113|101)\]|URLError|SSLEOFError|Client network socket disconnected|Connection broken|\b[Cc]onnect(?:ion)? (?:to \S+ )?failed)"},
     LogRule{
         "mpi", Category::kMpi, kLine, "",
         R"(MPI_ABORT was invoked|MPI_Abort|(?:ORTE|PRTE) has lost communication|\bORTE_ERROR_LOG\b|PRTE ERROR|PMIX ERROR|PMIx_\w+ failed|[Ff]atal error in P?MPI_|MPI_ERR_|\*\*\* MPI_ERRORS_ARE_FATAL|mpirun (?:was unable|has lost)|prterun (?:was unable|has lost)|HYD_\w+.*(?:error|failed)|hydra_pmi_proxy|ORTE daemon|(?:ORTE|PRTE) does not know how|unable to complete a TCP connection|unable to reach each other for MPI communications|mca_\w+ .*(?:failed|error)|btl_tcp_endpoint)"},
@@ -290,14 +292,15 @@ constexpr std::array kRules = {
     // --- CUDA's libraries ---
     LogRule{
         "cuda-library", Category::kCudaLibrary, kLine, "",
-        R"((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT|CURAND|HIPBLAS|MIOPEN|ROCBLAS)(?:_STATUS)?_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR|INVALID_VALUE|NOT_SUPPORTED|ARCH_MISMATCH|MAPPING_ERROR|BAD_PARAM|LAUNCH_FAILURE|EXEC_FAILED|SETUP_FAILED|\w*FAILED\w*|\w*ERROR\w*|StatusInternalError|StatusUnknownError|miopen\w+)|miopenStatus\w+|cuDNN error|cuDNN launch failure|valid cuDNN algorithm|unable to find an engine to execute|[Ff]ailed to get convolution algorithm|DNN library (?:is not found|initialization failed)|Could not create cudnn handle|[Bb]las (?:GEMM|xGEMM\w*) launch failed|cublas\w+ .*failed|[Cc]u[Bb][Ll][Aa][Ss] [Ee]rror|CUTLASS (?:Error|error)|cufft error|cuDNN Frontend error)"},
+        R"((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT|CURAND|HIPBLAS|MIOPEN|ROCBLAS)(?:_STATUS)?_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR|INVALID_VALUE|NOT_SUPPORTED|ARCH_MISMATCH|MAPPING_ERROR|BAD_PARAM|LAUNCH_FAILURE|EXEC_FAILED|SETUP_FAILED|\w*FAILED\w*|\w*ERROR\w*|StatusInternalError|StatusUnknownError|miopen\w+)|miopenStatus\w+|cuDNN error|(?:CUDNN|CUBLAS)_STATUS_SUCCESS \([1-9]\d* vs\. 0\)|cuDNN launch failure|valid cuDNN algorithm|unable to find an engine to execute|[Ff]ailed to get convolution algorithm|DNN library (?:is not found|initialization failed)|Could not create cudnn handle|[Bb]las (?:GEMM|xGEMM\w*) launch failed|cublas\w+ .*failed|[Cc]u[Bb][Ll][Aa][Ss] [Ee]rror|CUTLASS (?:Error|error)|cufft error|cuDNN Frontend error)"},
     LogRule{"nccl-cuda", Category::kCudaLibrary, kLine, "",
             R"(unhandled cuda error|ncclUnhandledCudaError)"},
+    LogRule{"horovod", Category::kPeerLost, kType, "HorovodInternalError"},
 
     // --- Libraries and modules ---
     LogRule{
         "library", Category::kLibrary, kLine, "",
-        R"(cannot open shared object file|undefined symbol|symbol lookup error|error while loading shared libraries|version `?(?:GLIBC|GLIBCXX|CXXABI|LIB\w+)_[\d.]+'? not found|GLIBC(?:XX)?_[\d.]+' not found|VersionConflict|may indicate binary incompatibility|module compiled against (?:ABI|API) version|cannot be run in NumPy|not compiled with CUDA enabled|Descriptors cannot (?:not )?be created directly|is required for a normal functioning of this module, but found|operator torchvision::\w+ does not exist|compiled with different CUDA|cuDNN version incompatibility|Could not load library libcu|Unable to load any of \{lib|DLL load failed|Library not loaded|multiarray failed to import|Numba needs NumPy|numba requires|jaxlib (?:version )?[\w.]+ is|[Vv]ersion mismatch|(?:is )?incompatible with (?:jax|torch|numpy|this version|the installed)|CUDA version \([\d.]+\) mismatches|CUDA_HOME (?:environment variable )?is not set|wrong ELF class|file too short$|requires? \S+ ?(?:==|>=|<=|<|>|~=|version)[^:]*(?:but|found|installed|you have)|(?:but|found|have) (?:\S+ )?(?:==|version )\S+ (?:is|which is) (?:incompatible|installed)|pkg_resources\.|[Uu]nable to load (?:the )?(?:native|custom|shared) (?:op|lib)|cannot load library|not built with CUDA|without CUDA support|was not compiled with|is not compiled with|compiled without (?:GPU|CUDA)|has no kernel registered|Please (?:upgrade|downgrade|reinstall)|need to (?:upgrade|downgrade)|[Cc]ompiled? against .*version|Error building extension|[Nn]inja is required|Failed to find C compiler|No working C\+\+ compiler|CUDA Setup failed despite|[Cc]annot (?:find|load|open) .*\.so\b|No operator found for|n't buil[dt] with|[Ll]ibdevice (?:is )?not found|[Ii]nstalled \S+ version \S+ does not match|ResolutionImpossible|conflicting dependencies|No matching distribution found|Could not find a version that satisfies)"},
+        R"(cannot open shared object file|undefined symbol|symbol lookup error|error while loading shared libraries|version `?(?:GLIBC|GLIBCXX|CXXABI|LIB\w+)_[\d.]+'? not found|GLIBC(?:XX)?_[\d.]+' not found|VersionConflict|may indicate binary incompatibility|module compiled against (?:ABI|API) version|cannot be run in NumPy|not compiled with CUDA enabled|Descriptors cannot (?:not )?be created directly|is required for a normal functioning of this module, but found|operator torchvision::\w+ does not exist|compiled with different CUDA|cuDNN version incompatibility|Could not load library libcu|Unable to load NCCL library|Unable to load any of \{lib|DLL load failed|Library not loaded|multiarray failed to import|Numba needs NumPy|numba requires|jaxlib (?:version )?[\w.]+ is|[Vv]ersion mismatch|(?:is )?incompatible with (?:jax|torch|numpy|this version|the installed)|CUDA version \([\d.]+\) mismatches|CUDA_HOME (?:environment variable )?is not set|\bld: (?:cannot find -l|.*undefined reference)|wrong ELF class|file too short$|requires? \S+ ?(?:==|>=|<=|<|>|~=|version)[^:]*(?:but|found|installed|you have)|(?:but|found|have) (?:\S+ )?(?:==|version )\S+ (?:is|which is) (?:incompatible|installed)|pkg_resources\.|[Uu]nable to load (?:the )?(?:native|custom|shared) (?:op|lib)|cannot load library|not built with CUDA|without CUDA support|was not compiled with|is not compiled with|compiled without (?:GPU|CUDA)|has no kernel registered|Please (?:upgrade|downgrade|reinstall)|need to (?:upgrade|downgrade)|[Cc]ompiled? against .*version|Error building extension|[Nn]inja is required|Failed to find C compiler|No working C\+\+ compiler|CUDA Setup failed despite|[Cc]annot (?:find|load|open) .*\.so\b|No operator found for|n't buil[dt] with|[Ll]ibdevice (?:is )?not found|[Ii]nstalled \S+ version \S+ does not match|ResolutionImpossible|conflicting dependencies|No matching distribution found|Could not find a version that satisfies)"},
     LogRule{
         "library-attribute", Category::kLibrary, kException, "has no attribute",
         R"(^AttributeError: (?:partially initialized )?module '(?:numpy|np|torch|torchvision|torchaudio|torchtext|tensorflow|tf|keras|transformers|pandas|scipy|sklearn|PIL|jax|jaxlib|flax|optax|chex|haiku|cv2|datasets|accelerate|deepspeed|pytorch_lightning|lightning|lightning_fabric|peft|trl|triton|apex|flash_attn|bitsandbytes|wandb|h5py|pyarrow|google|onnx|onnxruntime|numba|matplotlib|gym|gymnasium|ray|timm|mmcv|mmengine|mmdet|detectron2|fairseq|fsspec|huggingface_hub|tokenizers|sentencepiece|xformers|megatron|transformer_engine|dgl|torch_geometric|torch_xla|setuptools|distutils|pkgutil|collections|inspect|asyncio|importlib|packaging|protobuf|pydantic|hydra|omegaconf|evaluate|librosa|soundfile|nltk|spacy|networkx|skimage|cupy|horovod|mxnet|paddle|vllm|ssl|lib|_ctypes)(?:\.[\w.]+)?' has no attribute)"},
@@ -316,7 +319,7 @@ constexpr std::array kRules = {
     // --- The program ---
     LogRule{
         "diverged", Category::kDiverged, kException, "",
-        R"((?i)loss (?:is|=|was|became|has become|value is|:) *(?:nan|inf|not finite|nan or inf)|(?:nan|inf)(?: or inf| or nan)?(?: value)?s? (?:loss|in (?:the )?loss|detected in (?:the )?(?:loss|grad|output|logits))|(?:nan|inf|non-?finite)\S* (?:\w+ ){0,3}(?:loss|grad(?:ient)?s?|norm)\b|(?:loss|grad(?:ient)?s?|norm)\b.{0,60}\b(?:nan|inf|infinite|non-?finite|not finite)\b|returned nan values in its|minimum loss scale reached|loss scale (?:is )?already at minimum|probability tensor contains either|found invalid values:?|training (?:has )?diverged|diverged\b|loss (?:is )?(?:exploding|diverg)|^FloatingPointError)"},
+        R"((?i)loss (?:is|=|was|became|has become|value is|:) *(?:nan|inf|not finite|nan or inf)|(?:nan|inf)(?: or inf| or nan)?(?: value)?s? (?:loss|in (?:the )?loss|detected in (?:the )?(?:loss|grad|output|logits))|(?:nan|inf|non-?finite)\S* (?:\w+ ){0,3}(?:loss|grad(?:ient)?s?|norm)\b|(?:loss|grad(?:ient)?s?|norm)\b.{0,60}\b(?:nan|inf|infinite|non-?finite|not finite)\b|(?:output|logit|activation|prediction|weight|param(?:eter)?|reward)s?\b.{0,20}\b(?:is|are|contains?|has|have|became|turned|was|were)(?: \w+)? (?:nan|inf|non-?finite)|unexpected result -?(?:nan|inf)\b|returned nan values in its|minimum loss scale reached|loss scale (?:is )?already at minimum|probability tensor contains either|found invalid values:?|training (?:has )?diverged|diverged\b|loss (?:is )?(?:exploding|diverg)|^FloatingPointError)"},
     LogRule{
         "diverged-stop", Category::kDiverged, kLine, "",
         R"((?i)loss is \(?(?:nan|inf|-inf)\)?,? *(?:stopping|exiting|abort|terminat|quitting)|invalid loss, terminating training|decrease (?:loss )?scale anymore\. Exiting|(?:stopping|aborting|terminating|ending|killing) (?:the )?(?:training|run|job)?.{0,40}\b(?:nan|inf|non-?finite|diverge\w*)\b|\b(?:nan|non-?finite|diverge\w*)\b.{0,60}(?:stopping|aborting|terminating|exiting|giving up)|training (?:has )?diverged)"},
@@ -330,7 +333,7 @@ constexpr std::array kRules = {
         "hydra", Category::kConfiguration, kLine, "",
         R"(^(?:\xe2\x9c\x98 )?Config validation error|^(?:Could not override '|Could not load '|Could not append to config|Key '\S+' (?:is not in struct|not in)|In '.*': Could not find '|Missing mandatory value: |Cannot find primary config|Primary config (?:module|directory) not found|You must specify '|Could not find '|Error merging ')|ConfigAttributeError|ConfigKeyError|MissingMandatoryValue|InterpolationKeyError|MissingConfigException|ConfigCompositionException|InstantiationException|ConfigTypeError|Unsupported interpolation type)"},
     LogRule{
-        "configuration", Category::kConfiguration, kException, "", R"(invalid device ordinal|is_available\(\) is False|(?:should|must|has to|needs? to) be specified|No available kernel\. Aborting execution|MisconfigurationException|DeepSpeedConfigError|[Ee]nvironment variable \S+ (?:expected|is not set|must be set|not set)|process group has not been initialized|[Ww]orld[_ ]size|(?:must|should) be (?:divisible|a multiple|one of|between|positive|greater|less|in )|is not divisible|[Uu]nknown (?:\w+ )?(?:style|option|parameter|key|config\w*|setting|argument|model|optimizer|scheduler|loss|dataset|backend)|[Ii]nvalid (?:config\w*|value|parameter|setting|option|choice|argument)|[Uu]nsupported (?:value|option|config\w*|model|backend|precision)|[Uu]nexpected (?:key|config)|[Mm]issing (?:required )?(?:key|field|config\w*|parameter|setting)|yaml\.|ScannerError|toml\w*\.|[Vv]alidation errors? for|ValidationError|yaml-cpp: error|jsonschema|[Tt]riton Error .*out of resource|out of resource: shared memory)"},
+        "configuration", Category::kConfiguration, kException, "", R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))(?:10|101)\b|invalid device ordinal|is_available\(\) is False|(?:should|must|has to|needs? to) be specified|No available kernel\. Aborting execution|MisconfigurationException|DeepSpeedConfigError|[Ee]nvironment variable \S+ (?:expected|is not set|must be set|not set)|process group has not been initialized|[Ww]orld[_ ]size|(?:must|should) be (?:divisible|a multiple|one of|between|positive|greater|less|in )|is not divisible|[Uu]nknown (?:\w+ )?(?:style|option|parameter|key|config\w*|setting|argument|model|optimizer|scheduler|loss|dataset|backend)|[Ii]nvalid (?:config\w*|value|parameter|setting|option|choice|argument)|[Uu]nsupported (?:value|option|config\w*|model|backend|precision)|[Uu]nexpected (?:key|config)|[Mm]issing (?:required )?(?:key|field|config\w*|parameter|setting)|yaml\.|ScannerError|toml\w*\.|[Vv]alidation errors? for|ValidationError|yaml-cpp: error|jsonschema|[Tt]riton Error .*out of resource|out of resource: shared memory)"},
     LogRule{
         "file-missing", Category::kInputMissing, kException, "",
         R"(^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError)\b|\[Errno 2\]|No such file or directory|(?:^|\.)NotFoundError:|FileNotFoundException|(?:[Ee]rror|[Ff]ailed|[Cc]ould not|[Cc]annot|[Uu]nable)(?: to)? open(?:ing)? (?:\w+ )*file\b)"},
@@ -358,27 +361,51 @@ constexpr std::array kRules = {
     // --- Signals ---
     LogRule{
         "segfault", Category::kSegfault, kLine, "",
-        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|exit ?code *:? *-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
+        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|\bcode *[:=]? *-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
     LogRule{"illegal-instruction", Category::kAbort, kLine, "",
-            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|exit ?code *:? *-4\b|return code = -4\b)",
+            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|\bcode *[:=]? *-4\b|return code = -4\b)",
             kOnOtherMachines},
     LogRule{
         "arithmetic", Category::kAbort, kLine, "",
-        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|exit ?code *:? *-8\b|return code = -8\b)",
+        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|\bcode *[:=]? *-8\b|return code = -8\b)",
         kArithmetic},
     LogRule{
         "abort", Category::kAbort, kLine, "",
-        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|exit ?code *:? *-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
+        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|\bcode *[:=]? *-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
     LogRule{"interrupted", Category::kKilled, kLine, "KeyboardInterrupt", "", kByTheUser},
     LogRule{
         "killed", Category::kKilled, kLine, "",
-        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|exit ?code *:? *-(?:9|15)\b|return code = -(?:9|15)\b|got signal: (?:15|9|2)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
+        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|\bcode *[:=]? *-(?:1|9|15)\b|return code = -(?:9|15)\b|got signal: (?:1|2|9|10|12|15)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
 };
 // clang-format on
 
 }  // namespace
 
 std::span<const LogRule> LogRules() { return kRules; }
+
+bool CountsAfter(const LogRule& rule, std::string_view before) {
+  switch (rule.category) {
+    case Category::kProgramming:
+    case Category::kConfiguration:
+    case Category::kShape:
+    case Category::kCheckpointContent:
+    case Category::kLibrary:
+    case Category::kImport:
+      return true;
+    default:
+      break;
+  }
+  static const re2::RE2 type(R"((\w*(?:Error|Exception|Interrupt|Exit))\b[:(])", re2::RE2::Latin1);
+  static constexpr std::array<std::string_view, 7> kOfCode = {
+      "KeyError",          "NameError",         "TypeError", "AttributeError",
+      "UnboundLocalError", "ZeroDivisionError", "IndexError"};
+  re2::StringPiece rest(before.data(), before.size());
+  re2::StringPiece last;
+  while (re2::RE2::FindAndConsume(&rest, type, &last)) {
+  }
+  return std::find(kOfCode.begin(), kOfCode.end(), std::string_view(last.data(), last.size())) ==
+         kOfCode.end();
+}
 
 const LogRule* LogRuleNamed(std::string_view name) {
   const auto* const found = std::find_if(kRules.begin(), kRules.end(),

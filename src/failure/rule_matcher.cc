@@ -55,9 +55,10 @@ class Matcher {
       if (rule.where != Where::kLine && !exception) continue;
       if (line.find(rule.word) == std::string_view::npos) continue;
       re2::StringPiece found;
-      if (expressions_.GetRE2(id).Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1)) {
-        return {&rule, static_cast<size_t>(found.data() - piece.data())};
-      }
+      if (!expressions_.GetRE2(id).Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1))
+        continue;
+      const auto place = static_cast<size_t>(found.data() - piece.data());
+      if (CountsAfter(rule, line.substr(0, place))) return {&rule, place};
     }
     return {};
   }

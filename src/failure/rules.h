@@ -40,6 +40,9 @@ struct LogRule {
 
 // Order matters: the first rule that matches an exception counts.
 std::span<const LogRule> LogRules();
+// Returns whether the rule's words count at a place after `before` in a line. After an exception
+// that only code raises (KeyError, TypeError), words about memory, disks or networks are names.
+bool CountsAfter(const LogRule& rule, std::string_view before);
 // Returns null if there is no such rule.
 const LogRule* LogRuleNamed(std::string_view name);
 

@@ -81,6 +81,18 @@ TEST(LogProperties, TimesOfALoggerChangeNothing) {
   });
 }
 
+TEST(LogProperties, PrefixesOfLaunchersChangeNothing) {
+  for (const std::string prefix :
+       {"i.pretrain/0 ", "trainer/0 [3]:", "[0]:", "[0]: ", "[trainer0|0]:", "worker-0: ",
+        "[err, 11:48, 929s, g3118] ", "[1,0]<stderr>:", "[default3]:", "[rank3]: ", "trainer-1  | ",
+        "(TrainWorker pid=77, ip=10.0.0.1) ", "i.pretrain/0 [rank4]: "}) {
+    SCOPED_TRACE(prefix);
+    ExpectUnchanged([&prefix](const std::string& log) {
+      return EachLine(log, [&prefix](size_t) { return prefix; });
+    });
+  }
+}
+
 TEST(LogProperties, ColoursChangeNothing) {
   ExpectUnchanged([](const std::string& log) {
     std::string made;

@@ -103,15 +103,24 @@ const LogRule* FirstRuleOneByOne(std::string_view line, bool exception) {
     auto* compiled = new std::deque<re2::RE2>;
     re2::RE2::Options options(re2::RE2::Latin1);
     options.set_log_errors(false);
-    for (const LogRule& rule : LogRules()) compiled->emplace_back(rule.expression, options);
+    for (const LogRule& rule : LogRules()) {
+      compiled->emplace_back(rule.expression[0] == '\0'
+                                 ? re2::RE2::QuoteMeta(std::string(rule.word))
+                                 : rule.expression,
+                             options);
+    }
     return compiled;
   }();
   for (size_t i = 0; i < LogRules().size(); ++i) {
     const LogRule& rule = LogRules()[i];
     if (rule.where != Where::kLine && !exception) continue;
     if (line.find(rule.word) == std::string_view::npos) continue;
-    if (re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), (*expressions)[i]))
+    const re2::StringPiece piece(line.data(), line.size());
+    re2::StringPiece found;
+    if ((*expressions)[i].Match(piece, 0, piece.size(), re2::RE2::UNANCHORED, &found, 1) &&
+        CountsAfter(rule, line.substr(0, static_cast<size_t>(found.data() - piece.data())))) {
       return &rule;
+    }
   }
   return nullptr;
 }

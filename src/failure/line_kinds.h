@@ -1,0 +1,47 @@
+#pragma once
+
+// Tells what kind of line a log line is, by its words.
+//
+// Threading: pure. Time is linear in the line's length (RE2).
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace synergy {
+
+// Returns whether a launcher raised the exception because of another one.
+bool IsWrapper(std::string_view text);
+// Returns whether the exception's text points at another one: "look at the errors above".
+bool PointsElsewhere(std::string_view text);
+// Returns whether the line comes from a launcher, a shutdown or a backtrace, which do not show the
+// program's work.
+bool IsClosing(std::string_view text);
+// Returns whether the program quotes the text from `place` on, such as a sample of its data.
+bool IsQuoted(std::string_view text, size_t place);
+// Returns whether a launcher reports that a process has ended with an error of its own, and so ends
+// the others.
+bool ReportsExit(std::string_view text);
+// Returns whether a launcher only sends a signal to other processes.
+bool SendsSignal(std::string_view text);
+// Returns whether pip only reports that packages conflict, and has installed them anyway.
+bool IsReportOfPip(std::string_view text);
+// Returns whether pip could not connect to its index.
+bool IsPipUnconnected(std::string_view text);
+// Returns whether pip found no version of a package.
+bool IsPipWithoutVersions(std::string_view text);
+// Returns whether the exception's line only names the call in which it was raised, as in Keras.
+bool IsOfCall(std::string_view text);
+// Returns whether the exception's line has a type, but no message.
+bool IsBareType(std::string_view text);
+// Returns whether the line is one of a program's source, as in a traceback.
+bool IsSource(std::string_view text);
+bool IsRuler(std::string_view text);
+bool ReportsEnd(std::string_view text);
+bool SpeaksOfSeveral(std::string_view text);
+
+// Returns the text without causes that it only presumes: "some common causes include: (1) ...".
+// Returns an empty text if it presumes none. `listed`: the lines that follow list them.
+std::string WithoutGuesses(std::string_view text, bool& listed);
+
+}  // namespace synergy
