@@ -68,6 +68,7 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   static const re2::RE2 scheme(R"((?i)basic|negotiate|digest)", re2::RE2::Latin1);
   static const re2::RE2 short_name(R"((?i)(?:.*[_-])?(?:pass|sig|signature|token))",
                                    re2::RE2::Latin1);
+  static const re2::RE2 word(R"([A-Za-z]{1,5}\W?)", re2::RE2::Latin1);
   static const re2::RE2 number(R"([\d.,]+)", re2::RE2::Latin1);
   if (Matches(value, none)) return false;
   const std::string_view separator = label.separator;
@@ -78,9 +79,11 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   if (is_short && Matches(value, number)) return false;
   if (separator.find(',') != std::string_view::npos) return quoted;
   if (assigned || (colon && quoted)) return true;
-  if (colon) return is_short ? LooksRandom(value) : value.size() >= 6;
+  if (colon) return is_short ? LooksRandom(value) : !Matches(value, word);
   if (!label.dashes.empty()) return true;
-  return LooksRandom(value) && !quoted;
+  // Kubernetes names objects so: key password in Secret team/login-1.
+  const bool is_object = label.name == "Secret" && value.find('/') != std::string_view::npos;
+  return LooksRandom(value) && !quoted && !is_object;
 }
 
 // Returns the length of the value at the front of `text`: up to its closing quote, else to white

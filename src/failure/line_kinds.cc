@@ -98,7 +98,9 @@ bool IsOfCall(std::string_view text) {
 
 bool IsBareType(std::string_view text) {
   static const re2::RE2 bare(R"(^[\w.]+:?\s*$)", RuleOptions());
-  return Finds(bare, text);
+  static const re2::RE2 by_design(R"(^(?:AssertionError|NotImplementedError|StopIteration)\b)",
+                                  RuleOptions());
+  return Finds(bare, text) && !Finds(by_design, text);
 }
 
 bool IsSource(std::string_view text) {

@@ -32,7 +32,7 @@ bool IsPipUnconnected(std::string_view text);
 bool IsPipWithoutVersions(std::string_view text);
 // Returns whether the exception's line only names the call in which it was raised, as in Keras.
 bool IsOfCall(std::string_view text);
-// Returns whether the exception's line has a type, but no message.
+// Returns whether the exception's line has a type, but no message, unlike other lines of this type.
 bool IsBareType(std::string_view text);
 // Returns whether the line is one of a program's source, as in a traceback.
 bool IsSource(std::string_view text);

@@ -291,6 +291,7 @@ class Reading {
     if (open == open_.end()) return false;
     Candidate& raised = candidates_[open->second];
     if (raised.aside && ReportsEnd(line.body)) return false;
+    if (raised.text.find_first_of(": (") == std::string_view::npos) return false;  // it has none
     raised.end = at;
     several_ |= SpeaksOfSeveral(line.body);
     if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;

@@ -319,7 +319,7 @@ constexpr std::array kRules = {
     // --- The program ---
     LogRule{
         "diverged", Category::kDiverged, kException, "",
-        R"((?i)loss (?:is|=|was|became|has become|value is|:) *(?:nan|inf|not finite|nan or inf)|(?:nan|inf)(?: or inf| or nan)?(?: value)?s? (?:loss|in (?:the )?loss|detected in (?:the )?(?:loss|grad|output|logits))|(?:nan|inf|non-?finite)\S* (?:\w+ ){0,3}(?:loss|grad(?:ient)?s?|norm)\b|(?:loss|grad(?:ient)?s?|norm)\b.{0,60}\b(?:nan|inf|infinite|non-?finite|not finite)\b|(?:output|logit|activation|prediction|weight|param(?:eter)?|reward)s?\b.{0,20}\b(?:is|are|contains?|has|have|became|turned|was|were)(?: \w+)? (?:nan|inf|non-?finite)|unexpected result -?(?:nan|inf)\b|returned nan values in its|minimum loss scale reached|loss scale (?:is )?already at minimum|probability tensor contains either|found invalid values:?|training (?:has )?diverged|diverged\b|loss (?:is )?(?:exploding|diverg)|^FloatingPointError)"},
+        R"((?i)loss (?:is|=|was|became|has become|value is|:) *(?:nan|inf|not finite|nan or inf)|(?:nan|inf)(?: or inf| or nan)?(?: value)?s? (?:loss|in (?:the )?loss|detected in (?:the )?(?:loss|grad|output|logits))|(?:nan|inf|non-?finite)\S* (?:\w+ ){0,3}(?:loss|grad(?:ient)?s?|norm)\b|(?:loss|grad(?:ient)?s?|norm)\b.{0,60}\b(?:nan|inf|infinite|non-?finite|not finite)\b|(?:output|logit|activation|prediction|weight|param(?:eter)?|reward)s?\b.{0,20}\b(?:is|are|contains?|has|have|became|turned|was|were)(?: \w+)? (?:nans?|infs?|infinite|non-?finite)\b|unexpected result -?(?:nan|inf)\b|returned nan values in its|minimum loss scale reached|loss scale (?:is )?already at minimum|probability tensor contains either|found invalid values:?|training (?:has )?diverged|diverged\b|loss (?:is )?(?:exploding|diverg)|^FloatingPointError)"},
     LogRule{
         "diverged-stop", Category::kDiverged, kLine, "",
         R"((?i)loss is \(?(?:nan|inf|-inf)\)?,? *(?:stopping|exiting|abort|terminat|quitting)|invalid loss, terminating training|decrease (?:loss )?scale anymore\. Exiting|(?:stopping|aborting|terminating|ending|killing) (?:the )?(?:training|run|job)?.{0,40}\b(?:nan|inf|non-?finite|diverge\w*)\b|\b(?:nan|non-?finite|diverge\w*)\b.{0,60}(?:stopping|aborting|terminating|exiting|giving up)|training (?:has )?diverged)"},
@@ -361,21 +361,21 @@ constexpr std::array kRules = {
     // --- Signals ---
     LogRule{
         "segfault", Category::kSegfault, kLine, "",
-        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|\bcode *[:=]? *-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
+        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|(?:exit ?|failed )code *[:=]? *-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
     LogRule{"illegal-instruction", Category::kAbort, kLine, "",
-            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|\bcode *[:=]? *-4\b|return code = -4\b)",
+            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|(?:exit ?|failed )code *[:=]? *-4\b|return code = -4\b)",
             kOnOtherMachines},
     LogRule{
         "arithmetic", Category::kAbort, kLine, "",
-        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|\bcode *[:=]? *-8\b|return code = -8\b)",
+        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|(?:exit ?|failed )code *[:=]? *-8\b|return code = -8\b)",
         kArithmetic},
     LogRule{
         "abort", Category::kAbort, kLine, "",
-        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|\bcode *[:=]? *-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
+        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|(?:exit ?|failed )code *[:=]? *-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
     LogRule{"interrupted", Category::kKilled, kLine, "KeyboardInterrupt", "", kByTheUser},
     LogRule{
         "killed", Category::kKilled, kLine, "",
-        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|\bcode *[:=]? *-(?:1|9|15)\b|return code = -(?:9|15)\b|got signal: (?:1|2|9|10|12|15)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
+        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|(?:exit ?|failed )code *[:=]? *-(?:9|15)\b|return code = -(?:9|15)\b|got signal: (?:1|2|9|10|12|15)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
 };
 // clang-format on
 
