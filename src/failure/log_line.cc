@@ -18,6 +18,9 @@ struct PrefixForm {
 };
 
 constexpr std::array kForms = {
+    // horovodrun with Gloo: "Fri Sep 25 16:52:57 2026[1]<stderr>:".
+    PrefixForm{Prefix::kOrigin,
+               R"((?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?(\[\d+\]<std(?:err|out)>):)"},
     // One of these: 2026-11-21 07:05:03,250; 2026/11/21 07:05:03; 11/21/26 07:05:03; Nov 21
     // 07:05:03; 11-21 07:05:03; 07:05:03; [ 1234.567890] from the kernel.
     PrefixForm{

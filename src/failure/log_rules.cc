@@ -295,7 +295,8 @@ constexpr std::array kRules = {
         R"((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT|CURAND|HIPBLAS|MIOPEN|ROCBLAS)(?:_STATUS)?_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR|INVALID_VALUE|NOT_SUPPORTED|ARCH_MISMATCH|MAPPING_ERROR|BAD_PARAM|LAUNCH_FAILURE|EXEC_FAILED|SETUP_FAILED|\w*FAILED\w*|\w*ERROR\w*|StatusInternalError|StatusUnknownError|miopen\w+)|miopenStatus\w+|cuDNN error|(?:CUDNN|CUBLAS)_STATUS_SUCCESS \([1-9]\d* vs\. 0\)|cuDNN launch failure|valid cuDNN algorithm|unable to find an engine to execute|[Ff]ailed to get convolution algorithm|DNN library (?:is not found|initialization failed)|Could not create cudnn handle|[Bb]las (?:GEMM|xGEMM\w*) launch failed|cublas\w+ .*failed|[Cc]u[Bb][Ll][Aa][Ss] [Ee]rror|CUTLASS (?:Error|error)|cufft error|cuDNN Frontend error)"},
     LogRule{"nccl-cuda", Category::kCudaLibrary, kLine, "",
             R"(unhandled cuda error|ncclUnhandledCudaError)"},
-    LogRule{"horovod", Category::kPeerLost, kType, "HorovodInternalError"},
+    LogRule{"horovod", Category::kPeerLost, kLine, "",
+            R"(HorovodInternalError|Horovod has been shut ?down)"},
 
     // --- Libraries and modules ---
     LogRule{
@@ -361,21 +362,21 @@ constexpr std::array kRules = {
     // --- Signals ---
     LogRule{
         "segfault", Category::kSegfault, kLine, "",
-        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|(?:exit ?|failed )code *[:=]? *-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
+        R"(Segmentation fault|SIGSEGV|[Ss]ignal:? 11\b|segfault at|(?:exit ?code *[:=]? *|status failed .*code )-11\b|return code = -11\b|(?:killed|died) (?:by|with|from) signal:? (?:Segmentation|11)|code(?:=| )139\b|Fatal signal 11|EXCEPTION_ACCESS_VIOLATION)"},
     LogRule{"illegal-instruction", Category::kAbort, kLine, "",
-            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|(?:exit ?|failed )code *[:=]? *-4\b|return code = -4\b)",
+            R"(Illegal instruction|SIGILL|[Ss]ignal:? 4\b|(?:exit ?code *[:=]? *|status failed .*code )-4\b|return code = -4\b)",
             kOnOtherMachines},
     LogRule{
         "arithmetic", Category::kAbort, kLine, "",
-        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|(?:exit ?|failed )code *[:=]? *-8\b|return code = -8\b)",
+        R"(Floating point exception|SIGFPE|[Ss]ignal:? 8\b|(?:exit ?code *[:=]? *|status failed .*code )-8\b|return code = -8\b)",
         kArithmetic},
     LogRule{
         "abort", Category::kAbort, kLine, "",
-        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|(?:exit ?|failed )code *[:=]? *-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
+        R"(Aborted \(core dumped\)|^Aborted$|: +\d+ Aborted\b|SIGABRT|[Ss]ignal:? 6\b|(?:exit ?code *[:=]? *|status failed .*code )-6\b|return code = -6\b|Fatal Python error: Aborted|terminate called|libc\+\+abi: terminating|double free or corruption|free\(\): invalid|malloc\(\): |corrupted (?:size|double-linked)|munmap_chunk\(\)|killed by signal: Aborted|stack smashing detected|buffer overflow detected|pure virtual method called|: Assertion `.*' failed|(?:^|\] )Check fail(?:ed|ure)|realloc\(\): invalid|malloc_consolidate|heap corruption|Fatal Python error: )"},
     LogRule{"interrupted", Category::kKilled, kLine, "KeyboardInterrupt", "", kByTheUser},
     LogRule{
         "killed", Category::kKilled, kLine, "",
-        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|(?:exit ?|failed )code *[:=]? *-(?:9|15)\b|return code = -(?:9|15)\b|got signal: (?:1|2|9|10|12|15)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
+        R"(^Killed$|: +\d+ Killed\b|SIGKILL|[Ss]ignal:? (?:9|15)\b|(?:exit ?code *[:=]? *|status failed .*code )-(?:9|15)\b|return code = -(?:9|15)\b|got signal: (?:1|2|9|10|12|15)\b|[Rr]eceived (?:signal )?SIGTERM|SIGTERM received|^Terminated$|: +\d+ Terminated\b|killed by signal: Terminated|CANCELLED AT|[Cc]aught (?:signal )?SIGTERM|signal SIGTERM)"},
 };
 // clang-format on
 

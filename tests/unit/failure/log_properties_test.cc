@@ -84,8 +84,9 @@ TEST(LogProperties, TimesOfALoggerChangeNothing) {
 TEST(LogProperties, PrefixesOfLaunchersChangeNothing) {
   for (const std::string prefix :
        {"i.pretrain/0 ", "trainer/0 [3]:", "[0]:", "[0]: ", "[trainer0|0]:", "worker-0: ",
-        "[err, 11:48, 929s, g3118] ", "[1,0]<stderr>:", "[default3]:", "[rank3]: ", "trainer-1  | ",
-        "(TrainWorker pid=77, ip=10.0.0.1) ", "i.pretrain/0 [rank4]: "}) {
+        "[err, 11:48, 929s, g3118] ", "[1,0]<stderr>:", "Fri Sep 25 16:52:57 2026[1]<stderr>:",
+        "[default3]:", "[rank3]: ", "trainer-1  | ", "(TrainWorker pid=77, ip=10.0.0.1) ",
+        "i.pretrain/0 [rank4]: "}) {
     SCOPED_TRACE(prefix);
     ExpectUnchanged([&prefix](const std::string& log) {
       return EachLine(log, [&prefix](size_t) { return prefix; });
