@@ -478,7 +478,9 @@ class Reading {
         raised->hollow ? raised->entry - std::min(raised->entry, kNear) : raised->entry + 1;
     const Candidate* const line = BestLine(from);
     const bool is_fuller = line != nullptr && line->strength() == Strength::kSpecific &&
-                           line->entry <= raised->entry + kNear;
+                           line->entry <= raised->entry + kNear &&
+                           (raised->match.rule->category != Category::kHostOom ||
+                            line->match.rule->category == Category::kGpuOom);
     return is_fuller ? line : nullptr;
   }
 
