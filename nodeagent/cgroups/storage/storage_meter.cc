@@ -92,6 +92,7 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
   const double seconds = Seconds(to.at - from.at).count();
   std::map<std::string, double> waited;  // by disk, the longest wait of its readers
   std::set<std::string> is_short;        // disks that a reader waits for
+  std::set<std::string> limited;         // disks with a capped reader
   for (const auto& [id, io] : to.containers) {
     const auto before = from.containers.find(id);
     if (before == from.containers.end()) continue;
@@ -99,7 +100,9 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
     auto use = look ? ToUse(*look, seconds) : std::nullopt;
     if (!use) continue;
     use->at = to.wall;
-    if (use->backend != kNetworkStorage && use->waited && !to.capped.contains(id.first)) {
+    if (to.capped.contains(id.first)) {
+      limited.insert(use->backend);
+    } else if (use->backend != kNetworkStorage && use->waited) {
       double& longest = waited[use->backend];
       longest = std::max(longest, *use->waited);
       // A container that writes much may wait for its writes.
@@ -111,18 +114,26 @@ void StorageMeter::NoteLook(const StorageReading& from, const StorageReading& to
   for (const auto& disk : to.all_pods) {
     const auto growth = Growth(from.all_pods, disk);
     if (!growth) continue;
-    all[disk.first] = growth->read / seconds;
-    if (is_short.contains(disk.first)) {
-      std::deque<Sample>& samples = samples_[disk.first];
-      samples.push_back({to.at, growth->read / seconds});
-      if (samples.size() > kMostSamples) samples.pop_front();
-    }
+    const double rate = growth->read / seconds;
+    all[disk.first] = rate;
+    if (!limited.contains(disk.first))
+      NoteDelivered(disk.first, {to.at, rate}, is_short.contains(disk.first));
   }
   for (const auto& [disk, part] : waited) waited_[disk] += ToDuration(Seconds(part * seconds));
   for (auto& [uid, use] : uses_) {
     if (const auto found = all.find(use.backend); found != all.end()) use.all = found->second;
     use.bandwidth = BandwidthOf(use.backend);
   }
+}
+
+void StorageMeter::NoteDelivered(const std::string& disk, Sample sample, bool is_short) {
+  if (!is_short) {
+    const auto known = BandwidthOf(disk);
+    if (!known || sample.bandwidth <= *known) return;
+  }
+  std::deque<Sample>& samples = samples_[disk];
+  samples.push_back(sample);
+  if (samples.size() > kMostSamples) samples.pop_front();
 }
 
 void StorageMeter::Forget(const StorageReading& reading) {

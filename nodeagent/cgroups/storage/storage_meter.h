@@ -5,7 +5,8 @@
 //
 // A look is the time between two readings. A disk's bandwidth shows only while the disk is the
 // bottleneck: in looks in which a pod that reads mostly from it waits. The samples of a disk are
-// what all pods read from it in those looks. The bandwidth is a high quantile of the latest
+// what all pods read from it in those looks, and in looks that delivered more than the bandwidth so
+// far. Looks with a capped reader give none. The bandwidth is a high quantile of the latest
 // samples, so that neither a look in which the pod waited for something else nor a burst from the
 // disk's own cache determines it. It never exceeds what was delivered, so with readers that have
 // few requests in flight it is a lower bound.
@@ -79,6 +80,8 @@ class StorageMeter {
   };
 
   void NoteLook(const StorageReading& from, const StorageReading& to);
+  // Adds a sample if this look shows what the disk can deliver; `is_short`: a reader waits for it.
+  void NoteDelivered(const std::string& disk, Sample sample, bool is_short);
   // Drops samples that are too old, or belong to disks that are gone.
   void Forget(const StorageReading& reading);
 

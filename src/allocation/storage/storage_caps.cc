@@ -77,12 +77,14 @@ void StorageCaps::Observe(const std::map<std::string, StorageUse>& uses,
   }
   for (auto& [name, disk] : disks_) {
     Look& look = looks[name];
+    NoteDelivered(name, disk, look, now);
     look.Divide();
     const size_t gone =
         std::erase_if(disk.readers, [&](const std::string& uid) { return !pods.contains(uid); });
     if (gone > 0) {
       disk.in_vain = false;
       Lift(name, disk);
+      disk.delivered.clear();
       for (Look::Reader& reader : look.readers) reader.cap.reset();
     }
     ObserveDisk(name, disk, look, now);
@@ -105,6 +107,15 @@ void StorageCaps::ObserveDisk(const std::string& name, Disk& disk, const Look& l
     Lift(name, disk);
   }
   SetCaps(name, disk, look, now);
+}
+
+void StorageCaps::NoteDelivered(const std::string& name, Disk& disk, Look& look,
+                                Instant now) const {
+  if (!HasCaps(name)) {
+    disk.delivered.emplace_back(now, look.all);
+    while (now - disk.delivered.front().first > kRemembered) disk.delivered.pop_front();
+  }
+  for (const auto& [at, rate] : disk.delivered) look.bandwidth = std::max(look.bandwidth, rate);
 }
 
 void StorageCaps::NoteSuffering(Disk& disk, const Look& look, Instant now) const {

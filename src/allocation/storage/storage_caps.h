@@ -21,16 +21,22 @@
 // suffered read no more than before, or the disk delivers less. Then the disk has no caps until
 // another pod begins to read from it, or a reader is gone.
 //
+// A disk's known bandwidth is too low if it was measured while few requests were in flight. So the
+// bandwidth here is at least what the disk delivered in any look of the last ten minutes without
+// caps. Once there are caps, what it delivers shows nothing, and those looks continue to count.
+//
 // A pod's need is what it reads, divided by the fraction of time in which it does not wait. A
 // capped pod also waits for its cap, so its need is unknown and counts as unlimited.
 //
 // Threading: one owner. Pure.
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/clock.h"
 #include "profile/pod_progress.h"
@@ -56,6 +62,9 @@ class StorageCaps {
   static constexpr Duration kTrial = std::chrono::minutes(1);
   // Looks are ten seconds apart, give or take a few milliseconds.
   static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
+  // How long a look without caps shows what the disk can deliver. A disk with a burst from its own
+  // cache has no caps for that long.
+  static constexpr Duration kRemembered = std::chrono::minutes(10);
   // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth:
   // each by at most this fraction, and together by at most this fraction of the other pods' parts,
   // which those pods lose.
@@ -92,11 +101,15 @@ class StorageCaps {
     bool in_vain = false;  // until `readers` changes
     std::optional<Trial> trial;
     Instant changed{};  // when caps last changed
+    // Bytes per second in the looks of the last kRemembered without caps.
+    std::deque<std::pair<Instant, double>> delivered;
   };
   // The readers of a disk.
   struct Look;
 
   void ObserveDisk(const std::string& name, Disk& disk, const Look& look, Instant now);
+  // Raises the bandwidth to what the disk has delivered.
+  void NoteDelivered(const std::string& name, Disk& disk, Look& look, Instant now) const;
   void NoteSuffering(Disk& disk, const Look& look, Instant now) const;
   // Drops caps that are not needed.
   void Review(const Look& look, Instant now);

@@ -228,6 +228,43 @@ TEST_F(StorageCapsTest, CapsChangeAtMostEveryTenSeconds) {
   EXPECT_GT(changes, 1);
 }
 
+// The reader of one file after another kept few requests in flight, so the disk's bandwidth was
+// taken for what it read alone.
+TEST_F(StorageCapsTest, CapsCountWhatTheDiskWasSeenToDeliver) {
+  std::map<std::string, StorageUse> uses = {
+      {"hog",
+       {.backend = "vdb", .read = 1000e6, .waited = 0.5, .all = 1008e6, .bandwidth = 20e6}},
+      {"modest", {.backend = "vdb", .read = 8e6, .waited = 0.9, .all = 1008e6, .bandwidth = 20e6}}};
+  StorageCaps caps;
+  Instant now{};
+  const auto look = [&](int looks) {
+    for (int i = 0; i < looks; ++i) caps.Observe(uses, {"hog", "modest"}, now += seconds(10));
+  };
+  look(12);
+  for (const auto& [uid, cap] : caps.caps()) EXPECT_GE(cap.rate, 504e6) << uid;
+  // While the hog is capped, the disk delivers less and proves nothing.
+  for (auto& [uid, use] : uses) use.all = 508e6;
+  uses.at("hog").read = 500e6;
+  look(12);
+  for (const auto& [uid, cap] : caps.caps()) EXPECT_GE(cap.rate, 504e6) << uid;
+}
+
+TEST_F(StorageCapsTest, ABurstOfTheDiskDelaysCapsButDoesNotPreventThem) {
+  std::map<std::string, StorageUse> uses = {
+      {"hog", {.backend = "vdb", .read = 34e6, .waited = 1, .all = 500e6, .bandwidth = 40e6}},
+      {"modest", {.backend = "vdb", .read = 6e6, .waited = 0.5, .all = 500e6, .bandwidth = 40e6}}};
+  StorageCaps caps;
+  Instant now{};
+  caps.Observe(uses, {"hog", "modest"}, now);
+  for (auto& [uid, use] : uses) use.all = 40e6;
+  bool capped = false;
+  for (const Instant end = now + 2 * StorageCaps::kRemembered; now < end && !capped;) {
+    caps.Observe(uses, {"hog", "modest"}, now += seconds(10));
+    capped = caps.caps().contains("hog");
+  }
+  EXPECT_TRUE(capped);
+}
+
 // Generates trainings that come, go and pause.
 class RandomCappedDisk {
  public:

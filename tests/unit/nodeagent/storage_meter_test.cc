@@ -136,6 +136,32 @@ TEST_F(StorageMeterTest, WaitsForACapGiveNoBandwidth) {
   EXPECT_THAT(Of("a")->waited, Optional(DoubleNear(0.5, 1e-6)));
 }
 
+TEST_F(StorageMeterTest, WhatADiskDeliversBesideACappedReaderGivesNoBandwidth) {
+  const auto look = [this] {
+    Read("capped", 50 * kMB, 0.9);
+    Contend(20, 1);
+  };
+  look();
+  reading_.capped = {"capped"};
+  for (int looks = 0; looks < 10; ++looks) look();
+  EXPECT_EQ(meter_.BandwidthOf("vdb"), std::nullopt);
+  EXPECT_THAT(meter_.waited().at("vdb"), seconds(50)) << "of the pod without a cap";
+  reading_.capped.clear();
+  for (int looks = 0; looks < 3; ++looks) look();
+  EXPECT_THAT(meter_.BandwidthOf("vdb"), Optional(DoubleNear(25 * kMB, 1)));
+}
+
+// One thread that reads small files in turn waits all the time, and leaves a fast disk idle.
+TEST_F(StorageMeterTest, ReadersThatDoNotWaitDisproveATooLowBandwidth) {
+  Contend(20, 1 + StorageMeter::kMostSamples);
+  ASSERT_THAT(meter_.BandwidthOf("vdb"), Optional(DoubleNear(20 * kMB, 1)));
+  Contend(1000, StorageMeter::kMostSamples / 8, 0);
+  EXPECT_THAT(meter_.BandwidthOf("vdb"), Optional(DoubleNear(1000 * kMB, 1)));
+  Contend(10, StorageMeter::kMostSamples, 0);
+  EXPECT_THAT(meter_.BandwidthOf("vdb"), Optional(DoubleNear(1000 * kMB, 1)))
+      << "less is no sample while no pod waits";
+}
+
 TEST_F(StorageMeterTest, ReadsThatNoDiskDeliversAreTheNetworks) {
   Container("nfs").fetched = 0;
   Container("nfs").waited = Duration();
