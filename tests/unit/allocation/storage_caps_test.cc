@@ -232,8 +232,7 @@ TEST_F(StorageCapsTest, CapsChangeAtMostEveryTenSeconds) {
 // taken for what it read alone.
 TEST_F(StorageCapsTest, CapsCountWhatTheDiskWasSeenToDeliver) {
   std::map<std::string, StorageUse> uses = {
-      {"hog",
-       {.backend = "vdb", .read = 1000e6, .waited = 0.5, .all = 1008e6, .bandwidth = 20e6}},
+      {"hog", {.backend = "vdb", .read = 1000e6, .waited = 0.5, .all = 1008e6, .bandwidth = 20e6}},
       {"modest", {.backend = "vdb", .read = 8e6, .waited = 0.9, .all = 1008e6, .bandwidth = 20e6}}};
   StorageCaps caps;
   Instant now{};

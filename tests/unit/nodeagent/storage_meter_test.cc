@@ -136,7 +136,7 @@ TEST_F(StorageMeterTest, WaitsForACapGiveNoBandwidth) {
   EXPECT_THAT(Of("a")->waited, Optional(DoubleNear(0.5, 1e-6)));
 }
 
-TEST_F(StorageMeterTest, WhatADiskDeliversBesideACappedReaderGivesNoBandwidth) {
+TEST_F(StorageMeterTest, LooksWithACappedReaderGiveNoBandwidth) {
   const auto look = [this] {
     Read("capped", 50 * kMB, 0.9);
     Contend(20, 1);
