@@ -120,9 +120,9 @@ std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now)
     if (!node.exists || node.detail->allocatable.Get(turns) <= 0) continue;
     for (const auto& pod : node.detail->pods) {
       if (pod->requests.other.Get(turns) <= 0) continue;
-      by_node[node.detail->name].push_back({pod, progress_.Of(pod->uid, now),
-                                            node.detail->gpu_kinds.OnlyProduct(),
-                                            GpuMemoryOf(*node.detail)});
+      by_node[node.detail->name].push_back(
+          {pod, progress_.Of(pod->uid, now), node.detail->gpu_kinds.OnlyProduct(),
+           GpuMemoryOf(*node.detail), !failing_.Rests(pod->uid, now)});
     }
   }
   return by_node;

@@ -6,8 +6,9 @@
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
 // have succeeded, turns are not renewed, so agents let all pods run after a minute. A write that
-// fails only for its own pod does not count, and is repeated after some minutes. The next leader
-// continues with the annotations, and with the results of packs (pack_result_keeper.h).
+// fails only for its own pod does not count, and is repeated after some minutes; until then no
+// other pod waits for that pod. The next leader continues with the annotations, and with the
+// results of packs (pack_result_keeper.h).
 
 #include <functional>
 #include <map>

@@ -53,6 +53,7 @@ struct TurnPod {
   // Properties of its node's GPUs, if they are alike and that is known.
   std::string gpu_product = {};
   std::optional<Bytes> gpu_memory = std::nullopt;
+  bool writable = true;  // false: writes of its annotations have failed, and are not repeated yet
 };
 
 // A GPU that pods have in turns, with the pods that are reported to have it.

@@ -39,9 +39,9 @@ bool Reports(const std::vector<TurnPod>& pods) {
 // Returns whether the pod may be suspended, judging by its turns on one GPU.
 bool MayShare(const TurnPod& pod) {
   const TurnReading* const reading = ReadingOf(pod);
-  return reading != nullptr && pod.report->age <= TurnPlanner::kOldReport && pod.pod->fungible &&
-         !pod.pod->gang && !pod.pod->deleting && !pod.pod->terminal && reading->gpus.size() == 1 &&
-         reading->refusal.empty();
+  return pod.writable && reading != nullptr && pod.report->age <= TurnPlanner::kOldReport &&
+         pod.pod->fungible && !pod.pod->gang && !pod.pod->deleting && !pod.pod->terminal &&
+         reading->gpus.size() == 1 && reading->refusal.empty();
 }
 
 // Returns the rotation of the GPU that its pods' annotations describe together; nullopt if they are

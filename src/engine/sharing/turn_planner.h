@@ -6,11 +6,11 @@
 //   pods and reports -> sharers of each GPU -> GpuTurns -> GpuTurn of each pod -> what has changed
 //                                   '> PackPlanner ---^ packs
 //
-// A pod takes part if its node's agent reports its GPU and agrees to suspend it, it has begun to
-// train, and it is not idle. With a known format of progress, training begins with the first
-// iteration, or after kLongestStart at the latest. All other pods run freely, and no pod waits for
-// them. Among sharers of unequal priority, those below the highest have the shortest turns, because
-// no pod may be suspended for longer than kMostSuspended.
+// A pod takes part if its node's agent reports its GPU and agrees to suspend it, its turns can be
+// written, it has begun to train, and it is not idle. With a known format of progress, training
+// begins with the first iteration, or after kLongestStart at the latest. All other pods run freely,
+// and no pod waits for them. Among sharers of unequal priority, those below the highest have the
+// shortest turns, because no pod may be suspended for longer than kMostSuspended.
 //
 // With packs, two sharers may have one slot together (pack_planner.h). If they are the only sharers
 // of the GPU, their turn is the whole cycle.

@@ -132,6 +132,21 @@ TEST_F(TurnsDriverTest, APodThatCannotBeWrittenDoesNotEndTheTurnsOfOthers) {
   }
 }
 
+// Such a pod always runs.
+TEST_F(TurnsDriverTest, NoPodWaitsForOneThatCannotBeWritten) {
+  Have("a");
+  Have("b");
+  pods_.Refuse("annotate b", {ErrorCode::kInvalid, "annotations: Too long"});
+  Step();
+  Step();
+  EXPECT_FALSE(HasTurn("a"));
+  pods_.RefuseNothing();
+  clock_.Advance(seconds(360));
+  Step();
+  EXPECT_TRUE(HasTurn("a"));
+  EXPECT_TRUE(HasTurn("b"));
+}
+
 // The API server waits ten seconds for the webhook.
 TEST_F(TurnsDriverTest, PodsWhoseWebhookHangsEndTheTurnsOfOthersForAMomentAtMost) {
   for (int pod = 0; pod < 8; ++pod)
