@@ -21,6 +21,18 @@ bool HaveTheirSlices(const PackCandidate& candidate, const std::array<double, 2>
          speeds[1] >= Packing::kOfSlice * candidate.second.slice;
 }
 
+// Returns whether the window shows how fast both are; `speeds`: relative to those alone.
+bool IsWhole(const PackCandidate& candidate, const PackWindow& window,
+             const std::array<double, 2>& speeds) {
+  if (window.length < Packing::kLeastWindow) return false;
+  const auto starves = [&](const PackMember& member, double speed) {
+    const double alone = *member.alone * Seconds(window.length).count();
+    return speed < Packing::kAborted && alone >= Packing::kLeastIterations;
+  };
+  return std::min(window.iterations[0], window.iterations[1]) >= Packing::kLeastIterations ||
+         starves(candidate.first, speeds[0]) || starves(candidate.second, speeds[1]);
+}
+
 // An unknown value counts as always busy.
 double BusyOf(const PackCandidate& candidate) {
   return candidate.first.busy.value_or(1) + candidate.second.busy.value_or(1);
@@ -122,9 +134,7 @@ bool Packing::Observe(Instant now, const GpuPack& names, const PackWindow& windo
   Pack& pack = entry->second;
   AddWindow(pack.window, window);
   const std::array<double, 2> present = SpeedsIn(pack, pack.window);
-  const bool is_whole =
-      pack.window.length >= kLeastWindow &&
-      std::min(pack.window.iterations[0], pack.window.iterations[1]) >= kLeastIterations;
+  const bool is_whole = IsWhole(pack.candidate, pack.window, present);
   if (pack.on_trial && std::min(present[0], present[1]) < kAborted) {
     Refuse(now, pack, present);
     packs_.erase(entry);

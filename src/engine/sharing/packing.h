@@ -10,8 +10,9 @@
 // A pair is tried if both take turns on the same GPUs, both fit into the memory together, and the
 // rate of each alone is known. The pair that keeps the GPU least busy comes first, and a node has
 // one trial at a time. A trial consists of kTrialWindows windows, each of at least kLeastWindow and
-// with at least kLeastIterations of each sharer. Let r be a sharer's rate in the trial relative to
-// its rate alone, and s the fraction of the time that is its slot:
+// with at least kLeastIterations of each sharer. A window also ends if a sharer could have done so
+// many alone, and r < 0.3: otherwise a slow training would starve for hours. Let r be a sharer's
+// rate in the trial relative to its rate alone, and s the fraction of the time that is its slot:
 //
 //   aborted   at once, if r < 0.3 of either
 //   kept      if the sum of both r is above 1.05, and each r is at least 0.9 s

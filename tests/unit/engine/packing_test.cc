@@ -92,6 +92,19 @@ TEST_F(PackingTest, WindowLastsUntilBothHaveDoneSixteenIterations) {
   EXPECT_FALSE(packing_.IsOnTrial({"a", "b"}));
 }
 
+TEST_F(PackingTest, KeptPackThatStarvesASlowPodIsUndoneSoon) {
+  packing_.SetResult(PairOf("of-a", "of-b", "v100"), {.speeds = {0.8, 0.7}, .good = true});
+  PackCandidate slow = PackedPair("a", "b");
+  slow.second.alone = 0.05;
+  ASSERT_EQ(Plan({slow}).size(), 1U);
+  ASSERT_FALSE(packing_.IsOnTrial({"a", "b"}));
+  now_ += seconds(400);
+  EXPECT_FALSE(packing_.Observe(now_, {"a", "b"}, {seconds(400), {3600, 1}})) << "a chance";
+  now_ += seconds(400);
+  EXPECT_TRUE(packing_.Observe(now_, {"a", "b"}, {seconds(400), {3600, 1}}));
+  EXPECT_TRUE(Plan({slow}).empty());
+}
+
 TEST_F(PackingTest, OnlyPairsThatFitAndWhoseRatesAreKnownAreTried) {
   PackCandidate large = PackedPair("a", "b");
   large.fits = false;
