@@ -41,6 +41,8 @@ std::optional<Bytes> ReadMemoryLimit(FieldReader& fields, Value resources) {
 // Does what Container::probe_patience describes.
 std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
   constexpr int64_t kMost = 1'000'000;
+  // A Duration has room for 292 years.
+  constexpr int64_t kLongest = 24 * 3600;
   std::optional<Duration> least;
   for (const char* const name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
     const Value probe = fields.Object(spec[name]);
@@ -51,8 +53,9 @@ std::optional<Duration> ReadProbePatience(FieldReader& fields, Value spec) {
       return probe[field].absent() ? otherwise : fields.Integer(probe[field], 1, kMost);
     };
     // The first failing probe may begin when the processes stop.
-    const Duration patience = std::chrono::seconds(
-        read("periodSeconds", 10) * (read("failureThreshold", 3) - 1) + read("timeoutSeconds", 1));
+    const int64_t seconds =
+        read("periodSeconds", 10) * (read("failureThreshold", 3) - 1) + read("timeoutSeconds", 1);
+    const Duration patience = std::chrono::seconds(std::min(seconds, kLongest));
     least = std::min(least.value_or(patience), patience);
   }
   return least;

@@ -286,6 +286,19 @@ TEST(ResizeStatusTest, HasWhatASuspensionDependsOn) {
   EXPECT_EQ(pod.containers[0].probe_patience, std::chrono::seconds(1)) << "of the TCP probe";
 }
 
+TEST(ResizeStatusTest, TheLongestPatienceOfProbesIsADay) {
+  const auto patience = [](const std::string& each) {
+    return ReadModified(R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":)"
+                        R"({"containers":[{"name":"c","livenessProbe":{"periodSeconds":)" +
+                        each + R"(,"failureThreshold":)" + each + "}}]}}")
+        .object.containers[0]
+        .probe_patience;
+  };
+  EXPECT_EQ(patience("100"), std::chrono::seconds(9901));
+  EXPECT_EQ(patience("100000"), std::chrono::hours(24));
+  EXPECT_EQ(patience("1000000"), std::chrono::hours(24));
+}
+
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
   const WatchEvent<ResizeStatus> event = ReadModified(
       R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":{"containers":[)"
