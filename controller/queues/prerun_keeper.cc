@@ -44,11 +44,11 @@ bool WasOutdated(const Result<>& done) {
 
 }  // namespace
 
-PrerunKeeper::PrerunKeeper(kube::PrerunApi& api, std::string gpu_resource,
-                           kube::EventRecorder& events, std::function<bool()> may_act,
-                           const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+PrerunKeeper::PrerunKeeper(kube::PrerunApi& api, Settings settings, kube::EventRecorder& events,
+                           std::function<bool()> may_act, const Clock& clock, Logger& log,
+                           metrics::ControllerMetrics& metrics)
     : api_(api),
-      gpu_resource_(std::move(gpu_resource)),
+      settings_(std::move(settings)),
       events_(events),
       may_act_(std::move(may_act)),
       clock_(clock),
@@ -157,6 +157,17 @@ std::optional<PrerunKeeper::Wish> PrerunKeeper::WishOf(const PrerunWorkload& wor
   return Wish{*queue->prerun, fmt::format("local queue {}", queue->name)};
 }
 
+// Without its class a trial would wait for ever: Kueue makes no Workload of such a Job.
+Result<std::string> PrerunKeeper::Obstacle(const std::stop_token& stop) {
+  const Result<bool> there = api_.HasPriorityClass(settings_.priority_class, stop);
+  if (!there && there.error().code == ErrorCode::kDenied) return there.error().message;
+  if (!there) return Fail(there.error());
+  if (*there) return std::string();
+  return fmt::format(
+      "there is no PriorityClass {}, by which trials evict no pods; Synergy's chart has it",
+      settings_.priority_class);
+}
+
 Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_token& stop) {
   const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
   // Sets when the job is looked at again.
@@ -175,7 +186,7 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
     Result<std::string> read = api_.ReadJob(workload.its_namespace, workload.job.name, stop);
     if (!read && read.error().code == ErrorCode::kNotFound) return look_after(kAgain);
     if (!read) return Fail(read.error());
-    Result<wire::PrerunJob> parsed = wire::ReadPrerunJob(*read, gpu_resource_);
+    Result<wire::PrerunJob> parsed = wire::ReadPrerunJob(*read, settings_.gpu_resource);
     if (!parsed || parsed->uid != workload.job.uid) return look_after(kAgain);
     job = *std::move(parsed);
     text = *std::move(read);
@@ -208,15 +219,22 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
                     where, queue->trial_queue));
   }
   const std::string resource =
-      trials->trial_resource.empty() ? gpu_resource_ : trials->trial_resource;
-  if (resource != gpu_resource_ && resource != SharedResource(gpu_resource_) &&
-      resource != TurnsResource(gpu_resource_)) {
+      trials->trial_resource.empty() ? settings_.gpu_resource : trials->trial_resource;
+  if (resource != settings_.gpu_resource && resource != SharedResource(settings_.gpu_resource) &&
+      resource != TurnsResource(settings_.gpu_resource)) {
     return refuse(fmt::format("{} of the local queue {}: write {}, {} or {}",
-                              wire::kTrialResourceAnnotation, trials->name, gpu_resource_,
-                              SharedResource(gpu_resource_), TurnsResource(gpu_resource_)));
+                              wire::kTrialResourceAnnotation, trials->name, settings_.gpu_resource,
+                              SharedResource(settings_.gpu_resource),
+                              TurnsResource(settings_.gpu_resource)));
   }
-  const Result<std::string> trial =
-      wire::WriteTrial(text, {trials->name, resource, *limit}, gpu_resource_);
+  const Result<std::string> obstacle = Obstacle(stop);
+  if (!obstacle) return Fail(obstacle.error());
+  if (!obstacle->empty()) {
+    metrics_.CountPrerun("refused");
+    return refuse(*obstacle);
+  }
+  const Result<std::string> trial = wire::WriteTrial(
+      text, {trials->name, resource, *limit, settings_.priority_class}, settings_.gpu_resource);
   if (!trial) return look_after(kAgain);
   const Result<> begun = api_.Begin(workload.its_namespace, *trial, stop);
   if (!begun) {
@@ -279,7 +297,7 @@ Result<> PrerunKeeper::Stop(const PrerunWorkload& workload, const PrerunTrial& t
   const Result<std::string> read = api_.ReadJob(workload.its_namespace, workload.job.name, stop);
   if (!read && read.error().code == ErrorCode::kNotFound) return leave("");
   if (!read) return Fail(read.error());
-  const Result<wire::PrerunJob> job = wire::ReadPrerunJob(*read, gpu_resource_);
+  const Result<wire::PrerunJob> job = wire::ReadPrerunJob(*read, settings_.gpu_resource);
   if (!job || job->uid != workload.job.uid) return leave("");
   const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
   const auto wish = WishOf(workload, job->prerun, queue.get());

@@ -49,8 +49,13 @@ class PrerunKeeper {
   static constexpr Duration kAgain = std::chrono::minutes(10);
   static constexpr size_t kMostCalls = 20;
 
+  struct Settings {
+    std::string gpu_resource;
+    std::string priority_class;  // of trials
+  };
+
   // `may_act`: returns whether this process leads. All references must outlive this object.
-  PrerunKeeper(kube::PrerunApi& api, std::string gpu_resource, kube::EventRecorder& events,
+  PrerunKeeper(kube::PrerunApi& api, Settings settings, kube::EventRecorder& events,
                std::function<bool()> may_act, const Clock& clock, Logger& log,
                metrics::ControllerMetrics& metrics);
 
@@ -75,6 +80,8 @@ class PrerunKeeper {
   static std::optional<Wish> WishOf(const PrerunWorkload& workload,
                                     const std::optional<std::string>& of_job,
                                     const PrerunQueue* queue);
+  // Returns why no trial can run in the cluster; empty: one can.
+  Result<std::string> Obstacle(const std::stop_token& stop);
   // Each returns an error only if the call may succeed later.
   Result<> Begin(const PrerunWorkload& workload, const std::stop_token& stop);
   Result<> End(const PrerunTrial& trial, const std::stop_token& stop);
@@ -94,7 +101,7 @@ class PrerunKeeper {
                    std::string message);
 
   kube::PrerunApi& api_;
-  const std::string gpu_resource_;
+  const Settings settings_;
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;
   const Clock& clock_;

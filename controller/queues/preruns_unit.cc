@@ -13,7 +13,8 @@ PrerunsUnit::PrerunsUnit(const config::ControllerConfig& config, const ApiClient
                          metrics::ControllerMetrics& metrics)
     : enabled_(config.failures_prerun),
       api_(kube::MakePrerunApi(*clients.any, *clients.acting)),
-      keeper_(*api_, config.gpu_resource, events, std::move(may_act), clock, log, metrics),
+      keeper_(*api_, {config.gpu_resource, config.prerun_priority_class}, events,
+              std::move(may_act), clock, log, metrics),
       watches_(*clients.any, reader, config.staleness_limit, clock, log) {}
 
 void PrerunsUnit::Start() {

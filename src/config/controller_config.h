@@ -166,6 +166,8 @@ struct ControllerConfig {
   // Whether to run trials of Jobs that wait in Kueue's queues if their owners ask for it. Requires
   // failures_enabled and kueue_enabled.
   bool failures_prerun = false;
+  // The PriorityClass of trials, whose pods evict no other pods.
+  std::string prerun_priority_class = "synergy-prerun";
   // Whether to evict pods for gangs of higher priority, and how long such a gang waits first
   // (docs/internals/gangs.md).
   struct GangPreemption {

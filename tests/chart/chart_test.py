@@ -506,11 +506,14 @@ class RenderTest(unittest.TestCase):
         on = helm.template(asked)
         policies = [("ValidatingAdmissionPolicy", name) for name in names]
         bindings = [("ValidatingAdmissionPolicyBinding", name) for name in names]
-        self.assertCountEqual(of_preruns(asked), [("ClusterRole", "synergy-prerun"),
-                                                  ("ClusterRoleBinding", "synergy-prerun"), *policies, *bindings])
+        self.assertCountEqual(of_preruns(asked), [
+            ("ClusterRole", "synergy-prerun"), ("ClusterRoleBinding", "synergy-prerun"),
+            ("PriorityClass", "synergy-prerun"), *policies, *bindings])
         rules = find(on, "ClusterRole", "synergy-prerun")["rules"]
         self.assertEqual(rules, [{"apiGroups": ["batch"], "resources": ["jobs"],
-                                  "verbs": ["list", "watch", "create", "delete"]}])
+                                  "verbs": ["list", "watch", "create", "delete"]},
+                                 {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"],
+                                  "resourceNames": ["synergy-prerun"], "verbs": ["get"]}])
         # Without retries it changes Workloads, and no job.
         spec = find(on, "ValidatingAdmissionPolicy", "synergy-retries")["spec"]
         self.assertEqual([rule["resources"] for rule in spec["matchConstraints"]["resourceRules"]], [["workloads"]])
@@ -518,6 +521,24 @@ class RenderTest(unittest.TestCase):
         self.assertIn("['synergy.io/rounds', 'synergy.io/prerun-trial', 'synergy.io/prerun-stopped']", keys)
         with self.assertRaisesRegex(AssertionError, "failures.prerun: needs Kueue"):
             helm.template({"controller": asked["controller"]})
+
+    def test_trials_have_a_class_by_which_they_evict_no_pods(self):
+        asked = {"controller": {"config": {"failures": {"prerun": True}}}, "kueue": {"enabled": True}}
+
+        def configured(objects, release):
+            data = find(objects, "ConfigMap", f"{release}-controller")["data"]
+            return yaml.safe_load(data["controller.yaml"])["failures"].get("prerunPriorityClass")
+
+        for release in ("synergy", "first-synergy"):
+            on = helm.template(asked, release=release.removesuffix("-synergy"))
+            name = configured(on, release)
+            priority = find(on, "PriorityClass", name)
+            self.assertEqual(priority["preemptionPolicy"], "Never")
+            self.assertLess(priority["value"], 0)
+            self.assertFalse(priority.get("globalDefault"))
+        off = helm.template({"kueue": {"enabled": True}})
+        self.assertNotIn(("PriorityClass", "synergy-prerun"), [(item["kind"], item["metadata"]["name"]) for item in off])
+        self.assertIsNone(configured(off, "synergy"))
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})

@@ -115,6 +115,8 @@ extenders:
     "port" 9412 "caFile" $agentAuthority "listen" (printf ":%v" .Values.controller.ports.progress)
     "reader" (include "synergy.component" (list . "controller-progress")) -}}
 {{- end -}}
+{{- $failures := dict -}}
+{{- if include "synergy.prerun" . -}}{{- $failures = dict "prerunPriorityClass" (include "synergy.component" (list . "prerun")) -}}{{- end -}}
 {{ mergeOverwrite (dict
     "listen" (printf ":%v" .Values.controller.ports.webhook)
     "httpListen" (printf ":%v" .Values.controller.ports.http)
@@ -131,6 +133,7 @@ extenders:
     "turns" (dict "enabled" (and $progress.enabled .Values.nodeAgent.turns.enabled))
     "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "trainJobProgress" .Values.kueue.trainJobProgress
       "growthBeyondQuota" .Values.kueue.growthBeyondQuota)
+    "failures" $failures
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}

@@ -23,6 +23,14 @@ class HttpPrerunApi final : public PrerunApi {
  public:
   HttpPrerunApi(ApiClient& reading, ApiClient& writing) : reading_(reading), writing_(writing) {}
 
+  Result<bool> HasPriorityClass(const std::string& name, std::stop_token stop) override {
+    const Result<std::string> answer =
+        reading_.Get("/apis/scheduling.k8s.io/v1/priorityclasses/" + Escape(name), std::move(stop));
+    if (!answer && answer.error().code == ErrorCode::kNotFound) return false;
+    if (!answer) return Fail(answer.error());
+    return true;
+  }
+
   Result<std::string> ReadJob(const std::string& its_namespace, const std::string& name,
                               std::stop_token stop) override {
     return reading_.Get(JobsOf(its_namespace) + "/" + Escape(name), std::move(stop));

@@ -20,6 +20,8 @@ class PrerunApi {
  public:
   virtual ~PrerunApi() = default;
 
+  // Returns whether there is a PriorityClass of this name.
+  virtual Result<bool> HasPriorityClass(const std::string& name, std::stop_token stop) = 0;
   // Returns the text of a Job.
   virtual Result<std::string> ReadJob(const std::string& its_namespace, const std::string& name,
                                       std::stop_token stop) = 0;

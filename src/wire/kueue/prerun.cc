@@ -32,10 +32,9 @@ constexpr std::array<std::string_view, 7> kNotCopied = {"controller-uid",
 constexpr std::array<std::string_view, 2> kPrefixesNotCopied = {"kueue.x-k8s.io/",
                                                                 "batch.kubernetes.io/"};
 
-// Members of a pod's spec that a trial does not have: without a priority class it cannot evict
-// other pods.
-constexpr std::array<std::string_view, 3> kSpecNotCopied = {"priorityClassName", "priority",
-                                                            "preemptionPolicy"};
+// Members of a pod's spec that a trial has instead of those of its Job.
+constexpr std::array<std::string_view, 4> kSpecNotCopied = {"priorityClassName", "priority",
+                                                            "preemptionPolicy", "restartPolicy"};
 
 bool IsCopied(std::string_view key) {
   return std::find(kNotCopied.begin(), kNotCopied.end(), key) == kNotCopied.end() &&
@@ -147,8 +146,7 @@ void WriteTemplate(Writer& out, Value pod, const TrialRequest& request,
   out.Key("spec");
   out.BeginObject();
   pod["spec"].ForEachMember([&](std::string_view key, Value value) {
-    if (key == "restartPolicy" ||
-        std::find(kSpecNotCopied.begin(), kSpecNotCopied.end(), key) != kSpecNotCopied.end())
+    if (std::find(kSpecNotCopied.begin(), kSpecNotCopied.end(), key) != kSpecNotCopied.end())
       return;
     out.Key(key);
     if (key == "containers" || key == "initContainers") {
@@ -160,6 +158,9 @@ void WriteTemplate(Writer& out, Value pod, const TrialRequest& request,
       WriteValue(out, value);
     }
   });
+  // Kueue takes the priority of the Workload from it, too.
+  out.Key("priorityClassName");
+  out.Text(request.priority_class);
   out.Key("restartPolicy");
   out.Text("Never");
   out.EndObject();

@@ -49,6 +49,9 @@ struct TrialRequest {
   std::string queue;     // the local queue
   std::string resource;  // what to request for a GPU
   Duration limit{};      // Kueue's maximum execution time
+  // A PriorityClass whose pods evict no other pods; without one, a trial would have the cluster's
+  // default, by which it may.
+  std::string priority_class;
 };
 // Returns the same name in each call for a Job, so that it has at most one trial at a time.
 std::string TrialName(std::string_view job_uid);

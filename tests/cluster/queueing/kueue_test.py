@@ -227,6 +227,8 @@ class KueueTest(queues.QueueTest):
         container, = pod["spec"]["containers"]
         self.assertEqual(container["resources"]["limits"][GPU], "1")
         self.assertIn({"name": "SYNERGY_PRERUN", "value": "1"}, container["env"])
+        self.assertEqual(pod["spec"]["priorityClassName"], "synergy-prerun")
+        self.assertEqual(pod["spec"]["preemptionPolicy"], "Never")
         trial, = self.trials().values()
         self.assertEqual(trial["spec"]["backoffLimit"], 0)
         self.assertEqual(self.workload(trial["metadata"]["name"])["spec"]["maximumExecutionTimeSeconds"], 300)

@@ -66,7 +66,7 @@ progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.
 reservations: {enabled: true, after: 8h, max: 3, leastGpus: 8, autoscaler: true}
 turns: {enabled: true, packing: true}
 moves: {enabled: true, after: 5m, restartCost: 90s}
-failures: {enabled: true, retries: true, prerun: true}
+failures: {enabled: true, retries: true, prerun: true, prerunPriorityClass: modest}
 kueue: {enabled: true, elastic: true, trainJobProgress: true, growthBeyondQuota: never, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
@@ -133,6 +133,8 @@ log: {level: debug, format: json}
   EXPECT_FALSE(ControllerConfig().failures_retries);
   EXPECT_TRUE(config->failures_prerun);
   EXPECT_FALSE(ControllerConfig().failures_prerun);
+  EXPECT_EQ(config->prerun_priority_class, "modest");
+  EXPECT_EQ(ControllerConfig().prerun_priority_class, "synergy-prerun");
   EXPECT_TRUE(config->kueue_train_job_progress);
   EXPECT_FALSE(ControllerConfig().kueue_train_job_progress);
   const ControllerConfig::Profiling& profiling = config->profiling;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ std::string JobText(const std::string& name, const std::string& prerun,
 // An API server of Jobs and Workloads, whose watches are those of the keeper.
 class FakeCluster final : public kube::PrerunApi {
  public:
+  Result<bool> HasPriorityClass(const std::string& name, std::stop_token) override {
+    if (class_error) return Fail(*class_error);
+    return name == priority_class;
+  }
   Result<std::string> ReadJob(const std::string&, const std::string& name,
                               std::stop_token) override {
     ++reads;
@@ -60,6 +65,8 @@ class FakeCluster final : public kube::PrerunApi {
                      .name = std::string(metadata["name"].text()),
                      .job_uid = std::string(metadata["labels"]["synergy.io/prerun-of"].text())};
     made.uid = "trial-of-" + made.job_uid;
+    const json::Value pod = document->root()["spec"]["template"]["spec"];
+    classes.insert(std::string(pod["priorityClassName"].text()));
     if (trials.contains(made.name)) return Fail(ErrorCode::kConflict, "it exists");
     trials[made.name] = made;
     ++begun;
@@ -90,6 +97,9 @@ class FakeCluster final : public kube::PrerunApi {
   std::map<std::string, PrerunTrial> trials;        // by name
   std::optional<Error> error;                       // of reads and notes
   std::optional<Error> begin_error;
+  std::string priority_class = "modest";  // the only one
+  std::optional<Error> class_error;       // of looking it up
+  std::set<std::string> classes;          // of trials
   std::optional<Error> stop_error;
   bool answers_are_lost = false;
   int reads = 0;
@@ -114,7 +124,8 @@ class PrerunKeeperTest : public ::testing::Test {
   }
   std::unique_ptr<PrerunKeeper> Begin() {
     return std::make_unique<PrerunKeeper>(
-        api, kGpu, events, [this] { return leads; }, clock, log, metrics);
+        api, PrerunKeeper::Settings{kGpu, "modest"}, events, [this] { return leads; }, clock, log,
+        metrics);
   }
   // The watches see all that there is; then the keeper acts.
   void Step(int times = 1) {
@@ -234,6 +245,31 @@ TEST_F(PrerunKeeperTest, AStopWithoutAnAnswerIsReportedOnce) {
   Step(12);
   EXPECT_THAT(events.reasons(), ElementsAre("SynergyPrerun bert", "SynergyPrerunFailed bert"));
   ExpectOutcome("stopped", 1);
+}
+
+TEST_F(PrerunKeeperTest, TrialsHaveTheClassByWhichTheyEvictNoPods) {
+  Step();
+  EXPECT_THAT(api.trials, SizeIs(1));
+  EXPECT_THAT(api.classes, ElementsAre("modest"));
+}
+
+TEST_F(PrerunKeeperTest, WithoutTheirClassNoTrialsRunAndJobsHaveAnEvent) {
+  api.priority_class = "other";
+  Step(3);
+  EXPECT_THAT(api.trials, IsEmpty());
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_THAT(events.lines()[0], HasSubstr("there is no PriorityClass modest"));
+  ExpectOutcome("refused", 1);
+  api.class_error = Error{ErrorCode::kDenied, "may not get priorityclasses"};
+  clock.Advance(PrerunKeeper::kAgain);
+  Step(3);
+  ASSERT_THAT(events.lines(), SizeIs(2));
+  EXPECT_THAT(events.lines()[1], HasSubstr("may not get priorityclasses"));
+  api.class_error.reset();
+  api.priority_class = "modest";
+  clock.Advance(PrerunKeeper::kAgain);
+  Step();
+  EXPECT_THAT(api.trials, SizeIs(1));
 }
 
 TEST_F(PrerunKeeperTest, OneRefusedCallDoesNotKeepOthersFromTheirTrials) {

@@ -116,6 +116,8 @@ TEST_F(ObjectApisTest, TrialsAreJobsAndWorkloadsNoteThem) {
   const std::string jobs = "/apis/batch/v1/namespaces/team%2F../jobs";
   (void)api->ReadJob("team/..", "a/b", {});
   EXPECT_EQ(server_.requests().back().path, jobs + "/a%2Fb");
+  (void)api->HasPriorityClass("a/b", {});
+  EXPECT_EQ(server_.requests().back().path, "/apis/scheduling.k8s.io/v1/priorityclasses/a%2Fb");
   (void)api->Begin("team/..", "{}", {});
   EXPECT_EQ(server_.requests().back().method, "POST");
   EXPECT_EQ(server_.requests().back().path, jobs);

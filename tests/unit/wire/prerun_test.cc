@@ -75,7 +75,7 @@ TEST(PrerunJobs, AreReadWithWhatPreventsATrial) {
 }
 
 TEST(PrerunJobs, ATrialHasNoTrial) {
-  const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min}, kGpu);
+  const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min, "modest"}, kGpu);
   ASSERT_TRUE(trial);
   const auto job = ReadPrerunJob(*trial, kGpu);
   ASSERT_TRUE(job);
@@ -83,7 +83,7 @@ TEST(PrerunJobs, ATrialHasNoTrial) {
 }
 
 TEST(PrerunJobs, ATrialIsACopyWithOnePodAndOneGpu) {
-  const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min}, kGpu);
+  const auto trial = WriteTrial(JobWith(Template()), {"trials", kGpu, 5min, "modest"}, kGpu);
   ASSERT_TRUE(trial) << trial.error().message;
   const auto document = json::Document::Parse(*trial);
   ASSERT_TRUE(document) << *trial;
@@ -99,18 +99,19 @@ TEST(PrerunJobs, ATrialIsACopyWithOnePodAndOneGpu) {
       R"([{"name":"SYNERGY_PRERUN","value":"1"}]}],"containers":[{"name":"train","image":"i",)"
       R"("args":["--lr","1e-3"],"resources":{"limits":{"nvidia.com/gpu":"1","memory":"64Gi"},)"
       R"("requests":{"nvidia.com/gpu":"1","cpu":"16","memory":"64Gi"}},"env":[{"name":"A",)"
-      R"("value":"b"},{"name":"SYNERGY_PRERUN","value":"1"}]}],"restartPolicy":"Never"}}}})");
+      R"("value":"b"},{"name":"SYNERGY_PRERUN","value":"1"}]}],"priorityClassName":"modest",)"
+      R"("restartPolicy":"Never"}}}})");
 }
 
 TEST(PrerunJobs, ATrialMayRequestASliceForAGpu) {
   const auto trial =
-      WriteTrial(JobWith(Template()), {"trials", "nvidia.com/gpu.shared", 90s}, kGpu);
+      WriteTrial(JobWith(Template()), {"trials", "nvidia.com/gpu.shared", 90s, "modest"}, kGpu);
   ASSERT_TRUE(trial);
   EXPECT_THAT(*trial, AllOf(HasSubstr(R"("limits":{"nvidia.com/gpu.shared":"1",)"),
                             HasSubstr(R"("requests":{"nvidia.com/gpu.shared":"1",)"),
                             Not(HasSubstr(R"("nvidia.com/gpu":)")), HasSubstr(R"("90")")));
-  EXPECT_FALSE(WriteTrial("{}", {"trials", kGpu, 5min}, kGpu));
-  EXPECT_FALSE(WriteTrial("[]", {"trials", kGpu, 5min}, kGpu));
+  EXPECT_FALSE(WriteTrial("{}", {"trials", kGpu, 5min, "modest"}, kGpu));
+  EXPECT_FALSE(WriteTrial("[]", {"trials", kGpu, 5min, "modest"}, kGpu));
 }
 
 TEST(PrerunObjects, WorkloadsAreRead) {
