@@ -40,6 +40,9 @@ class LogTail {
   // its target), and kDenied or kUnavailable if it cannot be read.
   Result<size_t> Read(const OnText& on_text);
 
+  // Returns how often the container whose log was last read had been restarted; -1: none was read.
+  int restarts() const { return file_.number; }
+
   // Returns the number of bytes skipped.
   uint64_t skipped() const { return skipped_; }
 

@@ -83,7 +83,8 @@ struct ProgressKeeper::Followed {
   const std::string pattern;
   LogTail tail;
   LogProgress log;
-  BusyTime busy{};  // used while the log has no progress
+  int restarts = -1;  // of the container whose log was last fed; -1: none was
+  BusyTime busy{};    // used while the log has no progress
   IdleTime idle{};
   Duration debt{};  // CPU time used beyond its share of the looks
 };
@@ -268,6 +269,8 @@ Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& 
   const Duration begin = sources_.cpu_time();
   Duration used(0);
   Result<size_t> read = followed.tail.Read([&](std::string_view text) {
+    const int before = std::exchange(followed.restarts, followed.tail.restarts());
+    if (before >= 0 && before != followed.restarts) followed.log.NoteRestart();
     while (!text.empty() && used < kMostCpu) {
       const std::string_view piece = text.substr(0, text.find('\n', kPiece));
       followed.log.Feed(piece);

@@ -39,7 +39,8 @@ const Expression& WithoutTotal() {
 // Ultralytics: "1/100  2.61G  1.142  640: 45% ━━━━╸──── 45/100 4.5it/s 10.2s<12.1s".
 const Expression& OfLines() {
   static const Expression expression(
-      R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?P<iteration>\d+)/(?P<total>\d+|--|\?) +(?:\[ )?)"
+      R"((?:(?:\xe2[\x94\x95][\x80-\xbf]){2,}|-{2,}|-+ -+) +)"
+      R"((?P<iteration>\d+)/(?P<total>\d+|--|\?) +(?:\[ )?)"
       R"((?:(?P<elapsed>\d+:[\d:]+) (?:<|\xe2\x80\xa2) [-\d:]+ (?:, )?)?)"
       R"((?:\?|(?P<rate>\d[\d.]*)) ?(?P<unit>[^/ ,=\]]{0,24})/(?P<per>[a-zA-Z]+))",
       false, kBarMemory);
@@ -53,6 +54,22 @@ const Expression& OfColumns() {
       false, kBarMemory);
   return expression;
 }
+// Matches alive-progress: "Training |███     | 255/1000 [25%] in 25.5s (10.0/s, eta: 74s)".
+const Expression& OfAlive() {
+  static const Expression expression(
+      R"(\|[^|]*[|>] (?P<iteration>\d+)/(?P<total>\d+) \[\d+%\] in [^(]{1,24}\(~?(?P<rate>[\d.]+)/s)",
+      false, kBarMemory);
+  return expression;
+}
+// Matches progressbar2: "41% (415 of 1000) |####    | Elapsed Time: 0:00:41 ETA: 0:00:58
+// loss: 1.2".
+const Expression& OfElapsed() {
+  static const Expression expression(
+      R"(\d+% \((?P<iteration>\d+) of (?P<total>\d+)\) \|[^|]*\| Elapsed Time: (?P<elapsed>[\d:]+))",
+      false, kBarMemory);
+  return expression;
+}
+constexpr std::string_view kDashes = "--- ";    // where the terminal has no such characters
 constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─", which every such bar contains
 
 bool FindBar(std::string_view text, Expression::Match& match) {
@@ -60,18 +77,26 @@ bool FindBar(std::string_view text, Expression::Match& match) {
       (WithTotal().Find(text, match) || WithoutTotal().Find(text, match))) {
     return true;
   }
-  return text.find(kLine) != std::string_view::npos &&
-         (OfLines().Find(text, match) || OfColumns().Find(text, match));
+  const auto contains = [&](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  if (contains("%] in ") && OfAlive().Find(text, match)) return true;
+  if (contains("Elapsed Time: ") && OfElapsed().Find(text, match)) return true;
+  if (contains(kDashes) && OfLines().Find(text, match)) return true;
+  return contains(kLine) && (OfLines().Find(text, match) || OfColumns().Find(text, match));
 }
 
 // Returns whether the unit is something other than iterations: bytes, files, or rows of a data set
-// being prepared.
-bool IsOtherUnit(std::string_view unit) {
+// being prepared. Only a training of reinforcement learning counts frames.
+bool IsOtherUnit(std::string_view unit, bool training) {
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   while (unit.ends_with(' ')) unit.remove_suffix(1);
-  constexpr std::array<std::string_view, 16> kUnits = {
-      "B",    "iB",    "b",   "bytes", "byte",  "examples", "example", "ex",
-      "file", "files", "row", "rows",  "shard", "shards",   "lines",   "url"};
+  constexpr std::array<std::string_view, 30> kUnits = {
+      "B",     "iB",    "b",      "bytes",  "byte",    "examples", "example",  "ex",
+      "file",  "files", "row",    "rows",   "shard",   "shards",   "lines",    "url",
+      "doc",   "docs",  "prompt", "page",   "pages",   "prompts",  "document", "documents",
+      "layer", "req",   "reqs",   "layers", "request", "requests"};
+  if (unit == "frame" || unit == "frames") return !training;
   const auto among = [&](std::string_view name) {
     return std::find(kUnits.begin(), kUnits.end(), name) != kUnits.end();
   };
@@ -119,7 +144,9 @@ std::optional<ProgressLine> ReadBar(std::string_view text) {
   const std::string_view rest = text.substr(static_cast<size_t>(bar.data() - text.data()));
   const std::string_view unit = match[Expression::kUnit];
   line.format = FormatOf(description, rest);
-  line.kind = IsOtherUnit(unit) ? LineKind::kOther : KindOf(description);
+  const bool training = NamesTraining(description);
+  const bool other_unit = IsOtherUnit(unit, training);
+  line.kind = other_unit ? LineKind::kOther : KindOf(description);
   if (line.rate) {
     // "1.53s/it" is the time per iteration.
     if (unit == "s" && match[Expression::kPer] != "s") {
@@ -128,7 +155,15 @@ std::optional<ProgressLine> ReadBar(std::string_view text) {
       *line.rate *= Multiplier(unit);
     }
   }
+  if (line.kind == LineKind::kOther && CountsBatches(description) && !other_unit) {
+    if (FindLoss(rest)) line.kind = LineKind::kTraining;
+    line.inner = line.kind == LineKind::kOther;
+  }
   line.epoch = FindEpoch(description);
+  line.epochs = NamesEpoch(description);
+  if (line.kind == LineKind::kTraining && training) {
+    line.name = SourceOf("name", description, -1);
+  }
   line.loss = FindLoss(rest);
   if (!line.loss) line.loss = FindLoss(description);
   line.source = SourceOf("bar", description, line.total.value_or(-1));

@@ -40,6 +40,11 @@ const Expression& Any() {
       Counted("(?:steps?|(?:training_)?iter(?:ation)?s?|num_updates)");
   return expression;
 }
+// These words name a count only beside a training's values.
+const Expression& Loose() {
+  static const Expression expression = Counted("(?:it *[:=]|updates?)");
+  return expression;
+}
 // "batch" may also be a size, so it needs an epoch or a total beside it.
 const Expression& Batch() {
   static const Expression expression = Counted("(?:mini-?)?batch(?:es)?");
@@ -50,7 +55,7 @@ const Expression& Batch() {
 // "Epoch 1 | 100/1000 | loss 2.3", "Epoch: [1][100/1000] Loss 2.3".
 const Expression& Unnamed() {
   static const Expression expression(
-      R"re((?i)(?:^|[\])>:] |\bepoch *[:=#]? *\[?\d+(?:/\d+)?(?:\]|[ ,:|-])[ ,:|-]*)\s*\[? *)re"
+      R"re((?i)(?:^|[\])>:] |\bepoch *[:=#]? *\[?\d+(?:/\d+)?(?:\]|[ ,:|-])[ ,:;|.-]*)\s*\[? *)re"
       R"re((?P<iteration>\d+) */ *(?P<total>\d+)(?: *\]| *[,|:;]| +-|\s)(?:[^\d:]|\d[^\d:]|\d\d[^:]))re",
       false, kCountedMemory);
   return expression;
@@ -73,6 +78,29 @@ const Expression& Other() {
   return expression;
 }
 
+// Matches lines that show a program's settings: Namespace(steps=5000, lr=0.001), {'epochs': 10}.
+const Expression& Settings() {
+  static const Expression expression(
+      R"((?i)\bnamespace\(|\bh_?params\b|\bhyper_?param|\bconfig(?:uration)?["']?\s*[:=(]|)"
+      R"(\b(?:epochs|(?:num|max|n)_(?:train_)?epochs|(?:micro_|global_)?batch_?size|seed|)"
+      R"(weight_decay|warmup(?:_steps|_ratio)?|num_workers|output_dir|)"
+      R"((?:eval|save|log|logging)_(?:every|steps|interval|freq))["']?\s*[=:])",
+      false, kCountedMemory);
+  return expression;
+}
+
+// Returns whether the word before a count makes it a length ("episode steps: 337").
+bool IsLength(std::string_view before) {
+  before = before.substr(0, before.find_last_not_of(' ') + 1);
+  return before.ends_with("pisode") || before.ends_with("ollout");
+}
+
+// Returns whether the number is the first of several: "step": [0, 1980].
+bool IsList(std::string_view whole, std::string_view number) {
+  std::string_view rest = whole.substr(static_cast<size_t>(number.data() - whole.data()));
+  return rest.ends_with(',') && number.data() > whole.data() && *(number.data() - 1) == '[';
+}
+
 // Returns whether the line contains only the count, after a logger's prefix.
 bool IsAlone(std::string_view before, std::string_view behind) {
   before = before.substr(0, before.find_last_not_of(" \t\"'([{") + 1);
@@ -87,10 +115,13 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   Expression::Match match;
   const bool named = (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
                      Any().Find(text, match);
+  const bool loose = !named && Loose().Find(text, match) && ReportsTraining(text);
   std::optional<double> loss;
-  if (!named && !Batch().Find(text, match)) {
+  if (!named && !loose && !Batch().Find(text, match)) {
     loss = FindLoss(text);
-    if (!loss || !Unnamed().Find(text, match)) return std::nullopt;
+    if (!(loss || (FindEpoch(text) && ReportsTraining(text))) || !Unnamed().Find(text, match)) {
+      return std::nullopt;
+    }
   }
   const std::string_view whole = match[Expression::kWhole];
   const bool json = whole.find('"') != std::string_view::npos;
@@ -99,6 +130,9 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   if (!Expression::Fill(match, line) || Other().Find(text, more)) return std::nullopt;
   const auto begin = static_cast<size_t>(whole.data() - text.data());
   const std::string_view before = text.substr(0, begin);
+  if (named && (IsLength(before) || IsList(whole, match[Expression::kIteration]))) {
+    return std::nullopt;
+  }
   const LineKind kind = json ? LineKind::kTraining : KindOf(before.substr(0, kLongestBefore));
   if (kind == LineKind::kEvaluation) {
     line.kind = LineKind::kEvaluation;
@@ -108,7 +142,8 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   const bool bounded = Total().Find(text, more);
   if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
   line.loss = loss ? loss : FindLoss(text);
-  if (!named) {
+  if (!line.loss && Settings().Find(text, more)) return std::nullopt;
+  if (!named && !loose) {
     if (!line.total && !line.epoch) return std::nullopt;
     if (line.total && *line.iteration > *line.total) return std::nullopt;
     // The line contains only a validation's loss.
@@ -118,7 +153,9 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
     return std::nullopt;
   }
   if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);
-  line.source = SourceOf(line.format, {}, -1);
+  // A setting of the same name has no loss beside it, and never grows.
+  line.weak = named && !line.loss;
+  line.source = SourceOf(line.format, line.weak ? "alone" : "", -1);
   return line;
 }
 

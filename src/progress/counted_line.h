@@ -15,7 +15,7 @@ namespace synergy {
 
 // Part of an expression; every counted line matches it.
 constexpr std::string_view kCountedWords =
-    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\d */ *\d.*[lL]oss)";
+    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\bit *[:=] *\d|[uU]pdate[ =:#]+\d|\d */ *\d.*[lL]oss)";
 
 // Returns nullopt if `text` has no count, or no value that only a training prints: requests and
 // image builds ("Step 3/12 : RUN make") have none.

@@ -26,27 +26,43 @@ bool IsEvaluation(std::string_view word) {
   constexpr std::array<std::string_view, 14> kWords = {
       "val",     "valid",     "eval",  "test",    "testing",  "sanity",    "checking",
       "predict", "inference", "infer", "scoring", "sampling", "inferring", "dev"};
-  return Among(word, kWords) || word.starts_with("validat") || word.starts_with("evaluat") ||
-         word.starts_with("predict");
+  // Also German, Italian and Spanish words.
+  constexpr std::array<std::string_view, 9> kBeginnings = {"validat",  "evaluat",  "predicti",
+                                                           "validier", "evaluier", "validaci",
+                                                           "evaluaci", "validazi", "valutazi"};
+  if (word == "predictive") return false;
+  return Among(word, kWords) ||
+         std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](std::string_view beginning) { return word.starts_with(beginning); });
 }
 
 bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 21> kWords = {
-      "map",    "filter", "tokenize", "download", "extract", "load",       "upload",
-      "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
-      "export", "verify", "copy",     "cache",    "prompts", "requests",   "batches"};
-  if (Among(word, kWords)) return true;
-  // Words such as "Tokenizing" and "Extracting" are activities other than training.
+  constexpr std::array<std::string_view, 28> kWords = {
+      "map",     "filter",      "tokenize", "download",  "extract",  "load",       "upload",
+      "shards",  "save",        "scan",     "convert",   "fetch",    "preprocess", "benchmark",
+      "export",  "verify",      "copy",     "cache",     "prompts",  "requests",   "batches",
+      "compile", "compilation", "inductor", "processed", "quantize", "awq",        "gptq"};
+  return Among(word, kWords);
+}
+
+// Words such as "Tokenizing" and "Extracting" are activities other than training.
+bool IsOtherByForm(std::string_view word) {
   return word.size() > 4 && word.ends_with("ing") && word != "running" && word != "string" &&
          word != "remaining" && word != "during";
 }
+
+bool IsEpoch(std::string_view word) { return word == "epoch" || word == "epochs" || word == "ep"; }
 
 enum class Activity { kNone, kTraining, kEvaluation, kOther };
 
 Activity ActivityOf(std::string_view word) {
   if (IsTraining(word)) return Activity::kTraining;
   if (IsEvaluation(word)) return Activity::kEvaluation;
-  return IsOther(word) ? Activity::kOther : Activity::kNone;
+  return IsOther(word) || IsOtherByForm(word) ? Activity::kOther : Activity::kNone;
+}
+
+bool IsTuning(std::string_view word) {
+  return word == "finetune" || word == "finetuning" || word == "pretraining";
 }
 
 // Returns whether the word is an activity; "val" and "test" may also name the source of a value.
@@ -146,6 +162,32 @@ std::string_view WithoutPrefix(std::string_view name) {
   return name.substr(hyphen + 1);
 }
 
+// Leaves out the names of processes in front: "[rank0]: ", "(Worker pid=1) ", "[1,3]<stdout>:".
+std::string_view WithoutOrigin(std::string_view description) {
+  while (!description.empty()) {
+    const char first = description.front();
+    const char last = first == '[' ? ']' : first == '(' ? ')' : first == '<' ? '>' : '\0';
+    const size_t end = last == '\0' ? std::string_view::npos : description.find(last);
+    if (end == std::string_view::npos) break;
+    description.remove_prefix(end + 1);
+    description.remove_prefix(std::min(description.find_first_not_of(" :"), description.size()));
+  }
+  return description;
+}
+
+// Recognises "validation" and the like in Chinese, Japanese, Korean, Russian and French.
+bool IsForeignEvaluation(std::string_view description) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "验证", "驗證", "测试",  "测评",  "评估",    "検証",    "評価",
+      "검증", "평가", "Оценк", "оценк", "Валидац", "валидац", "Évaluation"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    // "训练 验证损失 0.3" is a value.
+    return description.starts_with(word) || description.ends_with(word) ||
+           (description.ends_with("中") &&
+            description.substr(0, description.size() - 3).ends_with(word));
+  });
+}
+
 enum class Value { kNone, kCount, kPart, kMeasure };  // "5", "3/10", "0.93"
 
 Value ValueOf(std::string_view number) {
@@ -164,6 +206,7 @@ struct Item {
   Activity activity = Activity::kNone;
   bool verb = false;      // the activity's word is a verb
   bool first = false;     // it is the item's first word
+  bool form = false;      // only its form shows that the word is an activity
   bool epoch = false;     // a word is "epoch"
   bool assigned = false;  // "=" or ":" precedes the value
 
@@ -171,11 +214,18 @@ struct Item {
     const Lower lower(WordIn(WithoutPrefix(name)));
     const std::string_view word = lower.text();
     ++words;
-    epoch = epoch || word == "epoch" || word == "ep";
-    if (activity != Activity::kNone || word.empty()) return;
-    activity = ActivityOf(word);
-    verb = IsVerb(word);
-    first = words == 1;
+    epoch = epoch || IsEpoch(word);
+    if (activity == Activity::kNone) {
+      activity = ActivityOf(word);
+      verb = IsVerb(word);
+      first = words == 1;
+      form = activity == Activity::kOther && !IsOther(word);
+      return;
+    }
+    // "Tokenizing epoch 3" is another activity; "Denoising AE epoch 3", "Predictive coding epoch 3"
+    // and "Reading comprehension finetune" are trainings.
+    if (form && IsEpoch(word) && !(first && words == 2)) activity = Activity::kNone;
+    if (form && IsTuning(word)) activity = Activity::kTraining;
   }
 };
 
@@ -220,11 +270,17 @@ class Activities {
 };
 
 bool IsMeasured(std::string_view part) {
-  constexpr std::array<std::string_view, 26> kWords = {
-      "losses", "lr",      "rate", "grad",   "gradnorm", "ppl",    "perplexity", "acc", "accuracy",
-      "mfu",    "entropy", "kl",   "reward", "rewards",  "wer",    "bleu",       "iou", "miou",
-      "mae",    "mse",     "rmse", "bpb",    "epoch",    "return", "returns",    "cost"};
+  constexpr std::array<std::string_view, 30> kWords = {
+      "ce",       "nll",     "xent",       "bce",    "losses",   "lr",   "rate",    "grad",
+      "gradnorm", "ppl",     "perplexity", "acc",    "accuracy", "mfu",  "entropy", "kl",
+      "reward",   "rewards", "wer",        "bleu",   "iou",      "miou", "mae",     "mse",
+      "rmse",     "bpb",     "epoch",      "return", "returns",  "cost"};
   return part.ends_with("loss") || Among(part, kWords);
+}
+
+// Returns whether the word may stand between a value's name and the value.
+bool IsQualifier(std::string_view word) {
+  return word == "total" || word == "avg" || word == "mean" || word == "sum";
 }
 
 struct Parts {
@@ -256,7 +312,41 @@ bool IsSpeed(std::string_view unit) {
 
 }  // namespace
 
+bool NamesTraining(std::string_view description) {
+  Tokens tokens(WithoutOrigin(description));
+  for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {
+    if (token != Token::kName) continue;
+    const Lower word(WordIn(WithoutPrefix(tokens.text())));
+    if (IsTraining(word.text()) || IsEpoch(word.text())) return true;
+  }
+  return false;
+}
+
+bool NamesEpoch(std::string_view description) {
+  Tokens tokens(description);
+  for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {
+    if (token == Token::kName && IsEpoch(Lower(WordIn(tokens.text())).text())) return true;
+  }
+  return false;
+}
+
+bool CountsBatches(std::string_view description) {
+  bool batches = false;
+  Tokens tokens(description);
+  for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {
+    if (token != Token::kName) continue;
+    const Lower word(WordIn(WithoutPrefix(tokens.text())));
+    if (word.text() == "batches") {
+      batches = true;
+    } else if (ActivityOf(word.text()) == Activity::kOther) {
+      return false;
+    }
+  }
+  return batches;
+}
+
 LineKind KindOf(std::string_view description) {
+  if (IsForeignEvaluation(WithoutOrigin(description))) return LineKind::kEvaluation;
   Activities activities;
   Item item;
   const auto close = [&](Value value) {
@@ -311,6 +401,7 @@ bool ReportsTraining(std::string_view text) {
       if (number && IsSpeed(part)) return true;
       const Parts parts = PartsOf(part);
       evaluation = evaluation || parts.evaluation;
+      if (named && IsQualifier(Lower(part).text())) continue;  // "Loss Total: 0.5"
       named = parts.measured && !evaluation;
     } else if (!IsOneOf(part[0], ":=\"'([")) {
       named = evaluation = false;

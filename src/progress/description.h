@@ -16,6 +16,13 @@ namespace synergy {
 // decide, not names of pods and files, nor names of values ("test acc 0.93", "map=0.4").
 LineKind KindOf(std::string_view description);
 
+// Returns whether a word names a training or its epoch; names of processes in front do not count.
+bool NamesTraining(std::string_view description);
+bool NamesEpoch(std::string_view description);
+// Returns whether the only other activity that a word names is "batches", which trainings name,
+// too.
+bool CountsBatches(std::string_view description);
+
 // Returns whether `text` contains a value that only a training prints: "loss: 0.5", "lr=nan", "12.5
 // it/s"; values of a validation do not count.
 bool ReportsTraining(std::string_view text);

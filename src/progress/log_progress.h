@@ -24,6 +24,8 @@ class LogProgress {
   void Feed(std::string_view bytes);
   // Does what RateMeter::Pause describes.
   void Pause(Duration total) { meter_.Pause(total); }
+  // Takes that the program was started again after what was fed.
+  void NoteRestart() { meter_.NoteFailure(); }
   void End();  // call it last; the final line may lack a newline
   TrainingProgress Current() const;
 

@@ -118,6 +118,7 @@ std::optional<double> FindLoss(std::string_view text) {
     if (at == 0 || (text[at - 1] != 'l' && text[at - 1] != 'L')) continue;
     if (EndsWithEvaluation(text.substr(0, at - 1))) continue;
     std::string_view rest = text.substr(at + 3);
+    if (rest.starts_with(" Total :")) rest.remove_prefix(sizeof(" Total :") - 1);  // HiFi-GAN
     if (!rest.empty() && (IsLetter(rest.front()) || rest.front() == '_')) continue;
     // Skip a dict's quotes, a colon or an equals sign, and spaces.
     rest.remove_prefix(std::min(rest.find_first_not_of("'\":= \t"), rest.size()));
@@ -129,6 +130,11 @@ std::optional<double> FindLoss(std::string_view text) {
 std::optional<double> FindEpoch(std::string_view text) {
   const size_t at = text.find("poch");
   if (at == std::string_view::npos) {
+    // "ep:3 it:100/10009"
+    const size_t ep = text.find("ep:");
+    if (ep != std::string_view::npos && (ep == 0 || text[ep - 1] == ' ')) {
+      return Leading(text.substr(ep + 3));
+    }
     // "1/100  2.61G  1.142": Ultralytics begins the line with the epoch.
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     const size_t total = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());

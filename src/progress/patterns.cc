@@ -33,6 +33,7 @@ struct Pattern {
 
 constexpr auto kTraining = LineKind::kTraining;
 constexpr auto kEvaluation = LineKind::kEvaluation;
+constexpr auto kFailure = LineKind::kFailure;
 
 // The first match counts.
 constexpr std::array kPatterns = {
@@ -49,6 +50,14 @@ constexpr std::array kPatterns = {
             R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"
             R"(\[?(?:(?:iters?|global_step|train step)[:=] *)?\[? *(?P<iteration>\d+))"
             R"((?:/(?P<total>\d+))?\b.*batch_cost[:=] *(?P<seconds>[\d.]+))"},
+    // ms-swift adds the count to Hugging Face's dicts.
+    Pattern{"huggingface", kTraining, "'global_step/max_steps': ",
+            R"(\{'loss': .*'epoch': '?(?P<epoch>[\d.]+).*)"
+            R"('global_step/max_steps': '(?P<iteration>\d+)/(?P<total>\d+)')"
+            R"((?:.*'train_speed\(iter/s\)': '?(?P<rate>[\d.]+))?)"},
+    Pattern{"huggingface", kTraining, " it/s, Epoch ",
+            R"(\[ *(?P<iteration>\d+)/(?P<total>\d+) [\d:]+ < [\d:]+, (?P<rate>[\d.]+) it/s, )"
+            R"(Epoch (?P<epoch>[\d.]+)/)"},
     // Hugging Face's Trainer prints dicts of numbers, and since version 5 of texts.
     Pattern{"huggingface", kEvaluation, "'eval_runtime'",
             R"('eval_runtime'(?:.*'epoch': '?(?P<epoch>[\d.]+))?)"},
@@ -67,8 +76,8 @@ constexpr std::array kPatterns = {
             R"(steps?: +(?P<iteration>\d+)(?: */ *(?P<total>\d+))? )"
             R"(.*iter time \(s\): (?P<seconds>[\d.]+))"},
     Pattern{"deepspeed", kTraining, "skipped=", R"(\] step=(?P<iteration>\d+), skipped=)"},
-    Pattern{"deepspeed", kTraining, "RunningAvgSamplesPerSec=",
-            R"((?:global_step=|\d+/)(?P<iteration>\d+), RunningAvgSamplesPerSec=)"},
+    Pattern{"deepspeed", kTraining, "SamplesPerSec=",
+            R"((?:global_step=|\d+/)(?P<iteration>\d+), (?:RunningAvg)?SamplesPerSec=)"},
     Pattern{"nanogpt", kTraining, "iter ",
             R"(\biter (?P<iteration>\d+)(?: step \d+)?: loss \S+, (?:iter )?time:? )"
             R"((?P<milliseconds>[\d.]+) ?ms)"},
@@ -124,6 +133,31 @@ constexpr std::array kPatterns = {
         "pytorch", kTraining, "Epoch",
         R"(\bEpoch:? \[?(?P<epoch>\d+)(?:/\d+)?\]?[,:;]? *(?:[|-] *)?(?:Step|Batch|Iter|Iteration):? )"
         R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
+    Pattern{"pytorch", kTraining, " of epoch ",
+            R"(^(?:.*[>\]:] )?(?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+)/\d+ )"},
+    Pattern{"dlrm", kTraining, "training it ",
+            R"(\btraining it (?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+))"
+            R"((?:, (?P<milliseconds>[\d.]+) ms/it)?)"},
+    Pattern{"chainer", kTraining, " iter, ",
+            R"(^ *(?P<iteration>\d+) iter, (?P<epoch>\d+) epoch / \d+ epochs)"},
+    // DLLogger's JSON has the epoch, too.
+    Pattern{"json", kTraining, "\"step\": [",
+            R"("step": \[(?P<epoch>\d+), (?P<iteration>\d+)[,\]].*)"
+            R"re("(?:train[._]\w+|(?:\w*_)?loss)": )re"},
+    Pattern{"keras-rl", kTraining,
+            ": episode: ", R"((?:^|\s)(?P<iteration>\d+)/(?P<total>\d+): episode: \d+, )"},
+    Pattern{"keras", kTraining, "[batch_index:",
+            R"(epoch_index: *(?P<epoch>\d+)/\d+\]\[batch_index: *(?P<iteration>\d+)/)"
+            R"((?P<total>\d+)\])"},
+    Pattern{"llama2.c", kTraining, " | loss ",
+            R"((?:^|[>\]:] )(?P<iteration>\d+) \| loss (?P<loss>[\d.]+) \| lr )"},
+    Pattern{"gpt-2-simple", kTraining,
+            "] loss=", R"(^\[(?P<iteration>\d+) \| [\d.]+\] loss=(?P<loss>[\d.]+) avg=)"},
+    Pattern{"tacotron", kTraining, " Grad Norm ",
+            R"(^Train loss (?P<iteration>\d+) (?P<loss>[\d.]+) Grad Norm \S+ )"
+            R"((?P<seconds>[\d.]+)s/it)"},
+    Pattern{"tesseract", kTraining, "At iteration ",
+            R"(At iteration (?P<iteration>\d+)/\d+/\d+, )"},
     Pattern{"xgboost", kTraining, "]\t",
             R"(^(?:\[[\d:]+\] |.*[>\]:] )?\[(?P<iteration>\d+)\]\t[\w-]+-[\w@.]+:[-\d.e]+)"},
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
@@ -210,6 +244,16 @@ constexpr std::array kPatterns = {
     Pattern{"torchvision", kEvaluation, "Test",
             R"(Test[^\[/]{0,24}\[ *\d+/\d+\](?: +eta:|\s+Time  ))"},
     Pattern{"timm", kEvaluation, "Test", R"(Test[^\[/]{0,24}\[ *\d+/\d+\])"},
+    // Hugging Face's scripts, above a bar without a description.
+    Pattern{"announcement", kEvaluation, "***** Running ",
+            R"(\*{5} Running (?:[Pp]rediction|[Ee]valuation|[Tt]est))"},
+    Pattern{"announcement", LineKind::kOther, "***** Running ", R"(\*{5} Running [Tt]rain)"},
+    // After these a launcher, or the program itself, may begin again.
+    Pattern{"", kFailure, "Traceback (most", R"(Traceback \(most recent call last\))"},
+    Pattern{"", kFailure, "ut of memory", R"(\b[Oo]ut of memory)"},
+    Pattern{"", kFailure, "OutOfMemoryError", "OutOfMemoryError"},
+    Pattern{"", kFailure, "ChildFailedError", "ChildFailedError"},
+    Pattern{"", kFailure, "will restart worker group", "will restart worker group"},
 };
 
 // Keras: "938/1875 [====>....] - ETA: 3s - loss: 0.3", "1875/1875 [====] - 4s 2ms/step - loss:
@@ -230,8 +274,8 @@ Expression Compile(const char* expression) { return Expression(expression, false
 // more than this match.
 const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
-    std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{}|{})", kCountedWords,
-                                    kKerasRemaining, kKerasStep);
+    std::string words = fmt::format(R"( \[|\) \||-- +\d+/|\xe2\x94|[Ee]poch +\d|{}|{}|{})",
+                                    kCountedWords, kKerasRemaining, kKerasStep);
     for (const Pattern& pattern : kPatterns)
       words += "|" + re2::RE2::QuoteMeta(std::string(pattern.word));
     re2::RE2::Options options;

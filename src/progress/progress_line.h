@@ -15,6 +15,7 @@ enum class LineKind {
   kEvaluation,  // validation, test or prediction: work, but not training
   kOther,       // another count: a download, a data set being prepared
   kEnd,         // the training reports its end
+  kFailure,     // the program reports that it failed, and may be started again
 };
 
 struct ProgressLine {
@@ -22,6 +23,13 @@ struct ProgressLine {
   LineKind kind = LineKind::kTraining;
   // Equal for lines of one bar or one print statement; different for other bars.
   uint64_t source = 0;
+  // Equal for bars of any length whose description names the same training; 0 if none is named.
+  uint64_t name = 0;
+  bool epochs = false;  // its description contains the word "epoch"
+  // Whether the line alone is no evidence: a configuration may print the same, but only once.
+  bool weak = false;
+  // Whether the line is training only inside a bar of epochs.
+  bool inner = false;
   // As printed; absent if the line does not contain it.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;

@@ -13,6 +13,8 @@ constexpr Duration kRateWindow = std::chrono::minutes(1);
 constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars show whole seconds
 // After this many advances, a count that fell is a restart, not a process that lags behind.
 constexpr int64_t kRestart = 3;
+// Nor is it an evaluation if losses of a training were printed at so many of its advances.
+constexpr int64_t kReports = 2;
 // After this many advances, a bar inside another one is the training.
 constexpr int64_t kInside = 2;
 // Another bar is the training if it has this many times as many lines as the training's track.
@@ -34,22 +36,34 @@ void ProgressMeter::Pause(Duration total) {
 }
 
 void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> time) {
-  const ProgressLine line = Continued(printed);
+  if (printed.kind == LineKind::kFailure) return NoteFailure();
+  if (printed.format == "announcement") {
+    announced_ = printed.kind == LineKind::kEvaluation;
+    return;
+  }
+  ProgressLine line = Continued(printed);
+  if (BeginsInner(line)) line.kind = LineKind::kTraining;
+  if (announced_ && line.iteration && !(HasMain() && line.source == Main().source)) {
+    AddEvaluation(line.source);
+    announced_ = false;
+  }
   const bool known = !bars_.empty();
   NoteFormat(line);
   if (IsEvaluation(line)) {
-    last_track_ = kTracks;
+    const size_t before = std::exchange(last_track_, kTracks);
     // Hugging Face prints results below the bar of the evaluation that produced them.
     if (line.format == "huggingface" && HasMain()) {
       const uint64_t source = last_source_;
       // Without another bar, nothing was trained.
       if (source == Main().source && Main().Complete() && !known) Forget();
+      if (restarted_ && before == main_ && Main().Complete()) ForgetTraining();
       if (!HasMain() || source != Main().source) AddEvaluation(source);
     }
     progress_.evaluating = HasMain();
     meter_.Break(time);
     return;
   }
+  if (line.iteration && IsOnlyWeak(line, *line.iteration)) return;
   if (line.loss) progress_.loss = line.loss;
   if (line.kind == LineKind::kEnd) {
     ended_ = true;
@@ -61,7 +75,9 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
     last_source_ = line.source;
     return;
   }
+  NoteReport(line);
   if (line.format.empty()) {
+    heading_line_ = lines_;
     new_heading_ = new_heading_ || line.epoch != heading_;
     heading_ = line.epoch;
   }
@@ -97,6 +113,13 @@ void ProgressMeter::Forget() {
   const int64_t counted = progress_.counted;
   *this = {};
   progress_.counted = first_counted_ = counted;
+}
+
+// The first bar after a restart was an evaluation.
+void ProgressMeter::ForgetTraining() {
+  AddEvaluation(Main().source);
+  main_ = kTracks;
+  restarted_ = false;
 }
 
 // Hugging Face and Lightning draw tqdm's bars; their other lines identify them.
@@ -190,8 +213,11 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
     Advance(tracks_[track], line, iteration);
     if (track != main_) return AddOther(track, line, time);
     progress_.counted += iteration - before;
-    if (iteration > before) NoteInner();
+    // A bar around others is drawn again while they advance.
+    if (iteration == before) return AddTraining(line, time);
+    NoteInner();
   }
+  NoteAdvance();
   AddTraining(line, time);
 }
 
@@ -247,10 +273,12 @@ bool ProgressMeter::IsSameCount(const Track& other) const {
 // Returns the training's track, unless the iteration fell or another track fits much better,
 // because a process that lags behind continues its own last epoch.
 size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
-  const auto fits = [&](const Track& track) {
-    return track.lines > 0 && track.source == line.source && track.iteration <= iteration;
-  };
   const Track& main = Main();
+  // After a failure, only bars that it did not end go on.
+  const auto fits = [&](const Track& track) {
+    return track.lines > 0 && track.source == line.source && track.iteration <= iteration &&
+           (&track == &main || track.last_line >= failed_at_);
+  };
   const bool older = line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_;
   const bool fits_main = fits(main) && !older;
   if (fits_main && main.IsNear(iteration)) return main_;
@@ -268,13 +296,20 @@ size_t ProgressMeter::NewTrack(const ProgressLine& line, int64_t iteration) {
   for (size_t i = 0; i < kTracks; ++i) {
     if (i != main_ && tracks_[i].last_line < tracks_[oldest].last_line) oldest = i;
   }
+  // Keras names its trainings in the line above.
+  const bool headed =
+      line.format == "keras" && heading_ && (!HasMain() || heading_line_ >= Main().last_line);
   tracks_[oldest] = Track{.source = line.source,
+                          .name = headed ? 1 : line.name,
                           .iteration = iteration,
                           .total = line.total,
                           .elapsed = line.elapsed,
                           .lines = 1,
+                          .first_line = lines_,
                           .last_line = lines_,
-                          .run_start = iteration};
+                          .run_start = iteration,
+                          .epochs = line.epochs,
+                          .loss = line.loss.has_value()};
   return oldest;
 }
 
@@ -287,18 +322,69 @@ void ProgressMeter::Advance(Track& track, const ProgressLine& line, int64_t iter
   }
   track.iteration = iteration;
   track.elapsed = line.elapsed;
+  track.loss = track.loss || line.loss;
   ++track.lines;
   track.last_line = lines_;
+}
+
+// Returns whether the track is a bar of epochs around the training's.
+bool ProgressMeter::IsAround(const Track& other) const {
+  return other.source == around_ ||
+         (other.epochs && other.total && other.total == around_of_ && other.total != Main().total);
+}
+
+// Returns whether the training was started again with a bar of another length. The training's bar
+// then stands still, as it does during an evaluation. Unlike an evaluation, the other bar begins
+// after a failure, or has the same name, or losses are printed while it advances.
+bool ProgressMeter::IsRestart(const Track& other) const {
+  const Track& main = Main();
+  if (other.run < kRestart) return false;
+  if (other.reports >= kReports || IsAfterFailure(other)) return true;
+  return other.name != 0 && other.name == main.name && other.first_line > main.last_line &&
+         main.total && main.iteration + kNear * std::max<int64_t>(main.step, 1) < *main.total;
+}
+
+bool ProgressMeter::IsAfterFailure(const Track& other) const {
+  return failed_at_ >= 0 && other.first_line > failed_at_;
+}
+
+// Returns whether a bar that counts only inside a bar of epochs is inside one.
+bool ProgressMeter::BeginsInner(const ProgressLine& line) const {
+  return line.inner && HasMain() &&
+         (line.source == Main().source || (Main().epochs && Main().advances < kInside));
+}
+
+// Returns whether nothing but a configuration's values was printed so far: those never grow.
+bool ProgressMeter::IsOnlyWeak(const ProgressLine& line, int64_t iteration) {
+  if (!line.weak || HasMain()) return false;
+  const bool grows = weak_ && iteration > *weak_;
+  weak_ = iteration;
+  return !grows;
+}
+
+// Takes a training's loss that is printed without a count, between the lines of a bar.
+void ProgressMeter::NoteReport(const ProgressLine& line) {
+  if (!line.loss || last_track_ >= kTracks) return;
+  Track& track = tracks_[last_track_];
+  if (last_track_ == main_) restarted_ = false;
+  if (track.run == 0 || track.iteration == track.reported) return;
+  ++track.reports;
+  track.reported = track.iteration;
 }
 
 // Returns whether the training's track has ended permanently, or never was the training's.
 bool ProgressMeter::TakesOver(const Track& other) const {
   const Track& main = Main();
   if (other.source == main.source) return other.run >= kRestart;
+  if (IsRestart(other)) return true;
   // A bar of epochs does not advance while the bar inside it does.
+  if (IsAround(other)) return main.Complete() && other.run >= kInside;
   if (main.advances < kInside) return other.run >= kInside;
   // Hugging Face evaluates with a bar without a description, during the training or after it.
-  if (main.Complete() && bars_ != "huggingface") return other.advances > 0;
+  // A bar without the losses that the training's had is an evaluation.
+  if (main.Complete() && bars_ != "huggingface") {
+    return other.advances > 0 && (other.loss || !main.loss);
+  }
   // It is evaluation inside the training, unless the training ended long ago.
   return !ended_ && other.run > kGivenUp * main.lines;
 }
@@ -306,9 +392,15 @@ bool ProgressMeter::TakesOver(const Track& other) const {
 void ProgressMeter::TakeOver(size_t number) {
   const Track& main = Main();
   Track& other = tracks_[number];
-  if (other.source != main.source) {
+  const bool restart = other.source != main.source && IsRestart(other);
+  restarted_ = restart && IsAfterFailure(other) && other.name == 0;
+  if (restart) {
+    before_.reset();
+  } else if (other.source != main.source) {
     if (main.advances < kInside && main.total && !IsSameCount(other)) {
       progress_.epoch = static_cast<double>(main.iteration);
+      around_ = main.source;
+      around_of_ = main.total;
     }
     // If two unnamed bars alternate, the shorter one is evaluation.
     if (before_ && before_->source == other.source && main.total && other.total &&
@@ -322,6 +414,7 @@ void ProgressMeter::TakeOver(size_t number) {
   printed_epoch_.reset();
   new_heading_ = false;
   meter_.Break(std::nullopt);
+  NoteAdvance();
 }
 
 void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
@@ -333,7 +426,10 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
   }
   const Track& other = tracks_[number];
   if (other.source == Main().source || IsSameCount(other)) return;
-  if (other.run > 0 && other.advances > 0) {
+  if (IsAround(other)) {
+    if (!printed_epoch_)
+      progress_.epoch = line.epoch.value_or(static_cast<double>(other.iteration));
+  } else if (other.run > 0 && other.advances > 0) {
     progress_.evaluating = true;
     meter_.Break(time);
   } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" && other.total &&
@@ -343,11 +439,16 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
   }
 }
 
-void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime> time) {
+void ProgressMeter::NoteAdvance() {
+  failed_at_ = -1;
+  announced_ = false;
   for (Track& track : tracks_) {
-    track.run = 0;
+    track.run = track.reports = 0;
     track.run_start = track.iteration;
   }
+}
+
+void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime> time) {
   ended_ = false;
   progress_.format = line.format == "tqdm" && !bars_.empty() ? bars_ : line.format;
   progress_.iteration = line.iteration;

@@ -51,6 +51,8 @@ struct TrainingProgress {
 class ProgressMeter {
  public:
   void Add(const ProgressLine& line, std::optional<WallTime> time);
+  // Takes that the program failed, or was started again, after the lines so far.
+  void NoteFailure() { failed_at_ = lines_; }
   // Does what RateMeter::Pause describes.
   void Pause(Duration total);
   TrainingProgress Current() const;
@@ -58,16 +60,22 @@ class ProgressMeter {
  private:
   struct Track {
     uint64_t source = 0;
+    uint64_t name = 0;
     int64_t iteration = 0;
     std::optional<int64_t> total;
     std::optional<Duration> elapsed;  // on the clock of its bar
     int64_t lines = 0;
-    int64_t last_line = 0;  // its number among all training lines
-    int64_t advances = 0;   // not interrupted by a line of another source
-    int64_t step = 0;       // usual advance from line to line, rounded up if in doubt
-    // Counts since the last line of the training's track.
+    int64_t first_line = 0;  // its number among all training lines
+    int64_t last_line = 0;
+    int64_t advances = 0;  // not interrupted by a line of another source
+    int64_t step = 0;      // usual advance from line to line, rounded up if in doubt
+    // Counts since the training's track last advanced.
     int64_t run = 0;        // advances
     int64_t run_start = 0;  // the iteration before the first advance
+    int64_t reports = 0;    // losses printed between advances
+    int64_t reported = -1;  // the iteration at the last of them
+    bool epochs = false;    // its lines name an epoch
+    bool loss = false;      // its lines contain a training's loss
     bool Complete() const { return total && iteration + step >= *total; }
     bool IsNear(int64_t other) const;
   };
@@ -79,6 +87,7 @@ class ProgressMeter {
   Track& Main() { return tracks_[main_]; }
   const Track& Main() const { return tracks_[main_]; }
   void Forget();
+  void ForgetTraining();
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
   bool IsKnownEvaluation(uint64_t source) const;
@@ -89,6 +98,12 @@ class ProgressMeter {
   bool BeginsEpoch(const ProgressLine& line, int64_t iteration) const;
   bool GoesOn(const ProgressLine& line, int64_t iteration) const;
   bool IsSameCount(const Track& other) const;
+  bool IsAround(const Track& other) const;
+  bool IsRestart(const Track& other) const;
+  bool IsAfterFailure(const Track& other) const;
+  bool BeginsInner(const ProgressLine& line) const;
+  bool IsOnlyWeak(const ProgressLine& line, int64_t iteration);
+  void NoteReport(const ProgressLine& line);
   void BeginEpoch(const ProgressLine& line, int64_t iteration);
   size_t FindTrack(const ProgressLine& line, int64_t iteration);
   size_t NewTrack(const ProgressLine& line, int64_t iteration);
@@ -96,6 +111,7 @@ class ProgressMeter {
   bool TakesOver(const Track& other) const;
   void TakeOver(size_t track);
   void AddOther(size_t track, const ProgressLine& line, std::optional<WallTime> time);
+  void NoteAdvance();
   void AddTraining(const ProgressLine& line, std::optional<WallTime> time);
   void KeepRate(double rate);
   std::optional<double> PrintedRate() const;
@@ -112,6 +128,13 @@ class ProgressMeter {
   std::optional<double> heading_;        // "Epoch 3/10"
   bool new_heading_ = false;
   bool ended_ = false;
+  int64_t heading_line_ = -1;         // training lines before the newest heading
+  int64_t failed_at_ = -1;            // training lines before a failure; -1: none since it advanced
+  bool announced_ = false;            // an evaluation is, and its bar has not begun
+  bool restarted_ = false;            // the training's track is that of a restart
+  std::optional<int64_t> weak_;       // from a weak line before any training
+  uint64_t around_ = 0;               // source of a bar of epochs around the training's bars
+  std::optional<int64_t> around_of_;  // its length
   // Sources that turned out to be evaluation, although none of their lines states it.
   std::array<uint64_t, kSources> evaluations_{};
   size_t evaluation_count_ = 0;

@@ -64,7 +64,8 @@ class ProgressKeeperTest : public ::testing::Test {
   }
   // Appends a line to the pod's log, with the current time.
   void Print(const std::string& name, const std::string& text) {
-    const std::string file = folder.Path("team_" + name + "_uid-" + name + "/train/0.log");
+    const std::string file =
+        folder.Path(fmt::format("team_{}_uid-{}/train/{}.log", name, name, restarts));
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());
     std::ofstream(file, std::ios::app)
         << ToTimeText(clock.WallNow()) << " stderr F " << text << "\n";
@@ -81,6 +82,7 @@ class ProgressKeeperTest : public ::testing::Test {
     return {};
   }
 
+  int restarts = 0;
   testing::FakeClock clock;
   testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
@@ -238,6 +240,20 @@ TEST_F(ProgressKeeperTest, RestartedAgentHasTheRateAtOnce) {
   keeper.FollowLogs();
   EXPECT_EQ(Of("a").iteration, 300);
   EXPECT_THAT(Of("a").rate, Optional(DoubleNear(10, 0.01)));
+}
+
+// Smaller batches after the kernel killed it for its memory: the log does not say so.
+TEST_F(ProgressKeeperTest, ARestartedContainersBarMayHaveAnotherLength) {
+  pods.Replace({Pod("a")});
+  for (int iteration = 1; iteration <= 300; ++iteration) PrintBar("a", iteration, 1000);
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").iteration, 300);
+  restarts = 1;
+  for (int iteration = 1; iteration <= 20; ++iteration) PrintBar("a", iteration, 2000);
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").iteration, 20);
+  EXPECT_EQ(Of("a").total, 2000);
+  EXPECT_EQ(Of("a").iterations, 318);  // counted from the first lines
 }
 
 TEST_F(ProgressKeeperTest, GoesByTheUsersOwnPattern) {

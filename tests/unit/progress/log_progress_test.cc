@@ -244,6 +244,141 @@ TEST(LogProgress, ARestartIsGoneOnFrom) {
   EXPECT_DOUBLE_EQ(*read.overall_rate, 500.0 / 80);
 }
 
+constexpr std::string_view kTraceback = "\nTraceback (most recent call last):\n";
+
+std::string Bars(std::string_view description, int64_t last, int64_t total) {
+  std::string log;
+  for (int64_t i = 0; i <= last; ++i) log += "\r" + Bar(description, i, total);
+  return log;
+}
+
+// Smaller batches after a failure, or fewer workers.
+TEST(LogProgress, ARestartMayHaveABarOfAnotherLength) {
+  for (const int64_t total : {500, 1000, 2000}) {
+    for (const int64_t done : {20, 310, 450}) {
+      for (const std::string_view between : {kTraceback, std::string_view("\n")}) {
+        for (const std::string_view name : {"Epoch 0: ", "Training: ", "[rank0]: Epoch 0: ", ""}) {
+          // An unnamed bar may be an evaluation, unless the program failed.
+          if (name.empty() && between == "\n") continue;
+          const TrainingProgress read =
+              Read(Bars(name, 300, 1000) + std::string(between) + Bars(name, done, total));
+          EXPECT_EQ(read.iteration, done) << name << done << "/" << total;
+          EXPECT_EQ(read.total, total) << name << done;
+          EXPECT_EQ(read.counted, 300 + done) << name << done << "/" << total;
+        }
+      }
+    }
+  }
+}
+
+TEST(LogProgress, RepeatedRestartsAreFollowed) {
+  std::string log = Bars("", 300, 1000);
+  for (const int64_t total : {2000, 1000, 2000, 4000}) {
+    log += fmt::format("{}torch.OutOfMemoryError: CUDA out of memory.\n", kTraceback);
+    log += Bars("", 100, 1000) + "\r" + Bar("", 100, 1000);  // closing the bar draws it again
+    log += kTraceback;
+    log += Bars("", 40, total);
+    EXPECT_EQ(Read(log).iteration, 40) << total;
+    EXPECT_EQ(Read(log).total, total);
+  }
+}
+
+// The losses that Hugging Face prints show which bar is the training's.
+TEST(LogProgress, LossesBetweenItsLinesShowARestart) {
+  const std::string loss = "\n{'loss': 0.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n";
+  std::string log = Bars("", 50, 1000) + loss + Bars("", 40, 200);
+  EXPECT_EQ(Read(log).total, 1000) << "an evaluation";
+  log += loss + loss + "\r" + Bar("", 41, 200);
+  EXPECT_EQ(Read(log).total, 1000) << "losses that were printed late";
+  log += loss + "\r" + Bar("", 42, 200);
+  EXPECT_EQ(Read(log).iteration, 42);
+  EXPECT_EQ(Read(log).total, 200);
+}
+
+TEST(LogProgress, AFailureInsideAnEvaluationIsNoRestart) {
+  std::string log = Bars("", 300, 1000) + std::string(kTraceback);
+  for (int64_t i = 301; i < 400; ++i) log += "\r" + Bar("", i, 1000);
+  log += Bars("", 30, 60);
+  EXPECT_EQ(Read(log).iteration, 399) << "the training went on after the failure";
+  log = Bars("", 300, 1000) + std::string(kTraceback) + Bars("", 60, 60);
+  log += "\n{'eval_loss': 1.5, 'eval_runtime': 20.0, 'epoch': 0.3}\r" + Bar("", 301, 1000);
+  EXPECT_EQ(Read(log).iteration, 301);
+  EXPECT_EQ(Read(log + Bars("", 60, 60)).iteration, 301);
+}
+
+TEST(LogProgress, KerasRestartsUnderAHeading) {
+  const auto steps = [](int last, int total) {
+    std::string log;
+    for (int i = 1; i <= last; ++i) {
+      log += fmt::format("{}/{} [====>....] - ETA: 3s - loss: 0.3\n", i, total);
+    }
+    return log;
+  };
+  const std::string log = "Epoch 1/10\n" + steps(30, 100);
+  EXPECT_EQ(Read(log + "Epoch 1/10\n" + steps(20, 200)).total, 200);
+  EXPECT_EQ(Read(log + steps(20, 50)).total, 100) << "an evaluation";
+}
+
+// tqdm, with `leave=False` and `set_postfix` on both bars or on the inner one.
+TEST(LogProgress, AnInnerBarCountsHoweverItIsCalled) {
+  for (const std::string_view outer : {"Epochs: ", "Epoch: ", ""}) {
+    for (const std::string_view inner : {"Batches: ", "Batch: ", "Training: ", "Steps: ", ""}) {
+      for (const bool redrawn : {false, true}) {
+        if (outer.empty() && inner == "Batches: ") continue;  // like an encoder's bar
+        std::string log;
+        for (int64_t epoch = 0; epoch < 4; ++epoch) {
+          log += "\r" + Bar(outer, epoch, 10);
+          for (int64_t i = 0; i <= (epoch < 3 ? 100 : 60); ++i) {
+            log += "\r" + Bar(inner, i, 100);
+            if (redrawn) log += "\r" + Bar(outer, epoch, 10);
+          }
+        }
+        const TrainingProgress read = Read(log);
+        EXPECT_EQ(read.iteration, 60) << outer << inner << redrawn;
+        EXPECT_EQ(read.total, 100) << outer << inner << redrawn;
+        EXPECT_EQ(read.epoch, 3) << outer << inner << redrawn;
+        EXPECT_FALSE(read.evaluating);
+      }
+    }
+  }
+  EXPECT_EQ(Read(Bars("Batches: ", 60, 100)).iteration, std::nullopt);
+  EXPECT_EQ(Read("Batches:  45%|##   | 45/100 [00:12<00:15, 3.20it/s, loss=0.5]").iteration, 45);
+}
+
+// A bar without losses that begins when the training's ends is an evaluation.
+TEST(LogProgress, LossesTellATrainingFromAnEvaluation) {
+  std::string log;
+  for (int64_t i = 0; i <= 190; ++i) {
+    log += fmt::format("\r  1%|#  | {}/190 [00:01<00:10, 1.01it/s, train_loss=1.1]", i);
+  }
+  EXPECT_EQ(Read(log + Bars("", 64, 137)).iteration, 190);
+}
+
+TEST(LogProgress, AnnouncedEvaluationIsNoTraining) {
+  const std::string log = "***** Running Prediction *****\n  Batch size = 8\n";
+  EXPECT_EQ(Read(log + Bars("", 60, 228)).iteration, std::nullopt);
+  EXPECT_EQ(Read(log + Bars("", 60, 60) + Bars("", 9, 100)).iteration, 9);
+  EXPECT_EQ(Read(log + "***** Running training *****\n" + Bars("", 60, 228)).iteration, 60);
+}
+
+TEST(LogProgress, ASettingIsNoProgress) {
+  for (const std::string_view text :
+       {"Namespace(epochs=100, steps=5000, lr=0.001, batch_size=32, loss=\"ce\")",
+        "{'lr': 0.001, 'steps': 5000, 'epochs': 10, 'batch_size': 32}",
+        R"({"learning_rate": 0.001, "max_steps": 5000, "step": 0, "epochs": 10})",
+        R"({"lr": 0.001, "steps": 5000})", "hparams: lr=0.001, steps=5000, epochs=10",
+        "steps: 5000",
+        "Config: max_steps: 1000, eval_every: 100, global_step: 0, learning_rate: 1e-4"}) {
+    std::string log = fmt::format("{}\n", text);
+    EXPECT_EQ(Read(log + log).format, "") << text;
+    for (int i = 10; i <= 400; i += 10) log += fmt::format("step {} loss 2.1 lr 1e-4\n", i);
+    EXPECT_EQ(Read(log).iteration, 400) << text;
+    EXPECT_EQ(Read(log + std::string(text)).iteration, 400) << text;
+    EXPECT_EQ(Read(log).counted, 390) << text;
+  }
+  EXPECT_EQ(Read("step: 10\nstep: 20\n").iteration, 20) << "it grows";
+}
+
 // Neither bar has a name.
 TEST(LogProgress, ShorterOfTwoAlternatingBarsIsNoTraining) {
   std::string log;
