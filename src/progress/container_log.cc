@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "core/wall_time.h"
-#include "progress/numbers.h"
 
 namespace synergy {
 namespace {
 
 // Longer than any "TIME stdout F ".
 constexpr size_t kLongestHead = 80;
-// Limits the names of a pod and a container.
-constexpr size_t kLongestPrefix = 330;
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
 constexpr char kBackspace = '\b';
@@ -22,35 +19,6 @@ std::string_view TakeWord(std::string_view& text) {
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return word;
-}
-
-// Parses "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as logging libraries
-// write it.
-std::optional<WallTime> ReadTime(std::string_view text) {
-  constexpr size_t kSeconds = sizeof("2026-11-21 07:05:03") - 1;
-  if (text.starts_with('[')) text.remove_prefix(1);
-  if (text.size() < kSeconds || text[4] != '-' || text[13] != ':') return std::nullopt;
-  std::string time(text.substr(0, kSeconds));
-  if (time[10] == ' ') time[10] = 'T';
-  text.remove_prefix(kSeconds);
-  if (text.size() > 1 && (text[0] == ',' || text[0] == '.') && IsDigit(text[1])) {
-    text.remove_prefix(1);
-    const auto end = std::find_if_not(text.begin(), text.end(), IsDigit);
-    time.append(1, '.').append(text.begin(), end);
-  }
-  return ParseTime(time + "Z");
-}
-
-// Also skips a prefix that names the line's origin: "[pod/train-0/main] " from kubectl, "[rank0]:
-// ", "main-1 | ".
-std::optional<WallTime> ReadOwnTime(std::string_view text) {
-  if (const std::optional<WallTime> time = ReadTime(text)) return time;
-  const char last = text.front() == '[' ? ']' : text.front() == '(' ? ')' : '|';
-  const size_t end = text.substr(0, kLongestPrefix).find(last);
-  if (end == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(end + 1);
-  text.remove_prefix(std::min(text.find_first_not_of(": "), text.size()));
-  return ReadTime(text);
 }
 
 // Removes one escape sequence, complete or not; returns its last byte.
@@ -175,15 +143,17 @@ void ContainerLog::Add(std::string_view bytes, bool ends, const OnLine& on_line)
 void ContainerLog::Emit(std::string_view text, std::optional<WallTime> time,
                         const OnLine& on_line) {
   if (text.empty()) return;
-  if (form_ == Form::kPlain) time = ReadOwnTime(text);
+  const auto emit = [&](std::string_view line) {
+    on_line(line, form_ == Form::kPlain ? line_time_.Read(line) : time);
+  };
   if (text.find(kEscape) == std::string_view::npos &&
       text.find(kBackspace) == std::string_view::npos) {
-    on_line(text, time);
+    emit(text);
     return;
   }
   cleaned_.clear();
   const auto end_line = [&] {
-    if (!cleaned_.empty()) on_line(cleaned_, time);
+    if (!cleaned_.empty()) emit(cleaned_);
     cleaned_.clear();
   };
   while (!text.empty()) {

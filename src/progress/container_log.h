@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "core/clock.h"
+#include "progress/line_time.h"
 
 namespace synergy {
 
@@ -28,8 +29,7 @@ class ContainerLog {
   static constexpr size_t kLongest = 4096;
 
   // `text` is not empty, and valid only during the call. `time` is the time in the log. In plain
-  // text it is the time at the beginning of the line ("2026-11-21 07:05:03,250"), or after a prefix
-  // like kubectl's ("[pod/train-0/main] "), interpreted as UTC.
+  // text it is the line's own (line_time.h).
   using OnLine = std::function<void(std::string_view text, std::optional<WallTime> time)>;
 
   explicit ContainerLog(Form form = Form::kUnknown) : form_(form) {}
@@ -66,6 +66,7 @@ class ContainerLog {
   size_t stream_ = 0;
   std::optional<WallTime> time_;
   std::array<Begun, kStreams> begun_;
+  LineTime line_time_;
   std::string cleaned_;  // buffer for a line without its escape sequences
 };
 

@@ -81,12 +81,28 @@ const Expression& Other() {
 // Matches lines that show a program's settings: Namespace(steps=5000, lr=0.001), {'epochs': 10}.
 const Expression& Settings() {
   static const Expression expression(
-      R"((?i)\bnamespace\(|\bh_?params\b|\bhyper_?param|\bconfig(?:uration)?["']?\s*[:=(]|)"
-      R"(\b(?:epochs|(?:num|max|n)_(?:train_)?epochs|(?:micro_|global_)?batch_?size|seed|)"
-      R"(weight_decay|warmup(?:_steps|_ratio)?|num_workers|output_dir|)"
-      R"((?:eval|save|log|logging)_(?:every|steps|interval|freq))["']?\s*[=:])",
+      R"((?i)\bnamespace\(|\bh_?params\b|\bhyper_?param|["'](?:num_|max_|n_)?epochs["']\s*:)",
       false, kCountedMemory);
   return expression;
+}
+// Matches names of settings that a training may also print beside its loss.
+const Expression& PossibleSettings() {
+  static const Expression expression(
+      R"((?i)\b(?:(?:num_|max_|n_)?(?:train_)?epochs|(?:micro_|global_)?batch_?size|seed|)"
+      R"(weight_decay|warmup(?:_steps|_ratio)?|num_workers|output_dir)["']?\s*[=:])",
+      false, kCountedMemory);
+  return expression;
+}
+
+// Returns whether the count is a setting: "steps" is the number of them, unlike "step".
+bool IsSetting(std::string_view text, std::string_view count, bool has_loss) {
+  if (count.find("teps") == std::string_view::npos &&
+      count.find("ters") == std::string_view::npos &&
+      count.find("ations") == std::string_view::npos) {
+    return false;
+  }
+  Expression::Match match;
+  return Settings().Find(text, match) || (!has_loss && PossibleSettings().Find(text, match));
 }
 
 // Returns whether the word before a count makes it a length ("episode steps: 337").
@@ -142,7 +158,7 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   const bool bounded = Total().Find(text, more);
   if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
   line.loss = loss ? loss : FindLoss(text);
-  if (!line.loss && Settings().Find(text, more)) return std::nullopt;
+  if (named && !line.total && IsSetting(text, whole, line.loss.has_value())) return std::nullopt;
   if (!named && !loose) {
     if (!line.total && !line.epoch) return std::nullopt;
     if (line.total && *line.iteration > *line.total) return std::nullopt;

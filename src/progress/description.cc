@@ -37,11 +37,12 @@ bool IsEvaluation(std::string_view word) {
 }
 
 bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 28> kWords = {
-      "map",     "filter",      "tokenize", "download",  "extract",  "load",       "upload",
-      "shards",  "save",        "scan",     "convert",   "fetch",    "preprocess", "benchmark",
-      "export",  "verify",      "copy",     "cache",     "prompts",  "requests",   "batches",
-      "compile", "compilation", "inductor", "processed", "quantize", "awq",        "gptq"};
+  constexpr std::array<std::string_view, 29> kWords = {
+      "map",        "filter",    "tokenize", "download", "extract",     "load",
+      "upload",     "shards",    "save",     "scan",     "convert",     "fetch",
+      "preprocess", "benchmark", "export",   "verify",   "copy",        "cache",
+      "prompts",    "requests",  "batches",  "compile",  "compilation", "inductor",
+      "documents",  "docs",      "quantize", "awq",      "gptq"};
   return Among(word, kWords);
 }
 
@@ -175,16 +176,20 @@ std::string_view WithoutOrigin(std::string_view description) {
   return description;
 }
 
-// Recognises "validation" and the like in Chinese, Japanese, Korean, Russian and French.
+// Recognises "validation" and the like in Chinese, Japanese, Korean, Russian and French, at the
+// beginning or the end: "训练 验证损失 0.3" is a value.
 bool IsForeignEvaluation(std::string_view description) {
   constexpr std::array<std::string_view, 14> kWords = {
       "验证", "驗證", "测试",  "测评",  "评估",    "検証",    "評価",
       "검증", "평가", "Оценк", "оценк", "Валидац", "валидац", "Évaluation"};
+  constexpr std::string_view kUnderWay = "中";
+  const size_t first = description.find_first_not_of(" [(");
+  const size_t last = description.find_last_not_of(" ])");
+  if (first == std::string_view::npos || last == std::string_view::npos) return false;
+  description = description.substr(first, last + 1 - std::min(first, last));
+  if (description.ends_with(kUnderWay)) description.remove_suffix(kUnderWay.size());
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-    // "训练 验证损失 0.3" is a value.
-    return description.starts_with(word) || description.ends_with(word) ||
-           (description.ends_with("中") &&
-            description.substr(0, description.size() - 3).ends_with(word));
+    return description.starts_with(word) || description.ends_with(word);
   });
 }
 
@@ -219,6 +224,7 @@ struct Item {
       activity = ActivityOf(word);
       verb = IsVerb(word);
       first = words == 1;
+      if (first && word == "processed") activity = Activity::kOther;  // "Processed 20 documents"
       form = activity == Activity::kOther && !IsOther(word);
       return;
     }
@@ -346,7 +352,9 @@ bool CountsBatches(std::string_view description) {
 }
 
 LineKind KindOf(std::string_view description) {
-  if (IsForeignEvaluation(WithoutOrigin(description))) return LineKind::kEvaluation;
+  if (IsForeignEvaluation(description) || IsForeignEvaluation(WithoutOrigin(description))) {
+    return LineKind::kEvaluation;
+  }
   Activities activities;
   Item item;
   const auto close = [&](Value value) {

@@ -134,7 +134,7 @@ constexpr std::array kPatterns = {
         R"(\bEpoch:? \[?(?P<epoch>\d+)(?:/\d+)?\]?[,:;]? *(?:[|-] *)?(?:Step|Batch|Iter|Iteration):? )"
         R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
     Pattern{"pytorch", kTraining, " of epoch ",
-            R"(^(?:.*[>\]:] )?(?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+)/\d+ )"},
+            R"(^(?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+)/\d+ )"},
     Pattern{"dlrm", kTraining, "training it ",
             R"(\btraining it (?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+))"
             R"((?:, (?P<milliseconds>[\d.]+) ms/it)?)"},
@@ -146,7 +146,7 @@ constexpr std::array kPatterns = {
             R"re("(?:train[._]\w+|(?:\w*_)?loss)": )re"},
     Pattern{"keras-rl", kTraining,
             ": episode: ", R"((?:^|\s)(?P<iteration>\d+)/(?P<total>\d+): episode: \d+, )"},
-    Pattern{"keras", kTraining, "[batch_index:",
+    Pattern{"steps", kTraining, "[batch_index:",
             R"(epoch_index: *(?P<epoch>\d+)/\d+\]\[batch_index: *(?P<iteration>\d+)/)"
             R"((?P<total>\d+)\])"},
     Pattern{"llama2.c", kTraining, " | loss ",

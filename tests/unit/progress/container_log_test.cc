@@ -80,6 +80,64 @@ TEST(ContainerLog, ReadsTimesBehindPrefixes) {
           "06.000 (Worker pid=1) [2026-11-22 07:05:06] d", "- resumed from 2026-11-22 07:05:07"));
 }
 
+TEST(ContainerLog, ReadsTimesInAnyForm) {
+  for (const std::string_view line :
+       {"2026-11-22 07:05:04.250 x",
+        "[2026/11/22 07:05:04.250] x",
+        "11/22/2026 07:05:04.250 - x",
+        "11/22/2026 07:05:04.250 AM: x",
+        "22.11.2026 07:05:04.250 x",
+        "26-11-22 07:05:04.250 - x",
+        "2026-11-22,07:05:04.250 | x",
+        "[11-22 07:05:04.250][x]",
+        "I1122 07:05:04.250 140 x.py:210] x",
+        "[07:05:04.250] x",
+        "07:05:04,250 - INFO - x",
+        "INFO 2026-11-22 07:05:04,250 x",
+        "DLL 2026-11-22 07:05:04.250 - x",
+        ">[INFO 2026-11-22 07:05:04.250] x",
+        "[rank0]:[titan] 2026-11-22 07:05:04,250 - x",
+        "[INFO|trainer.py:12] 2026-11-22 07:05:04,250 >> x",
+        "node-1: 2026-11-22 07:05:04,250 x",
+        "main-1  | [rank0]: x | x",
+        R"({"timestamp": "2026-11-22T07:05:04.250Z", "step": 5})",
+        R"({"name": "x", "data": {"step": 148, "timestamp": "2026-11-22T07:05:04.250"}})",
+        R"(DLLL {"timestamp": "7", "datetime": "2026-11-22 07:05:04.250", "elapsedtime": "6"})",
+        R"({"_timestamp": 1795331104.25, "step": 5})",
+        R"(time="2026-11-22T07:05:04.250Z" level=info)"}) {
+    const bool timed = !line.starts_with("main-1");
+    EXPECT_THAT(Lines(line), ElementsAre((timed ? "04.250 " : "- ") + std::string(line)));
+  }
+  EXPECT_THAT(Lines("\x1b[32m2026-11-22 07:05:04.250\x1b[0m | x"),
+              ElementsAre("04.250 2026-11-22 07:05:04.250 | x"));
+  for (const std::string_view line :
+       {"step 5 at 07:05:04", "00:12<00:15, 35.20it/s", "Epoch 1 | 00:00:12 | loss 0.5", "12/20 x",
+        "[2026-13-22 07:05:04] x", "99:99:99 x", R"({"time": "12.5", "step": 5})", "1122 x",
+        "[32/11/2026 07:05:04]"}) {
+    EXPECT_THAT(Lines(line), ElementsAre("- " + std::string(line)));
+  }
+}
+
+// The day that a time leaves out changes at midnight.
+TEST(ContainerLog, TimesWithoutADayGoOnAtMidnight) {
+  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+           {"[23:59:58] a", "[00:00:03] b"},
+           {"2026-12-31 23:59:58 a", "[00:00:03] b"},
+           {"I1231 23:59:58.0 1 a", "I0101 00:00:03.0 1 b"},
+           {"2026-12-31 23:59:58 a", "[01-01 00:00:03] b"},
+           {"[00:00:03] a", "[23:59:58] b"}}) {
+    std::vector<WallTime> times;
+    ContainerLog log;
+    const auto keep = [&](std::string_view, std::optional<WallTime> time) {
+      if (time) times.push_back(*time);
+    };
+    log.Feed(first + "\n" + second + "\n", keep);
+    ASSERT_EQ(times.size(), 2U) << first;
+    const bool late = first.starts_with("[00");
+    EXPECT_EQ(times[1] - times[0], std::chrono::seconds(late ? -5 : 5)) << first;
+  }
+}
+
 TEST(ContainerLog, LeavesOutColoursAndEndsALineWhereTheCursorMoves) {
   EXPECT_THAT(
       Lines(

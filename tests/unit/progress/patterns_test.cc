@@ -19,7 +19,7 @@ std::string Number(const std::optional<double>& value) {
 std::string Describe(std::string_view text) {
   const std::optional<ProgressLine> line = ReadProgressLine(text);
   if (!line) return "nothing";
-  constexpr std::string_view kKinds[] = {"training", "evaluation", "other", "end"};
+  constexpr std::string_view kKinds[] = {"training", "evaluation", "other", "end", "failure"};
   if (line->kind == LineKind::kEvaluation || line->kind == LineKind::kOther) {
     return std::string(kKinds[static_cast<size_t>(line->kind)]);
   }
@@ -259,7 +259,15 @@ TEST(Patterns, LookalikesOfProgressAreNoTraining) {
         "Filter:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Processed prompts:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Running requests:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
-        "Export:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
+        "Export:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Inductor Compilation:  60%|###  | 30/50 [00:30<00:20,  1.01s/it]",
+        "AWQ:  44%|####4     | 14/32 [05:08<06:39, 22.19s/it]",
+        "Processed 1000 documents (24077.21 docs/s, 5.05 MB/s).: : 1000it [00:00, 2464.85it/s]",
+        " 61%|######1   | 16500/27000 [00:16<00:10, 1003.33frames/s]",
+        " 61%|######1   | 165/270 [00:16<00:10, 10.33docs/s]",
+        " 61%|######1   | 165/270 [00:16<00:10, 10.33layer/s]",
+        " 61%|######1   | 165/270 [00:16<00:10, 10.33req/s]",
+        "Downloading |####      | 45/100 [45%] in 4.5s (10.0/s, eta: 5s)"}) {
     EXPECT_EQ(Describe(text), "other") << text;
   }
   for (const std::string_view text :
@@ -267,7 +275,14 @@ TEST(Patterns, LookalikesOfProgressAreNoTraining) {
         "val:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Epoch 3 [test]:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Predicting DataLoader 0:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
-        "Evaluation: step 5/10 loss 0.3", "[val] step 5 loss 0.3", "Eval step 5: loss=0.3"}) {
+        "验证中:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "[rank0]: 検証:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Epoch 3 [검증]:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Оценка:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Évaluation:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Validierung:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Valid | Epoch 2 | 80/100 | 4.1 it/sec | ce 3.1", "Evaluation: step 5/10 loss 0.3",
+        "[val] step 5 loss 0.3", "Eval step 5: loss=0.3"}) {
     EXPECT_EQ(Describe(text), "evaluation") << text;
   }
 }
@@ -288,6 +303,9 @@ TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
         "Epoch 5: saving",
         "Epoch 5 (loading shards)",
         "Epoch 5 ranking loss 0.3",
+        "Predictive coding epoch 5",
+        "Denoising AE epoch 5",
+        "Epoch 5 reading",
         "epoch=5, dev f1 0.7",
         "[pod/lightning-train-0/lightning] Epoch 5",
         "[pod/ranking-7/main] Epoch 5",
@@ -308,7 +326,8 @@ TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
   for (const std::string_view description :
        {"loss 0.31 | test acc 0.93", "mAP=0.412", "cache hits 93%", "load 0.01s fwd 0.2s",
         "best val acc 0.81", "ranking loss: 0.5", "Training lightning module", "lr=9e-05",
-        "Training (validation every 500)", "Fine-tuning", "Step 12 | eval_loss 0.5"}) {
+        "Reading comprehension finetune", "训练 验证损失 0.3", "Training (validation every 500)",
+        "Fine-tuning", "Step 12 | eval_loss 0.5"}) {
     EXPECT_EQ(
         Describe(fmt::format("{}:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]", description))
             .substr(0, 13),
@@ -391,6 +410,89 @@ TEST(Patterns, BatchesAndUnnamedCounts) {
     EXPECT_EQ(Describe(text), "nothing") << text;
   }
   EXPECT_EQ(Describe("Batches:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"), "other");
+}
+
+TEST(Patterns, LinesOfOtherForms) {
+  EXPECT_EQ(Describe("{'loss': -0.0, 'learning_rate': 2.6e-07, 'epoch': 0.5, "
+                     "'global_step/max_steps': '95/3766', 'train_speed(iter/s)': 0.25}"),
+            "huggingface training 95/3766 epoch 0.5 rate 0.25 loss -0");
+  EXPECT_EQ(Describe("{'eval_loss': 0.5, 'epoch': 0.5, 'global_step/max_steps': '95/3766'}"),
+            "nothing");
+  EXPECT_EQ(Describe(" [ 79/290 10:32 < 38:04, 0.12 it/s, Epoch 1.36/5]"),
+            "huggingface training 79/290 epoch 1.36 rate 0.12 loss -");
+  EXPECT_EQ(Describe("Finished training it 38912/306969 of epoch 0, 125.00 ms/it, loss 0.25"),
+            "dlrm training 38912/306969 epoch 0 rate 8 loss 0.25");
+  EXPECT_EQ(Describe("      3900 iter, 3 epoch / 20 epochs"),
+            "chainer training 3900/- epoch 3 rate - loss -");
+  EXPECT_EQ(Describe("[2021-11-26 03:07:16,494] [INFO] [timer.py:181:stop] 0/450, "
+                     "SamplesPerSec=9.52"),
+            "deepspeed training 450/- epoch - rate - loss -");
+  EXPECT_EQ(Describe(R"(DLLL {"type": "LOG", "step": [0, 1980], "data": {"train.loss": 0.25}})"),
+            "json training 1980/- epoch 0 rate - loss 0.25");
+  EXPECT_EQ(Describe(R"(DLLL {"type": "LOG", "step": [0, 1980], "data": {"val.loss": 0.25}})"),
+            "nothing");
+  EXPECT_EQ(Describe(" 25567/50000: episode: 109, duration: 1.759s, episode steps: 337, steps per "
+                     "second: 192, episode reward: 337.000, loss: 0.25"),
+            "keras-rl training 25567/50000 epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("epoch_index: 1/200][batch_index:1050/1067] [D loss: 0.25, acc: 54%]"),
+            "steps training 1050/1067 epoch 1 rate - loss 0.25");
+  EXPECT_EQ(Describe("390 | loss 0.25 | lr 3.000000e-04 | 13808.97ms"),
+            "llama2.c training 390/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("[299 | 732.55] loss=0.25 avg=1.47"),
+            "gpt-2-simple training 299/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("Train loss 399 0.25 Grad Norm 2.345678 0.50s/it"),
+            "tacotron training 399/- epoch - rate 2 loss 0.25");
+  EXPECT_EQ(Describe("At iteration 4900/14700/14700, Mean rms=6.1%, delta=30.1%"),
+            "tesseract training 4900/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("0/42 of epoch 10/30 class : 0.479 - acc class : 87.50 [bs:128]"),
+            "pytorch training 0/42 epoch 10 rate - loss -");
+}
+
+TEST(Patterns, BarsOfOtherPrograms) {
+  EXPECT_EQ(Describe("Epoch 4    ------- ---- 216/291 0:00:30 • 0:00:10 7.00it/s loss: 0.25 "),
+            "tqdm training 216/291 epoch 4 rate 7 loss 0.25");
+  EXPECT_EQ(Describe("Training |####      | 450/1000 [45%] in 45.0s (10.0/s, eta: 55s)"),
+            "tqdm training 450/1000 epoch - rate 10 loss -");
+  EXPECT_EQ(
+      Describe(" 45% (450 of 1000) |####   | Elapsed Time: 0:00:45 ETA:   0:00:55 loss: 0.25"),
+      "tqdm training 450/1000 epoch - rate - loss 0.25");
+}
+
+TEST(Patterns, LossesOfOtherNames) {
+  for (const std::string_view text :
+       {"Epoch  3,  450/1000; acc:   3.99; ppl: 12792.57; xent:   9.46; 3438 src tok/s",
+        "Train | Epoch 3 | 450/1000 | 2.0 it/sec | lr 1.95E-01 | ce 1.752 | ppl 12.1",
+        "Epoch 3 | 450/1000 | 2.0 it/sec | nll 1.752"}) {
+    EXPECT_EQ(Describe(text), "steps training 450/1000 epoch 3 rate - loss -") << text;
+  }
+  EXPECT_EQ(Describe("Steps : 1995, Gen Loss Total : 0.250, Mel-Spec. Error : 0.456, s/b : 0.345"),
+            "steps training 1995/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("it:   4950 | loss: 0.25 | 12.3 it/s"),
+            "steps training 4950/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("update 139, actor_loss 0.25, critic_loss 0.31, fps 8123"),
+            "steps training 139/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("Epoch 3 ... 690 / 900 batches processed ... running loss: 0.25"),
+            "steps training 690/900 epoch 3 rate - loss 0.25");
+  EXPECT_EQ(Describe("train.py:88 INFO  ep:3 it:03000/10009 (30.0%) loss:0.25 lr:1.00e-3"),
+            "steps training 3000/10009 epoch 3 rate - loss 0.25");
+  for (const std::string_view text :
+       {"it: 5", "update 5 of 10 packages", "Windows update: 5", R"({"step": [0, 1980, 3]})",
+        "episode steps: 337, loss: 0.5", "Namespace(steps=5000, aux_loss=0.01, lr=0.1)",
+        R"({"steps": 5000, "epochs": 10, "kl_loss": 0.1})"}) {
+    EXPECT_EQ(Describe(text), "nothing") << text;
+  }
+}
+
+TEST(Patterns, FailuresAndAnnouncements) {
+  for (const std::string_view text :
+       {"Traceback (most recent call last):", "torch.OutOfMemoryError: CUDA out of memory. Tried",
+        "jaxlib.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
+        "[default] Worker group FAILED. 3/3 attempts left; will restart worker group"}) {
+    EXPECT_EQ(Describe(text), " failure -/- epoch - rate - loss -") << text;
+  }
+  EXPECT_EQ(Describe("***** Running Evaluation *****"), "evaluation");
+  EXPECT_EQ(Describe("***** Running training *****"), "other");
 }
 
 TEST(Patterns, OtherFrameworks) {
