@@ -45,10 +45,22 @@ const Expression& Loose() {
   static const Expression expression = Counted("(?:it *[:=]|updates?)");
   return expression;
 }
+// Returns false for most lines, faster than the expression.
+bool HasLooseWord(std::string_view text) {
+  return text.find("pdate") != std::string_view::npos ||
+         text.find("it:") != std::string_view::npos ||
+         text.find("it =") != std::string_view::npos || text.find("it=") != std::string_view::npos;
+}
 // "batch" may also be a size, so it needs an epoch or a total beside it.
 const Expression& Batch() {
   static const Expression expression = Counted("(?:mini-?)?batch(?:es)?");
   return expression;
+}
+// Returns false for most lines with "batch", faster than the expression.
+bool MayCountBatches(std::string_view text) {
+  static const Expression total(R"(\d\s*(?:/|of)\s*\d)", false, kCountedMemory);
+  Expression::Match match;
+  return FindEpoch(text) || total.Find(text, match);
 }
 
 // Matches a count without a name, at the beginning or after the epoch: "[100/1000] loss 2.3",
@@ -131,9 +143,10 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
   Expression::Match match;
   const bool named = (text.find("lobal") != std::string_view::npos && Global().Find(text, match)) ||
                      Any().Find(text, match);
-  const bool loose = !named && Loose().Find(text, match) && ReportsTraining(text);
+  const bool loose =
+      !named && HasLooseWord(text) && Loose().Find(text, match) && ReportsTraining(text);
   std::optional<double> loss;
-  if (!named && !loose && !Batch().Find(text, match)) {
+  if (!named && !loose && !(MayCountBatches(text) && Batch().Find(text, match))) {
     loss = FindLoss(text);
     if (!(loss || (FindEpoch(text) && ReportsTraining(text))) || !Unnamed().Find(text, match)) {
       return std::nullopt;

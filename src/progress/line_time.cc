@@ -22,7 +22,7 @@ constexpr int kMostPrefixes = 6;
 constexpr Duration kDay = std::chrono::hours(24);
 
 // A time as written; 0: the year, or the month and the day, are left out.
-struct Written {
+struct TimeFields {
   int year = 0;
   int month = 0;
   int day = 0;
@@ -57,7 +57,7 @@ bool Take(std::string_view& text, char expected) {
 }
 
 // "2026-11-21" and "2026/11/21".
-bool TakeLongDate(std::string_view& text, Written& written) {
+bool TakeLongDate(std::string_view& text, TimeFields& written) {
   if (!Take(text, 4, written.year) || !IsOneOf(text, "-/.")) return false;
   const char mark = text.front();
   return Take(text, mark) && Take(text, 2, written.month) && Take(text, mark) &&
@@ -65,7 +65,7 @@ bool TakeLongDate(std::string_view& text, Written& written) {
 }
 
 // "11/21/2026", "21.11.2026", "26-11-21", and "11-21" without a year.
-bool TakeShortDate(std::string_view& text, Written& written) {
+bool TakeShortDate(std::string_view& text, TimeFields& written) {
   if (!Take(text, 2, written.month) || !IsOneOf(text, "-/.")) return false;
   const char mark = text.front();
   if (!Take(text, mark) || !Take(text, 2, written.day)) return false;
@@ -80,15 +80,15 @@ bool TakeShortDate(std::string_view& text, Written& written) {
 }
 
 // "I1121" as glog writes it, and "1121".
-bool TakeDigits(std::string_view& text, Written& written) {
+bool TakeDigits(std::string_view& text, TimeFields& written) {
   if (IsOneOf(text, "IWEF")) text.remove_prefix(1);
   return CountDigits(text) == 4 && Take(text, 2, written.month) && Take(text, 2, written.day);
 }
 
-bool TakeDate(std::string_view& text, Written& written) {
+bool TakeDate(std::string_view& text, TimeFields& written) {
   for (const auto form : {TakeLongDate, TakeShortDate, TakeDigits}) {
     std::string_view rest = text;
-    Written date;
+    TimeFields date;
     if (!form(rest, date) || !IsOneOf(rest, " T,_")) continue;
     rest.remove_prefix(std::min(rest.find_first_not_of(" T,_"), rest.size()));
     written = date;
@@ -98,7 +98,7 @@ bool TakeDate(std::string_view& text, Written& written) {
   return false;
 }
 
-bool TakeTime(std::string_view& text, Written& written) {
+bool TakeTime(std::string_view& text, TimeFields& written) {
   if (!Take(text, 2, written.hour) || !Take(text, ':') || !Take(text, 2, written.minute) ||
       !Take(text, ':') || !Take(text, 2, written.second)) {
     return false;
@@ -113,20 +113,20 @@ bool TakeTime(std::string_view& text, Written& written) {
   return true;
 }
 
-std::optional<Written> ReadDated(std::string_view text) {
-  Written written;
+std::optional<TimeFields> ReadDated(std::string_view text) {
+  TimeFields written;
   if (!TakeDate(text, written) || !TakeTime(text, written)) return std::nullopt;
   return written;
 }
 
 // "07:05:03 ", "[07:05:03]"; what a bar shows is followed by other marks.
-std::optional<Written> ReadUndated(std::string_view text) {
-  Written written;
+std::optional<TimeFields> ReadUndated(std::string_view text) {
+  TimeFields written;
   if (!TakeTime(text, written) || !IsOneOf(text, " ]\t")) return std::nullopt;
   return written;
 }
 
-std::optional<Written> ReadAny(std::string_view text) {
+std::optional<TimeFields> ReadAny(std::string_view text) {
   if (auto written = ReadDated(text)) return written;
   return ReadUndated(text);
 }
@@ -145,7 +145,7 @@ bool TakeOrigin(std::string_view& text) {
 
 // Returns the time behind names of the line's origin: "[pod/train-0/main] " from kubectl,
 // "[rank0]: ", "main-1 | ", "(Worker pid=1) ".
-std::optional<Written> ReadFront(std::string_view text) {
+std::optional<TimeFields> ReadFront(std::string_view text) {
   for (int prefixes = 0; prefixes < kMostPrefixes; ++prefixes) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t:>-"), text.size()));
     if (text.empty()) return std::nullopt;
@@ -188,7 +188,7 @@ std::optional<WallTime> FromSeconds(std::string_view text) {
          std::chrono::duration_cast<Duration>(Seconds(*seconds - whole));
 }
 
-std::optional<WallTime> Resolve(const Written& written, std::optional<WallTime> last) {
+std::optional<WallTime> Resolve(const TimeFields& written, std::optional<WallTime> last) {
   const auto with_date = [&](int year, int month, int day) {
     return ParseTime(fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{}Z", year, month, day,
                                  written.hour, written.minute, written.second, written.fraction));
@@ -197,7 +197,7 @@ std::optional<WallTime> Resolve(const Written& written, std::optional<WallTime> 
   // A leap year, so that every day exists.
   const std::string known = last ? ToTimeText(*last) : "2000-01-02";
   std::string_view rest = known;
-  Written before;
+  TimeFields before;
   if (!TakeLongDate(rest, before)) return std::nullopt;
   const bool dated = written.month > 0;
   const auto at = dated ? with_date(before.year, written.month, written.day)
@@ -218,7 +218,7 @@ std::optional<WallTime> Resolve(const Written& written, std::optional<WallTime> 
 std::optional<WallTime> LineTime::Read(std::string_view text) {
   std::optional<WallTime> time;
   std::optional<WallTime> seconds;  // used if no name has a date
-  if (const std::optional<Written> written = ReadFront(text)) time = Resolve(*written, last_);
+  if (const std::optional<TimeFields> written = ReadFront(text)) time = Resolve(*written, last_);
   constexpr std::string_view kName = "time";
   for (size_t at = HasNames(text) && !time ? text.find(kName) : std::string_view::npos;
        at != std::string_view::npos && !time; at = text.find(kName, at + kName.size())) {
@@ -226,7 +226,7 @@ std::optional<WallTime> LineTime::Read(std::string_view text) {
     rest.remove_prefix(
         static_cast<size_t>(std::find_if_not(rest.begin(), rest.end(), IsLetter) - rest.begin()));
     rest.remove_prefix(std::min(rest.find_first_not_of("\"' :="), rest.size()));
-    if (const std::optional<Written> written = ReadDated(rest)) time = Resolve(*written, last_);
+    if (const std::optional<TimeFields> written = ReadDated(rest)) time = Resolve(*written, last_);
     if (!seconds) seconds = FromSeconds(rest);
   }
   if (!time) time = seconds;

@@ -55,7 +55,7 @@ constexpr std::array kPatterns = {
             R"(\{'loss': .*'epoch': '?(?P<epoch>[\d.]+).*)"
             R"('global_step/max_steps': '(?P<iteration>\d+)/(?P<total>\d+)')"
             R"((?:.*'train_speed\(iter/s\)': '?(?P<rate>[\d.]+))?)"},
-    Pattern{"huggingface", kTraining, " it/s, Epoch ",
+    Pattern{"huggingface", kTraining, "it/s, Epoch ",
             R"(\[ *(?P<iteration>\d+)/(?P<total>\d+) [\d:]+ < [\d:]+, (?P<rate>[\d.]+) it/s, )"
             R"(Epoch (?P<epoch>[\d.]+)/)"},
     // Hugging Face's Trainer prints dicts of numbers, and since version 5 of texts.
@@ -133,12 +133,12 @@ constexpr std::array kPatterns = {
         "pytorch", kTraining, "Epoch",
         R"(\bEpoch:? \[?(?P<epoch>\d+)(?:/\d+)?\]?[,:;]? *(?:[|-] *)?(?:Step|Batch|Iter|Iteration):? )"
         R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
-    Pattern{"pytorch", kTraining, " of epoch ",
+    Pattern{"pytorch", kTraining, "of epoch ",
             R"(^(?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+)/\d+ )"},
-    Pattern{"dlrm", kTraining, "training it ",
-            R"(\btraining it (?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+))"
+    Pattern{"dlrm", kTraining, "raining it ",
+            R"(\b[Tt]raining it (?P<iteration>\d+)/(?P<total>\d+) of epoch (?P<epoch>\d+))"
             R"((?:, (?P<milliseconds>[\d.]+) ms/it)?)"},
-    Pattern{"chainer", kTraining, " iter, ",
+    Pattern{"chainer", kTraining, "iter, ",
             R"(^ *(?P<iteration>\d+) iter, (?P<epoch>\d+) epoch / \d+ epochs)"},
     // DLLogger's JSON has the epoch, too.
     Pattern{"json", kTraining, "\"step\": [",
@@ -149,11 +149,11 @@ constexpr std::array kPatterns = {
     Pattern{"steps", kTraining, "[batch_index:",
             R"(epoch_index: *(?P<epoch>\d+)/\d+\]\[batch_index: *(?P<iteration>\d+)/)"
             R"((?P<total>\d+)\])"},
-    Pattern{"llama2.c", kTraining, " | loss ",
+    Pattern{"llama2.c", kTraining, "| loss ",
             R"((?:^|[>\]:] )(?P<iteration>\d+) \| loss (?P<loss>[\d.]+) \| lr )"},
     Pattern{"gpt-2-simple", kTraining,
             "] loss=", R"(^\[(?P<iteration>\d+) \| [\d.]+\] loss=(?P<loss>[\d.]+) avg=)"},
-    Pattern{"tacotron", kTraining, " Grad Norm ",
+    Pattern{"tacotron", kTraining, "Grad Norm ",
             R"(^Train loss (?P<iteration>\d+) (?P<loss>[\d.]+) Grad Norm \S+ )"
             R"((?P<seconds>[\d.]+)s/it)"},
     Pattern{"tesseract", kTraining, "At iteration ",
