@@ -1,5 +1,6 @@
 #include "cli/simulate/philly_trace.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,13 +13,6 @@
 
 namespace synergy::cli {
 namespace {
-
-double CountGpus(json::Value attempt) {
-  double gpus = 0;
-  attempt["detail"].ForEachElement(
-      [&](json::Value machine) { machine["gpus"].ForEachElement([&](json::Value) { ++gpus; }); });
-  return gpus;
-}
 
 class PhillyReader {
  public:
@@ -38,6 +32,7 @@ class PhillyReader {
     RecordedRow row{.id = std::string(job["jobid"].text()),
                     .submitted = TimeOf(job["submitted_time"])};
     bool began = false;
+    Seconds gpu_time{};
     job["attempts"].ForEachElement([&](json::Value attempt) {
       const std::optional<Seconds> start = TimeOf(attempt["start_time"]);
       const std::optional<Seconds> end = TimeOf(attempt["end_time"]);
@@ -45,12 +40,24 @@ class PhillyReader {
       began |= start && gpus > 0;
       if (!start || !end || *end <= *start || gpus == 0) return;
       if (!row.started) row.started = start;
-      row.duration = row.duration.value_or(Seconds(0)) + (*end - *start);
-      row.gpus = gpus;
+      gpu_time += (*end - *start) * gpus;
+      row.gpus = std::max(row.gpus, gpus);
     });
     if (error_) return;
+    // Attempts may differ in GPUs; GPU time is the same for all.
+    if (row.gpus > 0) row.duration = gpu_time / row.gpus;
     if (!row.duration) return builder_.LeaveOut(began ? "without an end" : "never ran");
     builder_.Add(std::move(row), true);
+  }
+
+  double CountGpus(json::Value attempt) {
+    double gpus = 0;
+    attempt["detail"].ForEachElement([&](json::Value machine) {
+      const json::Value list = machine["gpus"];
+      if (!list.absent() && !list.IsArray()) Reject(list, "write a list of GPUs");
+      list.ForEachElement([&](json::Value) { ++gpus; });
+    });
+    return gpus;
   }
 
   // Returns nullopt if the time is missing, or is rejected.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "core/exact_quantity.h"
 #include "sim/traces/time_text.h"
@@ -41,12 +44,6 @@ json::Value SinceWhen(json::Value item, std::string_view type) {
   return found;
 }
 
-int64_t CountOf(json::Value number, int64_t otherwise) {
-  constexpr int64_t kMost = 1'000'000;
-  const auto count = ParseExactQuantity(number.text());
-  return count ? std::clamp(count->exact.ToUnits(), int64_t{0}, kMost) : otherwise;
-}
-
 // Returns the most GPUs in use at any moment. A part that starts when another ends does not overlap
 // with it.
 template <class Parts>
@@ -70,21 +67,44 @@ Result<std::string> KubernetesTrace::Add(std::string_view text) {
   const Result<json::Document> document = json::Document::Parse(text);
   if (!document) return Fail(document.error());
   const json::Value list = document->root();
-  if (!list["items"].IsArray()) {
+  root_ = list;
+  const std::string_view kind = list["kind"].text();
+  if (list.IsArray()) {
+    list.ForEachElement([&](json::Value item) { AddObject(item["kind"].text(), item); });
+  } else if (list["items"].IsArray()) {
+    // The objects in a "JobList" have no kind.
+    const std::string_view of_items =
+        kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
+    list["items"].ForEachElement([&](json::Value item) {
+      const std::string_view own = item["kind"].text();
+      AddObject(own.empty() ? of_items : own, item);
+    });
+  } else if (list["metadata"].IsObject() && !kind.empty()) {
+    AddObject(kind, list);
+  } else {
     return Fail(ErrorCode::kInvalid,
                 list["jobs"].IsArray()
                     ? "looks like sacct --json: save sacct -P -o "
                       "JobID,Submit,Start,End,ElapsedRaw,State,AllocTRES"
                     : "not a list of Kubernetes: save kubectl get jobs,workloads,pods -A -o json");
   }
-  // The objects in a "JobList" have no kind.
-  std::string_view kind = list["kind"].text();
-  if (kind.ends_with("List")) kind.remove_suffix(4);
-  list["items"].ForEachElement([&](json::Value item) {
-    const std::string_view own = item["kind"].text();
-    AddObject(own.empty() ? kind : own, item);
-  });
+  if (error_) return Fail(*std::exchange(error_, std::nullopt));
   return std::string(list["metadata"]["continue"].text());
+}
+
+void KubernetesTrace::Reject(json::Value value, std::string_view cure) {
+  if (error_) return;
+  error_ = Error{ErrorCode::kInvalid,
+                 fmt::format("{} is \"{}\": {}", root_.PathTo(value), value.text(), cure)};
+}
+
+int64_t KubernetesTrace::CountOf(json::Value number, int64_t otherwise) {
+  constexpr int64_t kMost = 1'000'000;
+  if (number.absent()) return otherwise;
+  const auto count = ParseExactQuantity(number.text());
+  if (count) return std::clamp(count->exact.ToUnits(), int64_t{0}, kMost);
+  Reject(number, "write a number");
+  return otherwise;
 }
 
 void KubernetesTrace::AddObject(std::string_view kind, json::Value item) {
@@ -165,19 +185,32 @@ KubernetesTrace::Object KubernetesTrace::ReadPod(json::Value item) {
   return object;
 }
 
-int64_t KubernetesTrace::GpusOf(json::Value pod_spec) const {
-  int64_t gpus = 0;
-  pod_spec["containers"].ForEachElement([&](json::Value container) {
+// As kube-scheduler counts: an init container runs before the others, and beside the sidecars that
+// precede it.
+int64_t KubernetesTrace::GpusOf(json::Value pod_spec) {
+  const auto of_container = [this](json::Value container) {
     const json::Value resources = container["resources"];
-    gpus += CountOf(resources["limits"][gpu_resource_],
-                    CountOf(resources["requests"][gpu_resource_], 0));
+    return CountOf(resources["limits"][gpu_resource_],
+                   CountOf(resources["requests"][gpu_resource_], 0));
+  };
+  int64_t sidecars = 0;
+  int64_t most_before = 0;
+  pod_spec["initContainers"].ForEachElement([&](json::Value container) {
+    const int64_t gpus = of_container(container);
+    const bool stays = container["restartPolicy"].text() == "Always";
+    most_before = std::max(most_before, sidecars + gpus);
+    if (stays) sidecars += gpus;
   });
-  return gpus;
+  int64_t gpus = sidecars;
+  pod_spec["containers"].ForEachElement(
+      [&](json::Value container) { gpus += of_container(container); });
+  return std::max(gpus, most_before);
 }
 
 std::optional<Seconds> KubernetesTrace::TimeOf(json::Value text) {
-  if (!text.IsString()) return std::nullopt;
+  if (text.absent()) return std::nullopt;
   const auto time = ReadTimeText(text.text());
+  if (!time) Reject(text, "write a time as 2024-05-01T10:00:00Z");
   if (time) latest_ = std::max(latest_, *time);
   return time;
 }

@@ -38,8 +38,9 @@ class KubernetesTrace {
 
   explicit KubernetesTrace(std::string gpu_resource) : gpu_resource_(std::move(gpu_resource)) {}
 
-  // Adds the objects of a list, or of one page of it. Returns the token of the next page, which is
-  // empty after the last; kInvalid if `text` is not a Kubernetes list.
+  // Adds the objects of a list, of one page of it, or of an array, or a single object. Returns the
+  // token of the next page, which is empty after the last; kInvalid if `text` has none of these
+  // forms, or for a time or number that cannot be read.
   Result<std::string> Add(std::string_view text);
 
   // Returns the trace. Without a period all jobs count, and running jobs end at the latest time in
@@ -63,7 +64,11 @@ class KubernetesTrace {
   Object ReadWorkload(json::Value item);
   Object ReadJob(json::Value item);
   Object ReadPod(json::Value item);
-  int64_t GpusOf(json::Value pod_spec) const;
+  int64_t GpusOf(json::Value pod_spec);
+  // Returns `otherwise` if the number is missing, or is rejected.
+  int64_t CountOf(json::Value number, int64_t otherwise);
+  // Keeps the first value that cannot be read.
+  void Reject(json::Value value, std::string_view cure);
   std::optional<Seconds> TimeOf(json::Value text);
   // Returns the UID of the outermost object to which this one belongs.
   std::string WholeOf(const std::string& uid) const;
@@ -74,6 +79,8 @@ class KubernetesTrace {
   std::map<std::string, Object> objects_;      // by UID
   std::map<std::string, std::string> owners_;  // UID of a part to UID of its whole
   size_t services_ = 0;
+  json::Value root_;  // of the present page
+  std::optional<Error> error_;
   Seconds latest_{};
 };
 

@@ -13,6 +13,7 @@ constexpr std::string_view kWholeRows = "write a field for each column, and quot
 
 struct JobColumns {
   std::optional<size_t> id, model, state, submitted, started, ended, duration;
+  std::optional<size_t> queued;  // time in the queue; only if times of submission are missing
   size_t gpus = 0;
 };
 
@@ -50,6 +51,7 @@ Result<JobColumns> HeliosColumns(const TraceTable& table) {
   columns.started = table.Find({"start_time"});
   columns.ended = table.Find({"end_time"});
   columns.duration = table.Find({"duration"});
+  if (!columns.submitted && columns.started) columns.queued = table.Find({"queue"});
   if (!columns.duration && (!columns.started || !columns.ended))
     return Fail(table.Need({"duration"}, "it, or start_time and end_time").error());
   if (!columns.submitted && !columns.started && !columns.ended)
@@ -75,9 +77,13 @@ Result<RecordedRow> ReadJobRow(const TraceTable& table, const JobColumns& column
   if (!duration) return Fail(duration.error());
   // Some of Acme's durations include the time in the queue.
   if (!row.started || !row.ended) row.duration = *duration;
+  const auto queued = table.Length(columns.queued);
+  if (!queued) return Fail(queued.error());
+  if (row.started && *queued) row.submitted = *row.started - **queued;
   const auto gpus = table.Number(columns.gpus, kMostGpus);
   if (!gpus) return Fail(gpus.error());
   row.gpus = gpus->value_or(0);
+  row.line = table.line();
   return row;
 }
 

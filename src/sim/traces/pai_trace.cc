@@ -155,6 +155,12 @@ Result<RecordedTrace> ReadPaiTrace(const PaiTable& tasks, const std::optional<Pa
     const auto to = table->Time(ended);
     if (!to) return Fail(to.error());
     if (!row.ended) row.ended = *to;
+    if (!row.started && row.gpus > 0 && *from && *to && *to > *from &&
+        row.state == RecordedRow::State::kOther) {
+      builder.Note("whose tasks have no times, from submission to end");
+      row.started = *from;
+    }
+    row.line = table->line();
     builder.Add(std::move(row), true);
   }
   return builder.Finish("jobs and tasks of Alibaba PAI 2020", jobs->file);

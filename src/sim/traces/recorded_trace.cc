@@ -64,17 +64,19 @@ std::optional<TraceForm> FormOfHeader(Names names) {
   for (std::string& name : names) name = InLowerCase(name);
   if (HasAny(names, {"plan_gpu"}) && HasAny(names, {"job_name"})) return TraceForm::kPaiTasks;
   if (HasAny(names, {"inst_id"}) && HasAny(names, {"job_name"})) return TraceForm::kPaiJobs;
-  if (HasAny(names, {"total_iterations"})) return TraceForm::kIterations;
+  const bool has_gpus = HasAny(names, {"gpus", "num_gpus", "num_gpu", "gpu_count"});
+  const bool has_duration = HasAny(names, {"duration_s", "duration"});
+  const bool has_arrival = HasAny(names, {"arrival_s"});
+  if (HasAny(names, {"total_iterations"}) && !(has_gpus && has_duration && !has_arrival))
+    return TraceForm::kIterations;
   if (HasAny(names, {"reqtres", "alloctres", "reqgres", "allocgres", "elapsedraw", "jobidraw"}))
     return TraceForm::kSlurm;
   if (HasAny(names, {"gpu_num"})) return TraceForm::kHelios;
-  if (HasAny(names, {"duration_s", "duration"}) || HasAny(names, {"submit_time", "submit_s"}))
-    return TraceForm::kPlain;
-  const bool has_gpus = HasAny(names, {"gpus", "num_gpus", "num_gpu", "gpu_count"});
+  if (has_duration || HasAny(names, {"submit_time", "submit_s"})) return TraceForm::kPlain;
   if (!has_gpus && HasAny(names, {"jobid"}) &&
       HasAny(names, {"state", "submit", "start", "elapsed"}))
     return TraceForm::kSlurm;
-  if (HasAny(names, {"arrival_s"})) return TraceForm::kIterations;
+  if (has_arrival) return TraceForm::kIterations;
   if (has_gpus) return TraceForm::kPlain;
   return std::nullopt;
 }

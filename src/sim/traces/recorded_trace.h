@@ -11,7 +11,8 @@
 //              both are recorded, because some of Acme's durations include the time in the queue. A
 //              job that still runs counts with the time so far.
 //   GPUs       of the whole job; a fraction is rounded up.
-//   rows       in any order; of the jobs with the same id the last one counts.
+//   rows       in any order; of the jobs with the same id the last one counts (of Slurm's, the one
+//              that was submitted or started last).
 //   left out   steps, pending jobs, and jobs that never ran, have no GPUs, or have a duration of 0
 //              or less. All are counted.
 // A field whose content does not match its column is an error.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -147,6 +148,7 @@ bool IsStep(const TraceTable& table, const SlurmColumns& columns, bool billed) {
 
 Result<RecordedRow> ReadSlurmRow(const TraceTable& table, const SlurmColumns& columns) {
   RecordedRow row;
+  row.line = table.line();
   row.id = std::string(table.Text(columns.id));
   // Clusters number their jobs independently.
   if (columns.cluster && !row.id.empty())
@@ -198,6 +200,7 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
   const auto columns = FindSlurmColumns(*table, file);
   if (!columns) return Fail(columns.error());
   TraceBuilder builder;
+  builder.KeepLatest();
   bool billed = false;
   // Indexed by job, then by component.
   std::map<std::string, std::map<std::string, RecordedRow>> heterogeneous;
@@ -216,7 +219,9 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
       const std::string component = row->id.substr(plus + 1);
       row->id.resize(plus);
       auto& components = heterogeneous[row->id];
-      components.insert_or_assign(component, *std::move(row));
+      const auto time = [](const RecordedRow& of) { return std::pair(of.submitted, of.started); };
+      const auto [found, is_new] = components.try_emplace(component, *row);
+      if (!is_new && time(*row) >= time(found->second)) found->second = *std::move(row);
       continue;
     }
     builder.Add(*std::move(row), columns->start.has_value());

@@ -53,19 +53,23 @@ void TraceBuilder::Add(RecordedRow row, bool names_starts) {
   if (!row.submitted) return LeaveOut("without a time of submission");
   if (running) Note("still running, counted with the time so far");
   if (row.gpus != std::floor(row.gpus)) Note("with a fraction of a GPU, rounded up");
+  origins_.push_back({row.started, row.line});
   trace_.jobs.push_back({std::move(row.id), std::move(row.model), *row.submitted, *row.duration,
                          Gpus(static_cast<int64_t>(std::ceil(row.gpus)))});
 }
 
-Result<RecordedTrace> TraceBuilder::Finish(std::string form, std::string_view file) {
-  trace_.form = std::move(form);
+void TraceBuilder::KeepLastOfEachId() {
   std::vector<RecordedJob>& jobs = trace_.jobs;
   std::unordered_map<std::string_view, size_t> last;
   last.reserve(jobs.size());
+  const auto time = [&](size_t at) { return std::pair(jobs[at].submitted, origins_[at].started); };
   for (size_t at = 0; at < jobs.size(); ++at) {
-    if (!jobs[at].id.empty()) last[jobs[at].id] = at;
+    if (jobs[at].id.empty()) continue;
+    const auto [found, is_new] = last.try_emplace(jobs[at].id, at);
+    if (!is_new && (!keeps_latest_ || time(at) >= time(found->second))) found->second = at;
   }
   std::vector<RecordedJob> kept;
+  std::vector<Origin> origins;
   kept.reserve(jobs.size());
   for (size_t at = 0; at < jobs.size(); ++at) {
     const auto found = last.find(jobs[at].id);
@@ -73,14 +77,50 @@ Result<RecordedTrace> TraceBuilder::Finish(std::string form, std::string_view fi
       LeaveOut("repeated ids");
     } else {
       kept.push_back(jobs[at]);
+      origins.push_back(origins_[at]);
     }
   }
   jobs = std::move(kept);
+  origins_ = std::move(origins);
+}
+
+Result<> TraceBuilder::CheckTimes(std::string_view file) const {
+  constexpr Seconds kDay(86400);
+  constexpr Seconds kMost = 3650 * kDay;
+  const auto wrong = [&](size_t at, const std::string& what) {
+    const size_t line = origins_[at].line;
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}{}: job {} {}", file, line > 0 ? fmt::format(":{}", line) : "",
+                            trace_.jobs[at].id, what));
+  };
+  std::vector<Seconds> times;
+  for (const RecordedJob& job : trace_.jobs) times.push_back(job.submitted);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  for (size_t at = 0; at < trace_.jobs.size(); ++at) {
+    const RecordedJob& job = trace_.jobs[at];
+    if (job.duration > kMost)
+      return wrong(at, fmt::format("ran for {:.0f} days: correct that", job.duration / kDay));
+    const double days = (job.submitted - *middle) / kDay;
+    if (std::abs(days) * kDay > kMost) {
+      return wrong(at, fmt::format("was submitted {:.0f} days {} the job in the middle: write all "
+                                   "times in one form, and correct wrong ones",
+                                   std::abs(days), days < 0 ? "before" : "after"));
+    }
+  }
+  return {};
+}
+
+Result<RecordedTrace> TraceBuilder::Finish(std::string form, std::string_view file) {
+  trace_.form = std::move(form);
+  std::vector<RecordedJob>& jobs = trace_.jobs;
+  KeepLastOfEachId();
   if (jobs.empty()) {
     const std::string none = trace_.left_out.empty() ? ": there are no rows" : "";
     return Fail(ErrorCode::kNotFound,
                 fmt::format("{}: no job to simulate: {}{}", file, trace_.Describe(), none));
   }
+  if (auto checked = CheckTimes(file); !checked) return Fail(checked.error());
   std::stable_sort(jobs.begin(), jobs.end(), [](const RecordedJob& a, const RecordedJob& b) {
     return a.submitted < b.submitted;
   });

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/result.h"
@@ -25,6 +26,7 @@ struct RecordedRow {
   std::optional<Seconds> ended;
   std::optional<Seconds> duration;
   double gpus = 0;
+  size_t line = 0;  // in the file; 0: unknown
 };
 
 // Reads a state as Slurm and others write it: "RUNNING", "R", "CANCELLED by 1000".
@@ -38,14 +40,29 @@ class TraceBuilder {
   void LeaveOut(std::string_view reason) { Count(trace_.left_out, reason); }
   void Note(std::string_view what) { Count(trace_.notes, what); }
 
-  // Returns the trace; kNotFound if no job is left.
+  // Makes the row count that was submitted, or else started, last among those with the same id.
+  // Without this call, the last row of the file counts.
+  void KeepLatest() { keeps_latest_ = true; }
+
+  // Returns the trace; kNotFound if no job is left; kInvalid, which names the job, if its time or
+  // duration cannot be right beside the others.
   Result<RecordedTrace> Finish(std::string form, std::string_view file);
 
  private:
+  // Describes the row of a job, in the order of the trace's jobs.
+  struct Origin {
+    std::optional<Seconds> started;
+    size_t line = 0;
+  };
+
+  void KeepLastOfEachId();
+  Result<> CheckTimes(std::string_view file) const;
   static void Count(std::vector<RecordedTrace::Count>& counts, std::string_view what,
                     size_t number = 1);
 
   RecordedTrace trace_;
+  std::vector<Origin> origins_;
+  bool keeps_latest_ = false;
 };
 
 }  // namespace synergy

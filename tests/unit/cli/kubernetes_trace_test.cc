@@ -116,6 +116,45 @@ std::vector<std::string> ReadTrace(const std::vector<ListItem>& objects,
 
 using TraceLines = std::vector<std::string>;
 
+TEST(KubernetesTraceTest, InitContainersCountAsForKubeScheduler) {
+  const auto pod_with = [](const std::string& init) {
+    ListItem pod = PodItem("p", 3, 0, 60);
+    pod.spec.pop_back();
+    pod.spec += R"(,"initContainers":[)" + init + "]}";
+    return ReadTrace({pod});
+  };
+  const std::string four = R"({"resources":{"limits":{"nvidia.com/gpu":4}}})";
+  const std::string sidecar =
+      R"({"restartPolicy":"Always","resources":{"limits":{"nvidia.com/gpu":1}}})";
+  EXPECT_EQ(pod_with(four), TraceLines{"0+60 x 4"});
+  EXPECT_EQ(pod_with(sidecar), TraceLines{"0+60 x 4"});
+  EXPECT_EQ(pod_with(sidecar + "," + four), TraceLines{"0+60 x 5"});
+  EXPECT_EQ(pod_with(four + "," + sidecar), TraceLines{"0+60 x 4"});
+}
+
+TEST(KubernetesTraceTest, AnArrayAndASingleObjectAreRead) {
+  const std::string job = ItemJson(JobItem("a", 4, 2, 5, 65));
+  for (const std::string& text : {job, "[" + job + "]"}) {
+    KubernetesTrace trace("nvidia.com/gpu");
+    const auto added = trace.Add(text);
+    ASSERT_TRUE(added) << added.error().message;
+    EXPECT_EQ(trace.Finish("file", {})->jobs.front().gpus, Gpus(8));
+  }
+}
+
+TEST(KubernetesTraceTest, ValuesThatCannotBeReadAreNamed) {
+  std::string text = ListOf({PodItem("p", 2, 0, 60)});
+  text.replace(text.find(R"("nvidia.com/gpu":"2")"), 20, R"("nvidia.com/gpu":"two")");
+  EXPECT_EQ(KubernetesTrace("nvidia.com/gpu").Add(text).error().message,
+            "items[0].spec.containers[0].resources.limits.nvidia.com/gpu is \"two\": write a "
+            "number");
+  text = ListOf({PodItem("p", 2, 0, 60)});
+  const std::string time = MinutesAfterTen(0);
+  text.replace(text.find(time), time.size(), "yesterday");
+  EXPECT_THAT(KubernetesTrace("nvidia.com/gpu").Add(text).error().message,
+              HasSubstr("is \"yesterday\": write a time as 2024-05-01T10:00:00Z"));
+}
+
 TEST(KubernetesTraceTest, AJobHasTheGpusOfThePodsThatRunAtOnce) {
   EXPECT_EQ(ReadTrace({JobItem("a", 4, 2, 5, 65)}), TraceLines{"0+60 x 8"});
   ListItem sweep = JobItem("sweep", 2, 1, 0, 30);

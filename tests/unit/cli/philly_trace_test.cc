@@ -43,6 +43,25 @@ TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
   EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // GPUs on two machines
 }
 
+TEST(PhillyTraceTest, GpuTimeIsThatOfAllAttempts) {
+  const auto attempt = [](const char* start, const char* end, const char* gpus) {
+    return std::string(R"({"start_time": "2017-10-09 )") + start +
+           R"(", "end_time": "2017-10-09 )" + end + R"(", "detail": [{"ip": "m", "gpus": )" + gpus +
+           "}]}";
+  };
+  const std::string four = R"(["gpu0", "gpu1", "gpu2", "gpu3"])";
+  const std::string job =
+      R"({"jobid": "a", "submitted_time": "2017-10-09 01:00:00", "attempts": [)" +
+      attempt("02:00:00", "03:00:00", four.c_str()) + "," +
+      attempt("04:00:00", "06:00:00", R"(["gpu0"])") + "]}";
+  const auto trace = ReadPhillyTrace("[" + job + "]", "log.json");
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->jobs[0].gpus, Gpus(4));
+  EXPECT_EQ(trace->jobs[0].duration, Seconds((4 * 1 + 1 * 2) * 3600 / 4));
+  EXPECT_EQ(ErrorOf(R"([{"attempts": [{"detail": [{"gpus": "gpu1"}]}]}])"),
+            "log.json: [0].attempts[0].detail[0].gpus is \"gpu1\": write a list of GPUs");
+}
+
 TEST(PhillyTraceTest, AnAttemptMayCrossMidnight) {
   const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;

@@ -59,6 +59,20 @@ TEST(PlainTraceTest, RowsComeInAnyOrderAndTheLastOfAnIdCounts) {
             "read as jobs with durations: 2 jobs, left out: 1 repeated ids");
 }
 
+TEST(PlainTraceTest, IterationsBesideDurationsAreIgnored) {
+  EXPECT_THAT(JobsOf("job_id,submit_time,duration_s,gpus,total_iterations\n1,0,60,2,9\n"),
+              ElementsAre("1@0:60x2"));
+}
+
+TEST(PlainTraceTest, TimesAndDurationsThatCannotBeRightAreNamedWithTheirLine) {
+  EXPECT_EQ(ReadingOf("job_id,submit_time,duration_s,gpus\n1,0,10,1\n2,100,10,1\n"
+                      "3,2024-05-01T10:00:00Z,10,2\n"),
+            "some.csv:4: job 3 was submitted 19844 days after the job in the middle: write all "
+            "times in one form, and correct wrong ones");
+  EXPECT_EQ(ReadingOf("job_id,submit_time,duration_s,gpus\n1,0,10,1\n2,0,400000000,1\n"),
+            "some.csv:3: job 2 ran for 4630 days: correct that");
+}
+
 TEST(PlainTraceTest, SpreadsheetsAreRead) {
   EXPECT_THAT(JobsOf("\xEF\xBB\xBFjob_id;submit_time;duration_s;gpus\r\n\r\n1;0;60;2\r\n  \r\n"
                      "\"2\";\"10\";\"60\";\"2.0\""),
@@ -223,6 +237,25 @@ TEST(HeliosTraceTest, AcmesTimeInTheQueueIsNotWork) {
               ElementsAre("d@0:8x64"));
 }
 
+TEST(SlurmTraceTest, TheRowOfAJobThatWasSubmittedLastCounts) {
+  const std::string head = "JobID|Submit|Start|End|ElapsedRaw|AllocTRES\n";
+  const std::string first =
+      "1|2024-05-01T10:00:00|2024-05-01T10:00:00|2024-05-01T10:10:00|600|"
+      "gres/gpu=2\n";
+  const std::string again =
+      "1|2024-05-01T10:12:00|2024-05-01T10:15:00|2024-05-01T10:20:00|300|"
+      "gres/gpu=4\n";
+  for (const std::string& rows : {first + again, again + first})
+    EXPECT_THAT(JobsOf(head + rows), ElementsAre("1@0:300x4")) << rows;
+}
+
+TEST(HeliosTraceTest, WithoutSubmissionsJobsArriveBeforeTheirTimeInTheQueue) {
+  EXPECT_THAT(JobsOf("job_id,gpu_num,state,start_time,end_time,duration,queue\n"
+                     "1,2,COMPLETED,2020-04-01 00:01:00,2020-04-01 01:01:00,3600,60\n"
+                     "2,1,COMPLETED,2020-04-01 00:01:00,2020-04-01 01:01:00,3600,10\n"),
+              ElementsAre("1@0:3600x2", "2@50:3600x1"));
+}
+
 TEST(SlurmTraceTest, StepsAreFoundWithoutAnId) {
   EXPECT_EQ(ReadingOf("Submit|Start|End|ElapsedRaw|AllocTRES\n"
                       "10|10|70|60|billing=8,cpu=8,gres/gpu=2,node=1\n"
@@ -303,6 +336,20 @@ TEST(PaiTraceTest, JobsAndTasksAreJoined) {
                   "read as jobs and tasks of Alibaba PAI 2020: 2 jobs, left out: 1 running, "
                   "without the time so far, 1 without tasks, 1 pending; 2 with a fraction of a "
                   "GPU, rounded up"));
+}
+
+TEST(PaiTraceTest, AJobWhoseTasksHaveNoTimesRanFromSubmissionToEnd) {
+  const std::string_view tasks = "aa,worker,2.0,Terminated,,,600.0,29.3,100.0,V100\n";
+  const std::string_view jobs = "aa,i1,u1,Terminated,100.0,400.0\n";
+  const RecognizedTrace without_header{TraceForm::kPaiTasks, ',', false};
+  RecognizedTrace of_jobs = without_header;
+  of_jobs.form = TraceForm::kPaiJobs;
+  const auto trace =
+      ReadPaiTrace({tasks, "tasks.csv", without_header}, PaiTable{jobs, "jobs.csv", of_jobs});
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->jobs.size(), 1U);
+  EXPECT_EQ(trace->jobs[0].duration, Seconds(300));
+  EXPECT_THAT(trace->Describe(), HasSubstr("1 whose tasks have no times, from submission to end"));
 }
 
 TEST(PaiTraceTest, TasksAreEnough) {

@@ -43,7 +43,8 @@ TEST(TimeTextTest, DurationsAreSecondsOrSlurms) {
     ASSERT_TRUE(duration) << text;
     EXPECT_DOUBLE_EQ(duration->count(), length) << text;
   }
-  for (const char* text : {"", "x", "1:", ":1", "1:2:3:4", "1-", "-", "1-2", "1d", "1e300", "--1"})
+  for (const char* text : {"", "x", "1:", ":1", "1:2:3:4", "1-", "-", "1-2", "1d", "1e300", "--1",
+                           "1-25:00:00", "1-23:61:00", "1:60:00", "00:99"})
     EXPECT_FALSE(ReadDurationText(text)) << text;
 }
 
