@@ -34,13 +34,16 @@ Result<const JobProfile*> JobProfiles::Find(const std::string& model, Gpus gpus)
 
 Result<JobProfile> JobProfiles::Measured(const std::string& model) const {
   const ProfileObject* object = cluster_ == nullptr ? nullptr : cluster_->FindProfile(model);
+  const JobProfile* before = before_facts_ && object == nullptr ? before_facts_(model) : nullptr;
+  if (before != nullptr) return *before;
+  if (object == nullptr) object = facts_.FindObject(model);
   if (object != nullptr && object->profile) return *object->profile;
   if (object != nullptr) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("TrainingProfile {}: {}", object->Key(), object->problems.front()));
+                fmt::format("TrainingProfile {}: {}", object->Key(),
+                            object->problems.empty() ? "nothing was measured yet"
+                                                     : object->problems.front()));
   }
-  const JobProfile* before = before_facts_ ? before_facts_(model) : nullptr;
-  if (before != nullptr) return *before;
   if (const ModelFact* fact = facts_.Find(model, Gpus(1))) return ProfileOf(*fact);
   return Fail(ErrorCode::kInvalid,
               cluster_ == nullptr

@@ -39,6 +39,11 @@ class JobProfiles {
   // Returns the profile as measured. The cluster's profiles take precedence, as in admission.
   Result<JobProfile> Measured(const std::string& model) const;
 
+  // Returns the TrainingProfile of this name among the facts; nullptr if there is none.
+  const ProfileObject* FindObject(const std::string& model) const {
+    return facts_.FindObject(model);
+  }
+
   // Returns the time at the fair share, from the trace or otherwise from the facts.
   Seconds IterationTime(const TraceJob& job) const;
 

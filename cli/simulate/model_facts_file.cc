@@ -5,12 +5,14 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "cli/simulate/paper_profiles.h"
+#include "cli/simulate/profiles/profile_manifests.h"
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "core/rounding.h"
@@ -226,23 +228,16 @@ Result<ModelFacts> PaperModelFacts(const ResourceVector& server) {
   return ParseModelFacts(std::string(kPaperProfiles), "the built-in profiles", server);
 }
 
-std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server) {
-  double most = 0;
-  for (const auto& [key, fact] : facts.all()) {
-    if (!fact.cpus.empty())
-      most = std::max(most, static_cast<double>(fact.cpus.back().count()) / 1e3);
-  }
-  if (facts.all().empty() || server.gpus <= Gpus(0) || CpusPerGpu(server) <= most) return {};
-  return fmt::format(
-      "no model was measured with more than {:g} CPUs per GPU: on servers with {:g} "
-      "each is as fast as with {:g}",
-      most, CpusPerGpu(server), most);
-}
-
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server) {
-  return config::ParseTextFile(file, [&](const std::string& text, const std::string& name) {
-    return ParseModelFacts(text, name, server);
-  });
+  return config::ParseTextFile(
+      file, [&](const std::string& text, const std::string& name) -> Result<ModelFacts> {
+        auto manifests = ParseProfileManifests(text, name);
+        if (!manifests) return Fail(manifests.error());
+        if (!*manifests) return ParseModelFacts(text, name, server);
+        ModelFacts facts;
+        for (ProfileObject& object : **manifests) facts.SetObject(std::move(object));
+        return facts;
+      });
 }
 
 }  // namespace synergy::cli

@@ -23,7 +23,8 @@
 
 namespace synergy::cli {
 
-// Returns the facts for servers of this shape: those for its CPUs per GPU, or else for the next
+// Returns the file's TrainingProfiles (profiles/profile_manifests.h); or, from a file in the form
+// above, the facts for servers of this shape: those for its CPUs per GPU, or else for the next
 // fewer (or the fewest) CPUs, with iteration time, demand and speed-up derived from the matrix.
 // Returns kInvalid if the server has fewer CPUs per GPU than the smallest measured amount.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
@@ -32,8 +33,5 @@ Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& n
                                    const ResourceVector& server);
 // Returns the facts of the Synergy paper's models (paper_profiles.h).
 Result<ModelFacts> PaperModelFacts(const ResourceVector& server);
-
-// Returns, as text, which models are extrapolated for this server; empty if none.
-std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server);
 
 }  // namespace synergy::cli

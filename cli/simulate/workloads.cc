@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/simulate/history/kubernetes_trace.h"
 #include "cli/simulate/philly_trace.h"
+#include "cli/simulate/profiles/profile_limits.h"
 #include "cli/text/amounts.h"
 #include "config/text_file.h"
 #include "core/random.h"
@@ -26,20 +31,76 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   return options->split;
 }
 
-// Returns a job with as much work as the recorded job did while it ran.
-Result<TraceJob> JobWithDuration(int64_t id, const RecordedJob& job, const std::string& model,
-                                 const ModelFacts& facts) {
+// Returns a job with as much work as the recorded job did while it ran. REQUIRES: the facts know
+// the model.
+TraceJob JobWithDuration(int64_t id, const RecordedJob& job, const std::string& model,
+                         const ModelFacts& facts) {
   constexpr double kMostIterations = 1e15;
-  const ModelFact* const fact = facts.Find(model, Gpus(1));
-  if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
-  const double iterations = std::clamp(job.duration / fact->iteration_time, 1.0, kMostIterations);
+  const Seconds iteration_time = facts.IterationTimeOf(model);
+  const double iterations = std::clamp(job.duration / iteration_time, 1.0, kMostIterations);
   return TraceJob{.id = id,
                   .model = model,
                   .arrival = job.submitted,
                   .total_iterations = static_cast<int64_t>(iterations),
                   .gpus = job.gpus,
-                  .iteration_time = fact->iteration_time,
+                  .iteration_time = iteration_time,
                   .duration = job.duration};
+}
+
+// Draws models of jobs whose own is unknown: by --split or, if the profiles lack a model of it,
+// evenly from all that they have.
+class ModelDraw {
+ public:
+  static Result<ModelDraw> Create(const SimulateArguments& arguments, const ModelFacts& facts) {
+    ModelDraw draw(arguments);
+    const auto split = SplitOf(arguments);
+    if (!split) return Fail(split.error());
+    draw.split_ = *split;
+    if (HasModelsOf(*split, facts)) return draw;
+    draw.models_ = facts.Models();
+    if (draw.models_.empty()) return Fail(ErrorCode::kInvalid, "the profiles have no model");
+    if (arguments.split != SimulateArguments().split) {
+      return WrongOption("--split",
+                         fmt::format("the profiles have only {}: leave it out, and models are "
+                                     "drawn evenly from these",
+                                     fmt::join(draw.models_, ", ")));
+    }
+    return draw;
+  }
+
+  std::string Next() {
+    return models_.empty() ? std::string(DrawModel(split_, random_))
+                           : models_[random_.Below(models_.size())];
+  }
+
+  std::string Describe() const {
+    const std::string how = models_.empty()
+                                ? "by --split " + arguments_.split
+                                : fmt::format("evenly from {}", fmt::join(models_, ", "));
+    return fmt::format("models are drawn {} with --seed {}", how, arguments_.seed);
+  }
+
+ private:
+  explicit ModelDraw(const SimulateArguments& arguments)
+      : arguments_(arguments), random_(arguments.seed) {}
+
+  const SimulateArguments& arguments_;
+  Random random_;
+  std::array<int, 3> split_{};
+  std::vector<std::string> models_;  // empty: those of the split
+};
+
+// Returns text such as " (no profile has the name vit or moe)"; empty without names.
+std::string UnknownText(const std::set<std::string>& unknown) {
+  constexpr size_t kMostNamed = 5;
+  if (unknown.empty()) return {};
+  const std::vector<std::string> named(
+      unknown.begin(), std::next(unknown.begin(), static_cast<std::ptrdiff_t>(
+                                                      std::min(unknown.size(), kMostNamed))));
+  const std::string more = unknown.size() > named.size()
+                               ? fmt::format(" and {} more", unknown.size() - named.size())
+                               : "";
+  return fmt::format(" (no profile is called {}{})", fmt::join(named, ", "), more);
 }
 
 Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
@@ -59,48 +120,53 @@ bool HaveNumbers(const std::vector<RecordedJob>& jobs) {
 }
 
 // A job with a duration gets the work of the time that it ran. Jobs without a model that has a
-// profile get one by --split, drawn with --seed.
+// profile get a drawn one.
 Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace& trace,
                                    const SimulateArguments& arguments, const ModelFacts& facts,
                                    Gpus most) {
-  const auto split = SplitOf(arguments);
-  if (!split) return Fail(split.error());
-  Random random(arguments.seed);
+  auto draw = ModelDraw::Create(arguments, facts);
+  if (!draw) return Fail(draw.error());
   const bool have_numbers = HaveNumbers(trace.jobs);
   TraceWorkload workload{.name = name, .reading = trace.Describe()};
+  std::set<std::string> unknown;
   int64_t next_id = 0;
   for (const RecordedJob& job : trace.jobs) {
     // Draw for each job, so that the models of other jobs do not depend on which are known.
-    const std::string drawn(DrawModel(*split, random));
-    const bool known = facts.Find(job.model, Gpus(1)) != nullptr;
+    const std::string drawn = draw->Next();
+    const bool known = facts.Knows(job.model);
     if (job.gpus > most) {
       ++workload.left_out;
       continue;
     }
     workload.drawn_models += known ? 0 : 1;
-    auto made = JobWithDuration(have_numbers ? *ParseWholeNumber(job.id) : next_id++, job,
-                                known ? job.model : drawn, facts);
-    if (!made) return Fail(made.error());
-    workload.jobs.push_back(*std::move(made));
+    if (!known && !job.model.empty()) unknown.insert(job.model);
+    workload.jobs.push_back(JobWithDuration(have_numbers ? *ParseWholeNumber(job.id) : next_id++,
+                                            job, known ? job.model : drawn, facts));
   }
   if (workload.left_out > 0) {
     workload.reading += fmt::format("; {} with more GPUs than the {} of all servers",
                                     workload.left_out, most.count());
   }
   if (workload.drawn_models > 0) {
-    workload.reading +=
-        fmt::format("; {} without a known model: models are drawn by --split {} with --seed {}",
-                    workload.drawn_models, arguments.split, arguments.seed);
+    workload.reading += fmt::format("; {} without a known model{}: {}", workload.drawn_models,
+                                    UnknownText(unknown), draw->Describe());
   }
   if (workload.jobs.empty())
     return Fail(ErrorCode::kNotFound, fmt::format("{}: {}", name, workload.reading));
   return workload;
 }
 
-// An object is a Kubernetes list; Philly's log is an array.
+// Returns whether an array has Kubernetes' objects; Philly's log, too, is an array.
+bool HasObjects(std::string_view text) {
+  constexpr size_t kFirst = 4096;
+  const std::string_view first = text.substr(0, kFirst);
+  return first.find("\"apiVersion\"") != first.npos && first.find("\"kind\"") != first.npos;
+}
+
 Result<RecordedTrace> ReadJson(const std::string& name, std::string_view text,
                                const SimulateArguments& arguments) {
-  if (text.substr(0, text.find('[')).find('{') == text.npos) return ReadPhillyTrace(text, name);
+  const bool is_array = text.substr(0, text.find('[')).find('{') == text.npos;
+  if (is_array && !HasObjects(text)) return ReadPhillyTrace(text, name);
   const std::string_view line = text.substr(0, text.find('\n'));
   if (line.ends_with('}') && text.find('{', line.size()) != text.npos) {
     return Fail(ErrorCode::kInvalid,
@@ -156,6 +222,25 @@ Result<std::vector<TraceFile>> ReadTraceFiles(const std::vector<std::string>& na
   return files;
 }
 
+Result<> CheckWindow(const SimulateArguments& arguments,
+                     const std::vector<TraceWorkload>& workloads) {
+  const auto window = WindowOf(arguments);
+  if (!window) return Fail(window.error());
+  if (!*window) return {};
+  for (const TraceWorkload& workload : workloads) {
+    const auto& jobs = workload.jobs;
+    const bool any = std::any_of(jobs.begin(), jobs.end(),
+                                 [&](const TraceJob& job) { return (*window)->Contains(job.id); });
+    if (any || jobs.empty()) continue;
+    const auto [first, last] = std::minmax_element(
+        jobs.begin(), jobs.end(), [](const TraceJob& a, const TraceJob& b) { return a.id < b.id; });
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("--window {}: no job of {} has such an id: the ids are {} to {}",
+                            arguments.window, workload.name, first->id, last->id));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
@@ -187,9 +272,50 @@ Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& argume
     if (!made) return Fail(ErrorCode::kInvalid, "--generate: " + made.error().message);
     auto jobs = GenerateWorkload(*made, facts);
     if (!jobs) return Fail(jobs.error());
-    workloads.push_back({.name = text, .jobs = std::move(*jobs)});
+    TraceWorkload workload{.name = text, .jobs = std::move(*jobs)};
+    if (!HasModelsOf(made->split, facts)) {
+      workload.reading =
+          fmt::format("the models of the split have no profiles: jobs have {} in turn",
+                      fmt::join(facts.Models(), ", "));
+    }
+    workloads.push_back(std::move(workload));
   }
+  if (auto checked = CheckWindow(arguments, workloads); !checked) return Fail(checked.error());
   return workloads;
+}
+
+Result<> CheckServers(const SimulateArguments& arguments, const SimulateOptions& options,
+                      const ModelFacts& facts, const TraceWorkload& workload) {
+  const std::set<std::string> models = ModelsOf(workload.jobs);
+  if (options.recorded) {
+    auto recorded = CheckServer(facts, models, *options.recorded, "--recorded");
+    if (!recorded) return recorded;
+  }
+  if (options.starts_from_cluster) return {};
+  const double speed = arguments.gpu_speed;
+  return CheckServer(OnGpusOfSpeed(facts, speed), models, options.server,
+                     speed == 1 ? "servers" : "--gpu-speed");
+}
+
+void PrintManifests(const SimulateArguments& arguments, const ModelFacts& facts) {
+  if (facts.objects().empty()) return;
+  const size_t count = facts.objects().size();
+  fmt::print(stderr, "{}: read as {} TrainingProfile{}: {}\n", arguments.profiles, count,
+             count == 1 ? "" : "s", fmt::join(facts.Models(), ", "));
+}
+
+void NoteExtrapolation(const SimulateArguments& arguments, const SimulateOptions& options,
+                       const ModelFacts& facts) {
+  const ModelFacts faster = OnGpusOfSpeed(facts, arguments.gpu_speed);
+  for (const std::string& flat :
+       {ExtrapolatedModels(faster, options.server), ExtrapolatedMemory(faster, options.server)}) {
+    if (!flat.empty()) fmt::print(stderr, "Note: {}\n", flat);
+  }
+  if (!options.recorded) return;
+  for (const std::string& flat : {ExtrapolatedModels(facts, *options.recorded),
+                                  ExtrapolatedMemory(facts, *options.recorded)}) {
+    if (!flat.empty()) fmt::print(stderr, "Note: --recorded: {}\n", flat);
+  }
 }
 
 }  // namespace synergy::cli

@@ -35,4 +35,16 @@ struct TraceWorkload {
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 
+// Returns kInvalid, with the option, if the servers, or those of the recording, have less CPU or
+// memory per GPU than a model of the jobs was measured with. A cluster's own servers count as they
+// are.
+Result<> CheckServers(const SimulateArguments& arguments, const SimulateOptions& options,
+                      const ModelFacts& facts, const TraceWorkload& workload);
+
+// Prints to standard error which TrainingProfiles the file of --profiles has, if it has any.
+void PrintManifests(const SimulateArguments& arguments, const ModelFacts& facts);
+// Prints to standard error what is beyond the models' measurements.
+void NoteExtrapolation(const SimulateArguments& arguments, const SimulateOptions& options,
+                       const ModelFacts& facts);
+
 }  // namespace synergy::cli

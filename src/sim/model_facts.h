@@ -18,6 +18,7 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "profile/job_profile.h"
+#include "profile/profile_object.h"
 
 namespace synergy {
 
@@ -42,6 +43,7 @@ Result<JobProfile> ProfileOf(const ModelFact& fact);
 // `speed` > 0.
 ModelFact OnGpusOfSpeed(ModelFact fact, double speed);
 
+// Measurements of models, and TrainingProfiles that stand for models of their names.
 class ModelFacts {
  public:
   void Set(std::string model, Gpus gpus, ModelFact fact) {
@@ -56,8 +58,32 @@ class ModelFacts {
 
   const std::map<std::pair<std::string, Gpus>, ModelFact>& all() const { return facts_; }
 
+  void SetObject(ProfileObject object) {
+    std::string name = object.name;
+    objects_.insert_or_assign(std::move(name), std::move(object));
+  }
+  // Returns the TrainingProfile of this name; nullptr if there is none.
+  const ProfileObject* FindObject(const std::string& model) const {
+    const auto found = objects_.find(model);
+    return found == objects_.end() ? nullptr : &found->second;
+  }
+  const std::map<std::string, ProfileObject>& objects() const { return objects_; }
+
+  bool Knows(const std::string& model) const {
+    return FindObject(model) != nullptr || Find(model, Gpus(1)) != nullptr;
+  }
+  // Returns the names of all models that Knows() knows, in order.
+  std::vector<std::string> Models() const;
+  // Returns the time of an iteration with one GPU at the fair share; for a TrainingProfile, which
+  // has none, a second. REQUIRES: Knows(model).
+  Seconds IterationTimeOf(const std::string& model) const;
+
  private:
   std::map<std::pair<std::string, Gpus>, ModelFact> facts_;
+  std::map<std::string, ProfileObject> objects_;  // by name
 };
+
+// Does the same as for one fact, for all facts and TrainingProfiles.
+ModelFacts OnGpusOfSpeed(const ModelFacts& facts, double speed);
 
 }  // namespace synergy

@@ -131,6 +131,15 @@ std::string_view ModelSequence::Next() {
   return models[static_cast<size_t>(counts_.at(of_class)++) % models.size()];
 }
 
+bool HasModelsOf(const std::array<int, 3>& split, const ModelFacts& facts) {
+  for (size_t of_class = 0; of_class < kClasses; ++of_class) {
+    for (const std::string_view model : kModels.at(of_class)) {
+      if (split.at(of_class) > 0 && !facts.Knows(std::string(model))) return false;
+    }
+  }
+  return true;
+}
+
 std::string_view DrawModel(const std::array<int, 3>& split, Random& random) {
   auto percent = static_cast<int>(random.Below(100));
   size_t of_class = 0;
@@ -169,27 +178,28 @@ Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
                                                const ModelFacts& facts) {
   Random random(options.seed);
   ModelSequence models(options.split);
+  const bool has_split = HasModelsOf(options.split, facts);
+  const std::vector<std::string> known = facts.Models();
+  if (known.empty()) return Fail(ErrorCode::kInvalid, "workload: the profiles have no model");
   std::vector<TraceJob> jobs;
   jobs.reserve(static_cast<size_t>(options.jobs));
   double arrival = 0;
   for (int64_t id = 0; id < options.jobs; ++id) {
     arrival += std::ceil(-std::log(1 - random.Uniform()) / options.jobs_per_hour * 3600);
-    const std::string model(models.Next());
-    const ModelFact* fact = facts.Find(model, Gpus(1));
-    if (fact == nullptr) {
-      return Fail(ErrorCode::kInvalid, fmt::format("the profiles lack the model {}", model));
-    }
+    const std::string model =
+        has_split ? std::string(models.Next()) : known[static_cast<size_t>(id) % known.size()];
+    const Seconds iteration_time = facts.IterationTimeOf(model);
     const bool is_long = random.Uniform() >= 0.8;
     const double exponent = is_long ? 3 + random.Uniform() : 1.5 + 1.5 * random.Uniform();
     const double iterations =
-        std::max(std::floor(60 * std::pow(10, exponent) / fact->iteration_time.count()), 1.0);
+        std::max(std::floor(60 * std::pow(10, exponent) / iteration_time.count()), 1.0);
     jobs.push_back({.id = id,
                     .model = model,
                     .arrival = Seconds(arrival),
                     .total_iterations = static_cast<int64_t>(iterations),
                     .gpus = Gpus(DrawGpus(options, random)),
-                    .iteration_time = fact->iteration_time,
-                    .duration = fact->iteration_time * iterations});
+                    .iteration_time = iteration_time,
+                    .duration = iteration_time * iterations});
   }
   return jobs;
 }

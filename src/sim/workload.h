@@ -39,12 +39,16 @@ Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text);
 // Draws a GPU count by the weights of `options`.
 int64_t DrawGpus(const WorkloadOptions& options, Random& random);
 
-// Returns kInvalid if `facts` lacks one of the ten models.
+// If `facts` lacks one of the models of the split, the jobs have the models of `facts` in turn.
+// Returns kInvalid if it has none.
 Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
                                                const ModelFacts& facts);
 
 // Returns the jobs in the format of ParseTrace().
 std::string ToTraceCsv(std::span<const TraceJob> jobs);
+
+// Returns whether `facts` has every model that DrawModel() may draw.
+bool HasModelsOf(const std::array<int, 3>& split, const ModelFacts& facts);
 
 // Draws a model: first its class by the weights of `split`, then a model of the class.
 std::string_view DrawModel(const std::array<int, 3>& split, Random& random);

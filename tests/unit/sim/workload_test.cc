@@ -190,12 +190,19 @@ TEST(WorkloadTest, TraceIsReadBackUnchanged) {
   ExpectSame(*read, jobs);
 }
 
-TEST(WorkloadTest, AModelWithoutAProfileIsNamed) {
+TEST(WorkloadTest, ModelsOfOtherProfilesTakeTurns) {
   ModelFacts facts;
-  facts.Set("gnmt", Gpus(1), {.iteration_time = Seconds(1)});
-  const auto jobs = GenerateWorkload({.split = {0, 100, 0}, .jobs = 2}, facts);
-  ASSERT_FALSE(jobs);
-  EXPECT_EQ(jobs.error().message, "the profiles lack the model transformer");
+  facts.Set("mine", Gpus(1), {.iteration_time = Seconds(1)});
+  ProfileObject object;
+  object.name = "theirs";
+  facts.SetObject(object);
+  const auto jobs = GenerateWorkload({.split = {0, 100, 0}, .jobs = 3}, facts);
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_EQ((*jobs)[0].model, "mine");
+  EXPECT_EQ((*jobs)[1].model, "theirs");
+  EXPECT_EQ((*jobs)[1].iteration_time, Seconds(1));
+  EXPECT_EQ((*jobs)[2].model, "mine");
+  EXPECT_FALSE(GenerateWorkload({.jobs = 2}, ModelFacts()));
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#pragma once
+
+// Checks servers against what was measured of models: with less CPU or memory per GPU than in any
+// point of a profile its throughput is unknown; with more it is taken as with the most.
+//
+// Apart because servers are known later than profiles. Threading: pure.
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/resources.h"
+#include "core/result.h"
+#include "sim/model_facts.h"
+
+namespace synergy::cli {
+
+// Returns the names of the models of these jobs.
+template <class Jobs>
+std::set<std::string> ModelsOf(const Jobs& jobs) {
+  std::set<std::string> models;
+  for (const auto& job : jobs) models.insert(job.model);
+  return models;
+}
+
+// Returns kInvalid, which names the model and what to measure, if one of the models was not
+// measured with as little per GPU as the server has. `option` precedes the message.
+Result<> CheckServer(const ModelFacts& facts, const std::set<std::string>& models,
+                     const ResourceVector& server, std::string_view option);
+
+// Returns the largest of the models' smallest measured numbers of CPUs per GPU.
+double LeastCpusPerGpu(const ModelFacts& facts);
+
+// Returns a line about servers with more CPUs per GPU than any model was measured with, or else
+// with more memory; empty if they have no more.
+std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server);
+std::string ExtrapolatedMemory(const ModelFacts& facts, const ResourceVector& server);
+
+}  // namespace synergy::cli
