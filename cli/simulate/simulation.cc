@@ -49,6 +49,7 @@ Result<> RunProduct(const SimulateArguments& arguments, const SimulateOptions& o
   auto run = RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress);
   if (!run) return Fail(run.error());
   Take(*std::move(run), *jobs, options, result);
+  result.has_starting_pods = cluster != nullptr && !cluster->start.pods.empty();
   return {};
 }
 
@@ -59,6 +60,7 @@ Result<RunResult> RunOne(const TraceWorkload& workload, const JobWindow& window,
     run.job_models.push_back(job.model);
   }
   run.not_run = workload.left_out;
+  run.reading = workload.reading;
   return TimedRun(std::move(run), window,
                   [&](RunResult& result) { return simulate(workload, result); });
 }
@@ -123,6 +125,12 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   for (size_t at = 0; at < jobs.size(); ++at) {
     const Job& job = jobs[at];
     const std::string& model = workload.jobs[at].model;
+    if (const ProfileObject* object = table.FindObject(model);
+        object != nullptr && !profiles.Known(pod_namespace, model)) {
+      ProfileObject in_namespace = *object;
+      in_namespace.profile_namespace = pod_namespace;
+      profiles.Add(std::move(in_namespace));
+    }
     if (!profiles.Known(pod_namespace, model)) {
       auto one_gpu = table.Measured(model);
       if (!one_gpu) return Fail(one_gpu.error());
@@ -181,9 +189,9 @@ void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& o
   size_t passed = 0;
   for (const JobRun& job : run.jobs) {
     const auto once = [](Seconds at) { return at < Seconds(0) ? std::nullopt : std::optional(at); };
-    const JobTimes& times =
-        result.jobs.emplace_back(JobTimes{static_cast<int64_t>(job.id), job.arrival,
-                                          once(job.start), once(job.finish), once(job.first_part)});
+    const JobTimes& times = result.jobs.emplace_back(
+        JobTimes{static_cast<int64_t>(job.id), job.arrival, once(job.start), once(job.finish),
+                 once(job.first_part), job.ran, job.gpu_time});
     if (!times.started && !times.finished && window.Contains(times.id))
       result.never_placed.push_back(times.id);
     if (times.finished && !job.failed && window.Contains(times.id)) {
@@ -241,9 +249,7 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const std::vector<TraceWorkload>& workloads,
                                       const ReportProgress& report) {
   JobProfiles recorded(facts, cluster);
-  ModelFacts faster;
-  for (const auto& [key, fact] : facts.all())
-    faster.Set(key.first, key.second, OnGpusOfSpeed(fact, arguments.gpu_speed));
+  const ModelFacts faster = OnGpusOfSpeed(facts, arguments.gpu_speed);
   JobProfiles profiles(faster, cluster);
   return RunEveryWorkload(arguments, options.window.value_or(JobWindow{}), workloads,
                           [&](const TraceWorkload& workload, RunResult& result) {

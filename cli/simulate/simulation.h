@@ -31,10 +31,11 @@ struct RunResult {
   double load = 1;
   std::string policy;
   std::string mechanism;
+  std::string reading;  // TraceWorkload::reading
   RunStatistics statistics;
-  size_t not_run = 0;  // TraceWorkload::left_out
-  // Ids of measured jobs that never start, because pods that run forever have their GPUs.
-  std::vector<int64_t> never_placed;
+  size_t not_run = 0;                 // TraceWorkload::left_out
+  std::vector<int64_t> never_placed;  // ids of measured jobs that never start
+  bool has_starting_pods = false;     // StartingCluster has pods
   uint64_t rounds = 0;
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;

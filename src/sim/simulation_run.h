@@ -26,6 +26,8 @@ struct JobRun {
   Seconds start{-1};       // first start
   Seconds finish{-1};      // -1: not finished when the run ended
   Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not requested
+  Seconds ran{};           // while all its pods ran; only in simulations by events
+  Seconds gpu_time{};      // of each GPU, from the bind of its pod until the pod was gone; as `ran`
   uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
   bool failed = false;  // permanently; `finish` is then its last failure

@@ -35,6 +35,8 @@ struct JobTimes {
   std::optional<Seconds> finished;  // absent: the run ended earlier
   // When the first 100 iterations were done (all of them, if the job has fewer); absent: unknown.
   std::optional<Seconds> first_iterations;
+  Seconds ran{};       // JobRun::ran
+  Seconds gpu_time{};  // JobRun::gpu_time
 };
 
 // Completion time is from submission to finish. Times are zero if no job of the window has

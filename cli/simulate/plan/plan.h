@@ -27,7 +27,9 @@ struct PlanQuestion {
   int64_t cpus = 24;               // of a server
   int64_t largest_job = 1;         // GPUs
   double least_cpus_per_gpu = 1;   // fewer are not simulated
+  bool models_drawn = false;       // for some jobs
   std::vector<uint64_t> seeds{1};  // of the drawn models; the first is the main one
+  size_t seeds_of_servers = 1;     // with how many of them servers are counted; 1 or more
 };
 
 struct PlanPoint {
@@ -35,22 +37,30 @@ struct PlanPoint {
   int64_t servers = 0;
   int64_t cpus = 0;  // of a server
   uint64_t seed = 0;
-  size_t jobs = 0;
+  size_t jobs = 0;      // that have finished
+  size_t left_out = 0;  // the others
+  std::string left_out_because;
   Seconds mean{};  // completion time; so is p95
   Seconds p95{};
-  Seconds p95_wait{};         // from submission to first start
-  double gpu_hours = 0;       // of jobs, from first start to finish
+  Seconds p95_wait{};         // time in which a job does not run, between its turns too
+  double gpu_hours = 0;       // while jobs held them
   bool extrapolated = false;  // the profiles have no point with so many CPUs
 };
 
 struct Plan {
   std::string workload;
-  int64_t gpus = 8;  // of a server
+  std::string reading;  // TraceWorkload::reading
+  int64_t gpus = 8;     // of a server
   PlanPoint baseline;
   PlanPoint with;
-  // The fewest servers with which the 95th percentile of waits is at most the baseline's; absent:
-  // the baseline's number is not enough.
+  bool models_drawn = false;
+  int64_t least_servers = 1;  // with GPUs for the largest job
+  // The fewest servers with which the 95th percentile of waits is at most the baseline's, as it is
+  // with each larger number that was tried (all of them, up to 32); absent: the baseline's number
+  // is not enough. Then the same for the baseline itself.
   std::optional<PlanPoint> fewest;
+  PlanPoint baseline_fewest;
+  std::vector<int64_t> enough;    // the servers of `fewest`, or else all, for each seed
   std::vector<PlanPoint> ratios;  // by CPUs, with the other mechanism and the same servers
   // The mean under the baseline divided by that with the mechanism, for each seed.
   std::vector<double> gains;
@@ -61,8 +71,9 @@ struct Plan {
 // Fills `point`, whose mechanism, servers, CPUs and seed are set.
 using SimulatePoint = std::function<Result<>(PlanPoint& point)>;
 
-// Simulates as often as the answers require: about log2(servers) + 6 times, and twice for each
-// further seed. Fails in the same ways as `simulate`.
+// Simulates as often as the answers require: 6 times, twice for each further seed, and for each
+// count of servers up to 38 times. Fails in the same ways as `simulate`, and with kNotFound if no
+// job ends.
 Result<Plan> MakePlan(const PlanQuestion& question, const SimulatePoint& simulate);
 
 // `price`: of a GPU for an hour; absent: show no money.

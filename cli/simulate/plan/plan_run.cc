@@ -11,28 +11,23 @@
 
 #include "cli/simulate/model_facts_file.h"
 #include "cli/simulate/plan/plan.h"
+#include "cli/simulate/profiles/profile_limits.h"
+#include "cli/simulate/report.h"
 #include "cli/simulate/simulation.h"
 #include "cli/simulate/workloads.h"
 
 namespace synergy::cli {
 namespace {
 
-// Further seeds of drawn models are simulated only for up to this many jobs.
+// Further seeds of drawn models are simulated only for up to this many jobs, and servers are
+// counted with each of them only for up to that many.
 constexpr size_t kMostJobsForSeeds = 2000;
+constexpr size_t kMostJobsForServers = 500;
 constexpr uint64_t kSeeds = 5;
 
 Result<ModelFacts> FactsFor(const SimulateArguments& arguments, const ResourceVector& server) {
   return arguments.profiles.empty() ? PaperModelFacts(server)
                                     : LoadModelFacts(arguments.profiles, server);
-}
-
-double LeastCpusPerGpu(const ModelFacts& facts) {
-  double least = 0;
-  for (const auto& [key, fact] : facts.all()) {
-    if (!fact.cpus.empty())
-      least = std::max(least, static_cast<double>(fact.cpus.front().count()) / 1e3);
-  }
-  return least;
 }
 
 // Reads the workloads with models drawn by this seed. The jobs' work is fixed, and does not depend
@@ -61,13 +56,20 @@ class Planner {
     const auto facts = FactsFor(arguments_, options_.server);
     if (!facts) return Fail(facts.error());
     facts_ = *facts;
+    PrintManifests(arguments_, facts_);
+    NoteExtrapolation(arguments_, options_, facts_);
     const auto main = At(arguments_.seed);
     if (!main) return Fail(main.error());
+    for (const TraceWorkload& workload : **main) {
+      auto checked = CheckServers(arguments_, options_, facts_, workload);
+      if (!checked) return Fail(checked.error());
+    }
     std::vector<Plan> plans;
     for (size_t workload = 0; workload < (*main)->size(); ++workload) {
       auto plan = PlanOne((**main)[workload], workload);
       if (!plan) return Fail(plan.error());
       plan->workload = (**main)[workload].name;
+      plan->reading = (**main)[workload].reading;
       plans.push_back(*std::move(plan));
     }
     return plans;
@@ -90,17 +92,20 @@ class Planner {
   }
 
   Result<Plan> PlanOne(const TraceWorkload& workload, size_t index) {
-    PlanQuestion question{.baseline = arguments_.baseline,
-                          .with = arguments_.mechanisms.front(),
-                          .servers = arguments_.servers,
-                          .gpus = arguments_.gpus,
-                          .cpus = arguments_.cpus,
-                          .least_cpus_per_gpu = LeastCpusPerGpu(facts_),
-                          .seeds = {arguments_.seed}};
+    PlanQuestion question{
+        .baseline = arguments_.baseline,
+        .with = arguments_.mechanisms.front(),
+        .servers = arguments_.servers,
+        .gpus = arguments_.gpus,
+        .cpus = arguments_.cpus,
+        .least_cpus_per_gpu = LeastCpusPerGpu(OnGpusOfSpeed(facts_, arguments_.gpu_speed)),
+        .models_drawn = workload.drawn_models > 0,
+        .seeds = {arguments_.seed}};
     for (const TraceJob& job : workload.jobs)
       question.largest_job = std::max(question.largest_job, job.gpus.count());
     if (workload.drawn_models > 0 && workload.jobs.size() <= kMostJobsForSeeds) {
       while (question.seeds.size() < kSeeds) question.seeds.push_back(question.seeds.back() + 1);
+      if (workload.jobs.size() <= kMostJobsForServers) question.seeds_of_servers = kSeeds;
     }
     return MakePlan(question, [&](PlanPoint& point) { return Simulate(index, point); });
   }
@@ -123,26 +128,26 @@ class Planner {
                              [](const RunResult&, size_t, size_t) {});
     if (!runs) return Fail(runs.error());
     Take(runs->front(), options.window.value_or(JobWindow{}), point);
-    point.extrapolated = !ExtrapolatedModels(*facts, options.server).empty();
+    const ModelFacts faster = OnGpusOfSpeed(*facts, arguments.gpu_speed);
+    point.extrapolated = !ExtrapolatedModels(faster, options.server).empty();
     return {};
   }
 
   static void Take(const RunResult& run, const JobWindow& window, PlanPoint& point) {
     point.jobs = run.statistics.measured;
+    point.left_out = run.statistics.unfinished + run.not_run;
+    point.left_out_because = LeftOutReasons(run);
     point.mean = run.statistics.mean;
     point.p95 = run.statistics.p95;
-    std::vector<JobTimes> starts;
-    for (size_t at = 0; at < run.jobs.size(); ++at) {
-      const JobTimes& job = run.jobs[at];
+    std::vector<JobTimes> waits;
+    for (const JobTimes& job : run.jobs) {
       if (!window.Contains(job.id) || !job.started) continue;
-      starts.push_back(job);
-      starts.back().finished = job.started;
-      if (job.finished) {
-        point.gpu_hours += (*job.finished - *job.started).count() / 3600 *
-                           static_cast<double>(run.job_gpus[at].count());
-      }
+      point.gpu_hours += job.gpu_time.count() / 3600;
+      if (!job.finished) continue;
+      waits.push_back(job);
+      *waits.back().finished -= job.ran;
     }
-    point.p95_wait = Summarize(starts, window).p95;
+    point.p95_wait = Summarize(waits, window).p95;
   }
 
   const SimulateArguments& arguments_;
@@ -151,9 +156,16 @@ class Planner {
   std::map<uint64_t, std::vector<TraceWorkload>> workloads_;
 };
 
-}  // namespace
-
-Result<> RunPlan(const SimulateArguments& arguments, const SimulateOptions& options) {
+// Rejects what a plan would ignore.
+Result<> CheckPlan(const SimulateArguments& arguments, const SimulateOptions& options) {
+  for (const auto& [option, file] :
+       {std::pair("--html", &arguments.html), std::pair("--jobs-csv", &arguments.jobs_csv),
+        std::pair("--timeline", &arguments.timeline), std::pair("--changes", &arguments.changes),
+        std::pair("--plot", &arguments.plot), std::pair("--save", &arguments.save)}) {
+    if (!file->empty()) {
+      return WrongOption(option, "not with --plan, which makes many runs: leave one of them out");
+    }
+  }
   if (options.starts_from_cluster)
     return WrongOption("--plan", "not from a cluster, because its servers are fixed");
   if (!options.gpu_types.empty()) return WrongOption("--plan", "not with gpu-types");
@@ -164,6 +176,13 @@ Result<> RunPlan(const SimulateArguments& arguments, const SimulateOptions& opti
                        "--load");
   }
   if (arguments.output == "csv") return WrongOption("--plan", "has -o table and json");
+  return {};
+}
+
+}  // namespace
+
+Result<> RunPlan(const SimulateArguments& arguments, const SimulateOptions& options) {
+  if (auto checked = CheckPlan(arguments, options); !checked) return checked;
   const auto plans = Planner(arguments, options).PlanAll();
   if (!plans) return Fail(plans.error());
   const std::optional<double> price =

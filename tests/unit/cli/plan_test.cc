@@ -72,6 +72,7 @@ TEST(PlanTest, RatiosBelowWhatWasMeasuredAreNotSimulated) {
 
 TEST(PlanTest, SeveralSeedsGiveARange) {
   PlanQuestion question = Question();
+  question.models_drawn = true;
   question.seeds = {1, 2, 3000};
   const auto plan = MakePlan(question, Formula);
   ASSERT_TRUE(plan) << plan.error().message;
@@ -88,6 +89,107 @@ TEST(PlanTest, MoneyIsShownWithAPriceOnly) {
   EXPECT_THAT(ToPlanTable(*plan, 2.0),
               HasSubstr("16 instead of 32 servers, 128 GPUs fewer, 186880.00 a month"));
   EXPECT_THAT(ToPlanJson({&*plan, 1}, 2.0), HasSubstr("\"cost\":100"));
+}
+
+TEST(PlanTest, ServersBelowOneThatIsTooFewAreNotTried) {
+  // With 31 jobs wait longer; with 30, by chance, they do not.
+  const auto uneven = [](PlanPoint& point) -> Result<> {
+    point.jobs = 10;
+    point.mean = point.p95 = Seconds(3600);
+    point.p95_wait = Seconds(point.servers % 2 == 0 ? 60 : 90);
+    return {};
+  };
+  const auto plan = MakePlan(Question(), uneven);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->fewest->servers, 32);
+  EXPECT_THAT(ToPlanTable(*plan, std::nullopt),
+              HasSubstr("no fewer servers than 32: with 31 jobs wait longer\n"));
+}
+
+TEST(PlanTest, ThousandsOfServersTakeFewSimulations) {
+  PlanQuestion question = Question();
+  question.servers = 4000;
+  int simulations = 0;
+  const auto plan = MakePlan(question, [&simulations](PlanPoint& point) {
+    ++simulations;
+    return Formula(point);
+  });
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->fewest->servers, 2000);
+  EXPECT_LE(simulations, 6 + 2 * 42);
+}
+
+TEST(PlanTest, TheBaselinesOwnSlackIsShown) {
+  const auto slack = [](PlanPoint& point) -> Result<> {
+    point.jobs = 10;
+    point.mean = point.p95 = Seconds(3600);
+    const int64_t enough = point.mechanism == "synergy" ? 5 : 6;
+    point.p95_wait = Seconds(point.servers >= enough ? 0 : 60);
+    return {};
+  };
+  PlanQuestion question = Question();
+  question.servers = 9;
+  auto plan = MakePlan(question, slack);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->baseline_fewest.servers, 6);
+  EXPECT_THAT(ToPlanTable(*plan, std::nullopt),
+              HasSubstr("5 instead of 9 servers, 32 GPUs fewer\n"
+                        "burstable-spread itself needs 6 of the 9 servers for that\n"));
+  EXPECT_THAT(ToPlanJson({&*plan, 1}, std::nullopt),
+              HasSubstr("\"baseline_same_p95_wait\":{\"mechanism\":\"burstable-spread\","
+                        "\"servers\":6"));
+}
+
+TEST(PlanTest, ServersOfSeveralSeedsAreARangeAndOfOneAreCalledSo) {
+  PlanQuestion question = Question();
+  question.models_drawn = true;
+  question.seeds = {1, 2};
+  const auto of_seed = [](PlanPoint& point) -> Result<> {
+    point.jobs = 10;
+    point.mean = point.p95 = Seconds(3600);
+    point.p95_wait = Seconds(point.servers >= 20 + static_cast<int64_t>(point.seed) ? 0 : 60);
+    return {};
+  };
+  const auto one = MakePlan(question, of_seed);
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_THAT(ToPlanTable(*one, std::nullopt),
+              HasSubstr("88 GPUs fewer (with the models of seed 1 alone)\n"));
+  question.seeds_of_servers = 2;
+  const auto both = MakePlan(question, of_seed);
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_THAT(ToPlanTable(*both, std::nullopt),
+              HasSubstr("88 GPUs fewer (21 to 22 over 2 seeds of the models)\n"));
+}
+
+TEST(PlanTest, ASlowerMechanismIsCalledSlower) {
+  PlanQuestion question = Question();
+  std::swap(question.baseline, question.with);
+  const auto plan = MakePlan(question, Formula);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(ToPlanTable(*plan, std::nullopt),
+              HasSubstr("burstable-spread is slower: the mean under burstable-spread is 2.00 times "
+                        "as long as under synergy"));
+}
+
+TEST(PlanTest, JobsThatAreLeftOutAreNamedAndWithoutAnyThereIsNoPlan) {
+  const auto left_out = [](PlanPoint& point) -> Result<> {
+    if (auto done = Formula(point); !done) return done;
+    point.left_out = 2;
+    point.left_out_because = "job 3, job 4 never got their GPUs";
+    return {};
+  };
+  const auto plan = MakePlan(Question(), left_out);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(ToPlanTable(*plan, std::nullopt),
+              HasSubstr("2 left out under synergy: job 3, job 4 never got their GPUs\n"));
+  const auto none = MakePlan(Question(), [&](PlanPoint& point) -> Result<> {
+    auto done = left_out(point);
+    point.jobs = 0;
+    return done;
+  });
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("job 3, job 4 never got their GPUs"));
 }
 
 TEST(PlanTest, ASimulationThatFailsEndsThePlan) {

@@ -214,6 +214,7 @@ void ProductSimulation::RunPod(const SimulatedPod& pod) {
           ++run.restarts;
         }
         ++running_jobs_;
+        job.runs_since = now_;
         RunAttempt(running.job);
       }
     }
@@ -230,8 +231,24 @@ void ProductSimulation::RunPod(const SimulatedPod& pod) {
   if (profiling_) profiling_->OnReport(now_);
 }
 
+void ProductSimulation::StopCountingRun(size_t index) {
+  const auto since = std::exchange(jobs_[index].runs_since, std::nullopt);
+  if (since) run_.jobs[index].ran += now_ - *since;
+}
+
+void ProductSimulation::Hold(size_t index, Gpus gpus) {
+  if (!InTrace(index)) return;
+  JobState& job = jobs_[index];
+  run_.jobs[index].gpu_time +=
+      Seconds(now_ - job.held_since) * static_cast<double>(job.held.count());
+  job.held = gpus;
+  job.held_since = now_;
+}
+
 void ProductSimulation::EndPods(size_t index, const std::function<void()>& end) {
   JobState& job = jobs_[index];
+  StopCountingRun(index);
+  Hold(index, Gpus(0));
   if (sharing_) sharing_->Remove(index, now_);
   if (job.goes) {
     --going_;

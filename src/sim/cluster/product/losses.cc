@@ -18,6 +18,7 @@ void ProductSimulation::LoseNode(const std::string& name) {
   for (size_t index = 0; index < trace_.size(); ++index) {
     if (!HasPodOn(jobs_[index], name)) continue;
     jobs_[index].broken = true;
+    StopCountingRun(index);
     running_.Suspend(index, now_);
     PauseAttempt(index);
   }
@@ -87,6 +88,7 @@ void ProductSimulation::LoseMembers(size_t index, const std::vector<std::string>
     --going_;
     --running_jobs_;
   }
+  StopCountingRun(index);
   PauseAttempt(index);
   running_.Suspend(index, now_);
   const std::string gang = pods_.Find(lost.front())->gang()->name;
@@ -98,6 +100,7 @@ void ProductSimulation::LoseMembers(size_t index, const std::vector<std::string>
     if (reservations_) reservations_->Lose(uid);
     Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
     running_.Stop(pod.node, uid, now_);
+    if (!pod.waits()) Hold(index, job.held - pod.CountedByKubeScheduler().gpus);
     pods_.Remove(uid);
     job.missing.push_back(owners_.at(uid).ordinal);
     owners_.erase(uid);

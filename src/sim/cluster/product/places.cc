@@ -78,6 +78,10 @@ void ProductSimulation::Bind(const std::string& uid) {
     fungible.resized_by_us_alone |= fungible.requested != amounts;
     fungible.requested = fungible.in_force = fungible.set_aside = amounts;
   });
+  if (IsMeasured(uid)) {
+    const size_t job = owners_.at(uid).job;
+    Hold(job, jobs_[job].held + as_planned.requests.main.gpus);
+  }
   if (!AdmitsAll(as_planned.node)) return Refuse(uid);
   if (queue_) queue_->BindPod(uid, as_planned.node, present());
   Plan(options_.latencies.start, EventKind::kStarted, uid);

@@ -332,8 +332,9 @@ tl::unexpected<Error> ProductSimulation::Stuck() const {
                                   [](const JobRun& job) { return job.finish < Seconds(0); });
   return Fail(
       ErrorCode::kInvalid,
-      fmt::format("{} jobs are not finished after {:.0f} simulated days; job {} is the first",
-                  trace_.size() - finished_, options_.limit.count() / 86400, stuck->id));
+      fmt::format("{} of {} jobs not finished after {:.0f} simulated days; job {} is the first",
+                  trace_.size() - finished_, trace_.size(), options_.limit.count() / 86400,
+                  stuck->id));
 }
 
 void ProductSimulation::PublishTruth() {

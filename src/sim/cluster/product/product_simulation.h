@@ -61,6 +61,9 @@ class ProductSimulation {
     uint32_t started = 0;                              // number of pods
     bool goes = false;                                 // all its pods run
     Instant trains_from = {};                          // if it goes
+    std::optional<Instant> runs_since = std::nullopt;  // absent: not all its pods run
+    Gpus held = {};                                    // GPUs of its pods that have nodes
+    Instant held_since = {};                           // `held` was the same since then
     bool broken = false;                               // a node with one of its pods is lost
     int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since when it waits for a better place
@@ -190,6 +193,10 @@ class ProductSimulation {
   // Retries deferred jobs: a pod that Synergy does not manage may have freed GPUs.
   Result<> MakeLatePods();
   void RunPod(const SimulatedPod& pod);
+  // Counts the time that the job ran until now.
+  void StopCountingRun(size_t index);
+  // Counts the time of the GPUs that the job held until now; it holds that many from now on.
+  void Hold(size_t index, Gpus gpus);
   // Deletes a job's pods, including those that wait or are being bound. `end`: ends the job's
   // progress while its pods are still in place.
   void EndPods(size_t index, const std::function<void()>& end);

@@ -75,6 +75,11 @@ TEST_F(LostMembersTest, AReplacementGetsThePlaceThatAWaitingJobWouldTake) {
   ASSERT_EQ(bound.size(), 3U);
   const auto is_second = [](const std::string& pod) { return pod.ends_with("-run-2"); };
   EXPECT_EQ(std::count_if(bound.begin(), bound.end(), is_second), 1);
+  // One GPU is held meanwhile, although the gang does not run.
+  const JobRun& gang = run.jobs[0];
+  EXPECT_NEAR(gang.ran.count(), kWork, 5);
+  EXPECT_GT(gang.finish - gang.start - gang.ran, Seconds(5));
+  EXPECT_NEAR((gang.gpu_time - gang.ran).count(), (gang.finish - gang.arrival).count(), 5);
 }
 
 TEST_F(LostMembersTest, WithoutSynergyTheWaitingJobTakesIt) {

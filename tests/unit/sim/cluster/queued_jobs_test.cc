@@ -68,6 +68,12 @@ TEST(QueuedJobsTest, UnderLasAYoungJobTakesTurnsWithAnOldOne) {
   EXPECT_NEAR(run.jobs[1].finish.count(), 300 + 110, 10);
   EXPECT_EQ(run.jobs[0].restarts, 1U);
   EXPECT_EQ(run.jobs[1].restarts, 0U);
+  // The old job waits twice, before and between its turns, and holds no GPU meanwhile.
+  for (const JobRun& job : run.jobs) {
+    const double waited = (job.finish - job.arrival - job.ran).count();
+    EXPECT_NEAR(waited, job.id == 0 ? 110 : 240, 20);
+    EXPECT_NEAR(job.gpu_time.count(), job.ran.count(), 5);
+  }
   // It loses only the restart cost and the time in which it did not run.
   EXPECT_NEAR(run.jobs[0].finish.count(), 3000 + 2 * 10 + 110, 20);
 }
