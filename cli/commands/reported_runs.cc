@@ -132,10 +132,15 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
     if (const size_t shared = cluster->SharedNodes(); shared > 0)
       fmt::print(stderr, "Note: jobs get no slices of GPUs, which {} nodes offer\n", shared);
   }
-  const auto facts = LoadFacts(arguments, options);
+  auto facts = LoadFacts(arguments, options);
   if (!facts) return Fail(facts.error());
-  if (const std::string flat = ExtrapolatedModels(*facts, options.server); !flat.empty())
-    fmt::print(stderr, "Note: {}\n", flat);
+  PrintManifests(arguments, *facts);
+  if (cluster != nullptr) {
+    for (const ProfileObject& profile : cluster->profiles) {
+      if (profile.profile_namespace == cluster->pod_namespace) facts->SetObject(profile);
+    }
+  }
+  NoteExtrapolation(arguments, options, *facts);
   const StartingCluster start = simulator.start(cluster);
   Gpus all;
   for (const Node& node : start.nodes) all += node.allocatable.main.gpus;
@@ -143,6 +148,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
   if (!workloads) return Fail(workloads.error());
   for (const TraceWorkload& workload : *workloads) {
     if (!workload.reading.empty()) fmt::print(stderr, "{}: {}\n", workload.name, workload.reading);
+    if (auto checked = CheckServers(arguments, options, *facts, workload); !checked) return checked;
   }
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {
@@ -158,6 +164,7 @@ Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& optio
                                   });
   progress.Clear();
   if (!runs) return Fail(runs.error());
+  if (auto measured = CheckMeasured(*runs); !measured) return measured;
   fmt::print(stderr, "{}", LeftOutWarnings(*runs));
   if (!arguments.html.empty()) {
     const auto written = WriteFile(arguments.html, SimulationPage(start, *runs));

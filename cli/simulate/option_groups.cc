@@ -50,7 +50,8 @@ void AddProfiles(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Profiles");
   command.add_option(
       "--profiles", arguments.profiles,
-      "the models' profiles, JSON or YAML; without it those of the Synergy paper's models");
+      "the models' profiles, JSON or YAML, or TrainingProfiles as kubectl prints them; without it "
+      "those of the Synergy paper's models");
   command
       .add_option("--gpu-speed", arguments.gpu_speed,
                   "speed of the servers' GPUs in units of those that were profiled and recorded; "
@@ -74,6 +75,7 @@ void AddServers(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Servers");
   command.add_option("--servers", arguments.servers, "servers in the cluster")
       ->check(CLI::Range(1, 1'000'000))
+      ->each([&arguments](const std::string&) { arguments.servers_written = true; })
       ->capture_default_str();
   command.add_option("--gpus", arguments.gpus, "GPUs per server")
       ->check(CLI::Range(1, 1024))

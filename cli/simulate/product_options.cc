@@ -14,6 +14,7 @@
 
 #include "cli/simulate/failures/failure_options.h"
 #include "cli/simulate/settings.h"
+#include "cli/simulate/simulation.h"
 #include "cli/text/amounts.h"
 #include "cluster/gang.h"
 #include "config/text_file.h"
@@ -327,7 +328,8 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
   std::vector<std::string_view> names;
   for (const Feature& feature : kFeatures) {
     names.push_back(feature.name);
-    if (feature.name != name || (name.size() == text.size() && NeedsSettings(feature))) continue;
+    const bool is_empty = text.size() <= name.size() + 1;
+    if (feature.name != name || (is_empty && NeedsSettings(feature))) continue;
     const auto read = feature.read(text.substr(std::min(name.size() + 1, text.size())), options);
     if (read) return read;
     return WrongOption(name, read.error());
@@ -377,6 +379,33 @@ Result<QueueSetup> ReadQueue(const SimulateArguments& arguments, const SimulateO
   return setup;
 }
 
+// Rejects features that no run would use.
+Result<> CheckUse(const SimulateArguments& arguments, const SimulateOptions& options) {
+  const std::vector<std::string>& mechanisms = arguments.mechanisms;
+  const bool only_baselines = std::all_of(
+      mechanisms.begin(), mechanisms.end(),
+      [](const std::string& mechanism) { return IsOf(BaselineMechanisms(), mechanism); });
+  const std::array<std::pair<bool, std::string_view>, 2> of_synergy = {
+      {{options.reservations.has_value(), "reservations"}, {options.moves.has_value(), "moves"}}};
+  for (const auto& [is_there, name] : of_synergy) {
+    if (is_there && only_baselines) {
+      return WrongOption(
+          "--with",
+          fmt::format("{}: no --mechanism uses them; add synergy, or leave them out", name));
+    }
+  }
+  if (options.gpu_types.empty()) {
+    if (!options.gpu_speeds.of_models.empty() && !options.starts_from_cluster)
+      return WrongOption("--with", "gpu-speeds: servers have no GPU products; add gpu-types");
+    return {};
+  }
+  if (options.starts_from_cluster)
+    return WrongOption("--with", "gpu-types: not with a cluster, whose servers are known");
+  if (arguments.servers_written)
+    return WrongOption("--servers", "not with --with gpu-types, which counts servers");
+  return {};
+}
+
 }  // namespace
 
 void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
@@ -404,18 +433,22 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
                   "what else the cluster has; may be repeated:" + FeaturesText())
       ->take_all();
   command.option_defaults()->group("Output");
-  command.add_flag(
+  CLI::Option* const plan = command.add_flag(
       "--plan", arguments.plan,
       "show what the mechanism gains on the trace, how many servers you could save without longer "
-      "waits, and how many CPUs a GPU should have; table or json");
+      "waits (all time in which a job does not run), and how many CPUs a GPU should have; table or "
+      "json");
   command.add_option("--baseline", arguments.baseline, "the mechanism with which --plan compares")
+      ->needs(plan)
       ->capture_default_str();
   command.add_option("--price", arguments.price, "price of a GPU for an hour, for --plan")
+      ->needs(plan)
       ->check(CLI::Range(0.0, 1e6));
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--seed", arguments.seed,
                   "seed of the faults, failures, cpu-pods, and of models drawn by --split")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
@@ -470,9 +503,7 @@ Result<> CheckProductArguments(const SimulateArguments& arguments, SimulateOptio
     return WrongOption("--with", "failures: not with --policy fifo:Elastic; leave one of them out");
   if (is_elastic && arguments.live_profiles)
     return WrongOption("--policy", "fifo:Elastic excludes --live-profiles");
-  if (!options.gpu_types.empty() && options.starts_from_cluster)
-    return WrongOption("--with", "gpu-types: not with a cluster, whose servers are known");
-  return {};
+  return CheckUse(arguments, options);
 }
 
 }  // namespace synergy::cli

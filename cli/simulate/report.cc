@@ -56,7 +56,9 @@ Features FeaturesOf(std::span<const RunResult> runs) {
 std::vector<Column> Columns(const RunResult& run, const Features& features) {
   const RunStatistics& statistics = run.statistics;
   const GangFigures gangs = FiguresOfGangs(run);
-  const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
+  const auto hours = [&statistics](Seconds time) {
+    return statistics.measured > 0 ? Exact(time.count() / kHour) : std::string();
+  };
   std::vector<Column> columns = {
       {"workload", run.workload, true},
       {"load", Exact(run.load)},
@@ -204,7 +206,9 @@ std::string ToTable(std::span<const RunResult> runs) {
       "p99 h",    "p99.9 h", "makespan h", "rounds",    "GPU",  "CPU",    "memory", "s"};
   std::vector<std::vector<std::string>> rows{head};
   for (const RunResult& run : runs) {
-    const auto hours = [](Seconds time) { return fmt::format("{:.3f}", time.count() / kHour); };
+    const auto hours = [&run](Seconds time) {
+      return run.statistics.measured > 0 ? fmt::format("{:.3f}", time.count() / kHour) : "-";
+    };
     const auto percent = [](double part) { return fmt::format("{:.1f} %", part * 100); };
     const RunStatistics& statistics = run.statistics;
     rows.push_back({run.workload, fmt::format("{}", run.load), run.policy, run.mechanism,
@@ -253,29 +257,57 @@ std::string ToJson(std::span<const RunResult> runs) {
       }
       first = false;
     }
+    if (!run.reading.empty()) {
+      text += ",\"import\":";
+      json::AppendJsonString(text, run.reading);
+    }
     text += '}';
   }
   return text + (runs.size() == 1 ? "\n" : "]\n");
 }
 
+std::string LeftOutReasons(const RunResult& run) {
+  std::vector<std::string> reasons;
+  if (run.not_run > 0)
+    reasons.push_back(fmt::format("{} with more GPUs than all servers have", run.not_run));
+  if (!run.never_placed.empty()) {
+    constexpr size_t kMostNamed = 10;
+    const size_t named = std::min(run.never_placed.size(), kMostNamed);
+    const size_t others = run.never_placed.size() - named;
+    reasons.push_back(fmt::format(
+        "job {}{} never got {} GPUs, because {}",
+        fmt::join(run.never_placed.begin(),
+                  run.never_placed.begin() + static_cast<std::ptrdiff_t>(named), ", job "),
+        others > 0 ? fmt::format(" and {} more", others) : "",
+        run.never_placed.size() == 1 ? "its" : "their",
+        run.has_starting_pods ? "pods that run forever have them"
+                              : "no server has as much CPU and memory as the pods request"));
+  } else if (run.statistics.unfinished > 0) {
+    reasons.push_back(
+        fmt::format("{} had not finished when the run ended", run.statistics.unfinished));
+  }
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
 std::string LeftOutWarnings(std::span<const RunResult> runs) {
   std::string text;
   for (const RunResult& run : runs) {
-    if (LeftOut(run) == 0) continue;
-    text += fmt::format("warning: {}, {}: {} of {} jobs are left out:", run.workload, Label(run),
-                        LeftOut(run), run.statistics.measured + LeftOut(run));
-    if (run.not_run > 0)
-      text += fmt::format(" {} with more GPUs than all servers have;", run.not_run);
-    if (!run.never_placed.empty()) {
-      text += fmt::format(" job {} never got {} GPUs, because pods that run forever have them;",
-                          fmt::join(run.never_placed, ", job "),
-                          run.never_placed.size() == 1 ? "its" : "their");
-    } else if (run.statistics.unfinished > 0) {
-      text += fmt::format(" {} had not finished when the run ended;", run.statistics.unfinished);
-    }
-    text.back() = '\n';
+    const size_t left_out = LeftOut(run);
+    if (left_out == 0) continue;
+    const size_t all = run.statistics.measured + left_out;
+    text += fmt::format("warning: {}, {}: {} of {} job{} left out: {}\n", run.workload, Label(run),
+                        left_out, all, all == 1 ? " is" : "s are", LeftOutReasons(run));
   }
   return text;
+}
+
+Result<> CheckMeasured(std::span<const RunResult> runs) {
+  const bool any = std::any_of(runs.begin(), runs.end(),
+                               [](const RunResult& run) { return run.statistics.measured > 0; });
+  if (any || runs.empty()) return {};
+  const RunResult& first = runs.front();
+  return Fail(ErrorCode::kNotFound, fmt::format("no job to measure: {}, {}: {}", first.workload,
+                                                Label(first), LeftOutReasons(first)));
 }
 
 std::string ToJobsCsv(std::span<const RunResult> runs) {

@@ -15,6 +15,10 @@ std::string ToTable(std::span<const RunResult> runs);
 std::string ToCsv(std::span<const RunResult> runs);
 // Returns one object for a single run, otherwise an array.
 std::string ToJson(std::span<const RunResult> runs);
+// Returns why jobs of the run are left out; empty if none is.
+std::string LeftOutReasons(const RunResult& run);
+// Returns kNotFound, with the reasons, if no run measures a job.
+Result<> CheckMeasured(std::span<const RunResult> runs);
 // Returns a line, with the reason, for each run that measures fewer jobs than requested.
 std::string LeftOutWarnings(std::span<const RunResult> runs);
 // Returns a line per run and job.

@@ -69,6 +69,8 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
                       static_cast<int>(!arguments.workloads.empty()) +
                       static_cast<int>(arguments.history.has_value());
   const bool only_saves = !arguments.save_cluster.empty() && sources == 0;
+  if (!arguments.traces.empty() && !arguments.workloads.empty())
+    return WrongOption("--generate", "not with --trace: set one of the two, not both");
   if (sources != 1 && !only_saves)
     return Fail(ErrorCode::kInvalid, "set --trace or --generate, or --from-cluster --since");
   if (!arguments.remaining.empty()) {

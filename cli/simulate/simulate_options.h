@@ -44,6 +44,7 @@ struct SimulateArguments {
   double price = 0;                           // of a GPU for an hour; 0: not given
   std::string recorded;
   int64_t servers = 16;
+  bool servers_written = false;
   int64_t gpus = 8;
   int64_t cpus = 24;
   std::string memory = "500GB";

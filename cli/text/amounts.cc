@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -72,26 +73,32 @@ Result<Duration> ParseTimeout(std::string_view text) {
 }
 
 Result<Bytes> ParseSize(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {
+  constexpr std::array<std::pair<std::string_view, double>, 11> kUnits = {
       {{"B", 1},
        {"K", 1e3},
-       {"KB", 1e3},
        {"M", 1e6},
-       {"MB", 1e6},
        {"G", 1e9},
-       {"GB", 1e9},
        {"T", 1e12},
-       {"TB", 1e12},
+       {"P", 1e15},
        {"Ki", 1024.0},
        {"Mi", 1048576.0},
        {"Gi", 1073741824.0},
-       {"Ti", 1099511627776.0}}};
+       {"Ti", 1099511627776.0},
+       {"Pi", 1125899906842624.0}}};
   const auto amount = Read(text);
-  if (amount && amount->unit.empty()) {
+  std::string_view written = amount ? amount->unit : std::string_view();
+  written.remove_prefix(std::min(written.find_first_not_of(' '), written.size()));
+  if (amount && written.empty()) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" has no unit: write {}GB or {}Gi", text, text, text));
+                fmt::format("\"{0}\" has no unit: write {1:g}GB or {1:g}Gi", text, amount->number));
   }
-  const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
+  // In Kubernetes m is a thousandth, so a single letter is a capital, but for k.
+  std::string unit(written);
+  if (unit.size() > 1 || unit == "k" || unit == "b")
+    unit.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front())));
+  if (unit.size() > 1 && (unit.back() == 'B' || unit.back() == 'b')) unit.pop_back();
+  if (unit.size() == 2 && unit.back() == 'I') unit.back() = 'i';
+  const auto factor = amount ? Factor(kUnits, unit) : std::nullopt;
   if (!factor || amount->number * *factor > 1e18) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("\"{}\" is not a size: write it as 500GB or 500Gi", text));

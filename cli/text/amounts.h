@@ -24,8 +24,8 @@ Result<Seconds> ParseDuration(std::string_view text);
 // Parses a duration like kubectl's --request-timeout: "90" is in seconds; "1m30s" and "500ms" are
 // Go durations.
 Result<Duration> ParseTimeout(std::string_view text);
-// Parses "500GB", "500G", "500Gi", "500000000000B". A number without a unit is an error, because
-// 500 could mean 500 GB.
+// Parses "500GB", "500G", "500 gb", "500Gi", "500GiB", "500000000000B". A number without a unit is
+// an error, because 500 could mean 500 GB.
 Result<Bytes> ParseSize(std::string_view text);
 
 // Returns text such as "2"; "1 slice" if there are only slices; "2 + 3 slices" for both.

@@ -199,6 +199,60 @@ class SimulateTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.assertIn(described, done.stderr)
 
+    def test_a_run_that_measures_no_job_fails_with_the_reason(self):
+        trace = self.folder / "jobs.csv"
+        trace.write_text("job_id,submit_time,duration_s,gpus\n1,0,60,1\n2,0,60,1\n", encoding="utf-8")
+        for options, status, reason in ((["--memory", "1M"], 2, "GB per GPU are fewer than the 20.83"),
+                                        (["--window", "5:9"], 1, "--window 5:9: no job of")):
+            for plan in ([], ["--plan"]):
+                with self.subTest(options=options, plan=plan):
+                    done = simulate("--trace", trace, *options, *plan)
+                    self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+                    self.assertIn(reason, done.stderr)
+
+    def test_a_plan_refuses_options_that_it_would_ignore(self):
+        made = ["--generate", "rate=9/h,jobs=10,seed=3", "--servers", "3"]
+        for option in ("--html", "--jobs-csv", "--timeline", "--changes", "--plot", "--save"):
+            done = simulate("--plan", *made, option, self.folder / "file")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(option, done.stderr)
+        for option, value in (("--price", "2"), ("--baseline", "proportional")):
+            done = simulate(*made, option, value)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(option, done.stderr)
+
+    def test_training_profiles_are_profiles_of_a_file_and_of_a_cluster(self):
+        profiles = [{"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile",
+                     "metadata": {"name": name, "namespace": "default"},
+                     "spec": {"points": [{"cpu": cpu, "memory": "8G", "throughput": speed}
+                                         for cpu, speed in points]}}
+                    for name, points in (("steep", ((1, 1), (3, 1.5), (9, 4.5))), ("flat", ((1, 2),)))]
+        resources = {"cpu": "24", "memory": "500G", "nvidia.com/gpu": "8", "pods": "110"}
+        node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": resources, "allocatable": resources}}
+        file, cluster, trace, jobs = (self.folder / name for name in ("tp.json", "cl.json", "t.csv", "jobs.csv"))
+        file.write_text(json.dumps({"kind": "List", "items": profiles}), encoding="utf-8")
+        cluster.write_text(json.dumps({"kind": "List", "items": [node, *profiles]}), encoding="utf-8")
+        trace.write_text("job_id,submit_time,duration_s,gpus,model\n0,0,3600,1,steep\n1,0,3600,1,flat\n",
+                         encoding="utf-8")
+        for source in (["--profiles", file, "--servers", "1"], ["--cluster", cluster]):
+            with self.subTest(source=source):
+                done = simulate("--trace", trace, *source, "--jobs-csv", jobs)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("drawn", done.stderr)
+                rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
+                self.assertEqual([row["model"] for row in rows], ["steep", "flat"])
+                # With 9 CPUs the first is three times as fast as with its fair share of 3.
+                self.assertAlmostEqual(float(rows[0]["finish_s"]), 1200, delta=60)
+                self.assertAlmostEqual(float(rows[1]["finish_s"]), 3600, delta=60)
+
+    def test_waits_of_a_plan_include_those_between_turns(self):
+        trace = self.folder / "jobs.csv"
+        trace.write_text("job_id,submit_time,duration_s,gpus\n1,0,14400,8\n2,3600,3600,8\n", encoding="utf-8")
+        plan = json.loads(simulate("--plan", "--trace", trace, "--servers", "1", "--policy", "las", "-o",
+                                   "json").stdout)
+        self.assertGreater(plan["with"]["p95_wait_hours"], 0.9)
+        self.assertAlmostEqual(plan["with"]["gpu_hours"], 40, delta=0.5)
+
     def test_errors_name_the_place_and_the_cure(self):
         trace = self.folder / "bad.csv"
         trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n1,alexnet,x,100,1\n",

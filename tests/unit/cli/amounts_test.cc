@@ -46,10 +46,20 @@ TEST(AmountsTest, SizesAreDecimalOrBinary) {
   EXPECT_EQ(*ParseSize("62.5GB"), Bytes(62'500'000'000));
   EXPECT_EQ(*ParseSize("1MB"), Bytes(1'000'000));
   EXPECT_EQ(*ParseSize("1Ki"), Bytes(1024));
+  EXPECT_EQ(*ParseSize("1TiB"), Bytes(1LL << 40));
+  EXPECT_EQ(*ParseSize("1Pi"), Bytes(1LL << 50));
+  EXPECT_EQ(*ParseSize("2PB"), Bytes(2'000'000'000'000'000));
+  EXPECT_EQ(*ParseSize("1k"), Bytes(1000));
+  for (const char* text : {"5gb", "5 GB", "5 gB", "5Gb"}) {
+    ASSERT_TRUE(ParseSize(text)) << text;
+    EXPECT_EQ(*ParseSize(text), Bytes(5'000'000'000)) << text;
+  }
+  EXPECT_EQ(*ParseSize("5 gib"), Bytes(5LL << 30));
 }
 
 TEST(AmountsTest, OtherSizesAreRejectedWithTheCure) {
-  for (const char* text : {"", "GB", "-1GB", "5 GB", "5gb", "5GiB", "inf", "1e19B", "1e300TB"}) {
+  for (const char* text :
+       {"", "GB", "-1GB", "5m", "5g", "5GBB", "5i", "GB 5", "inf", "1e19B", "1e300TB"}) {
     const auto size = ParseSize(text);
     EXPECT_FALSE(size) << text;
     if (size) continue;

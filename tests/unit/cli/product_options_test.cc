@@ -220,6 +220,21 @@ TEST(ProductOptionsTest, ErrorsOfReservationsNameTheSettingAndTheCure) {
   }
 }
 
+TEST(ProductOptionsTest, FeaturesThatNoRunWouldUseAreRejected) {
+  SimulateArguments arguments;
+  arguments.mechanisms = {"proportional"};
+  for (const char* feature : {"reservations=after:10m", "moves"}) {
+    arguments.with = {feature};
+    EXPECT_THAT(ProductErrorOf(arguments), ::testing::HasSubstr("no --mechanism uses them"));
+  }
+  arguments.with = {"gpu-types=v100:2"};
+  EXPECT_EQ(ProductErrorOf(arguments), "no error");
+  arguments.servers_written = true;
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--servers: not with --with gpu-types"));
+  arguments.with = {"faults="};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: \"faults=\": write NAME=SETTINGS"));
+}
+
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
   EXPECT_FALSE(Checked({}).faults.any());
   SimulateArguments arguments;

@@ -39,8 +39,32 @@ TEST(ReportTest, TheTableOfMovesIsThereIfJobsMayMove) {
   EXPECT_THAT(ToTable(std::vector{run}), ContainsRegex("synergy +7 +1 +1.50"));
 }
 
+TEST(ReportTest, ARunThatMeasuresNoJobHasNoTimes) {
+  RunResult empty{.workload = "w", .policy = "fifo", .mechanism = "synergy"};
+  empty.statistics.unfinished = 2;
+  empty.never_placed = {1, 7};
+  EXPECT_THAT(ToTable(std::vector{empty}), ContainsRegex("synergy +0 +- +- "));
+  EXPECT_THAT(ToJson(std::vector{empty}), HasSubstr("\"mean_jct_hours\":null"));
+  const auto none = CheckMeasured(std::vector{empty});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(none.error().message,
+              HasSubstr("job 1, job 7 never got their GPUs, because no server has as much CPU"));
+  RunResult measured = empty;
+  measured.statistics.measured = 1;
+  EXPECT_TRUE(CheckMeasured(std::vector{empty, measured}));
+  empty.has_starting_pods = true;
+  EXPECT_THAT(LeftOutWarnings(std::vector{empty}), HasSubstr("pods that run forever have them\n"));
+}
+
+TEST(ReportTest, JsonHasTheReportOfTheImport) {
+  const RunResult run{.workload = "w", .reading = "read as Slurm sacct: 1 job"};
+  EXPECT_THAT(ToJson(std::vector{run}), HasSubstr("\"import\":\"read as Slurm sacct: 1 job\"}"));
+}
+
 TEST(ReportTest, CsvHasAnEmptyFieldWhereARunHasNoFigure) {
   RunResult run;
+  run.statistics.measured = 1;
   run.has_reservations = true;
   const std::string csv = ToCsv(std::vector{run, RunResult{}});
   EXPECT_THAT(csv, HasSubstr("promises,promise_error_p50,promise_error_p90,wall_seconds"));

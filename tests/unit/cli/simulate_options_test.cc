@@ -52,7 +52,7 @@ TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
   EXPECT_EQ(ErrorOf(neither), "set --trace or --generate, or --from-cluster --since");
   SimulateArguments both = Good();
   both.traces = {"trace.csv"};
-  EXPECT_EQ(ErrorOf(both), "set --trace or --generate, or --from-cluster --since");
+  EXPECT_EQ(ErrorOf(both), "--generate: not with --trace: set one of the two, not both");
   SimulateArguments trace = neither;
   trace.traces = {"trace.csv"};
   EXPECT_EQ(ErrorOf(trace), "no error");
