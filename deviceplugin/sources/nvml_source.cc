@@ -35,13 +35,15 @@ constexpr Duration kFirstPause = std::chrono::seconds(5);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
 
 constexpr nvml::Return kNoPermission = 4;
+constexpr nvml::Return kFunctionNotFound = 13;
 constexpr std::string_view kMigMark = " MIG ";
 constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
                                         "nvidia-modeset"};
 
 // Returns whether the code reports no problem of the GPU, but at most a problem of the query.
 bool IsHarmless(nvml::Return code) {
-  return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission;
+  return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission ||
+         code == kFunctionNotFound;
 }
 
 // Returns the text that `ask` writes; empty if it fails.
@@ -125,16 +127,19 @@ class NvmlSource::Session {
   // Reads MIG again, because it may change at any time; everything else about a GPU is constant.
   Reading Read() const {
     std::vector<Gpu> gpus = inventory_.gpus();
-    for (size_t i = 0; i < gpus.size(); ++i) ReadMig(handles_[i], gpus[i]);
     Reading reading;
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      const nvml::Return code = ReadMig(handles_[i], gpus[i]);
+      GpuProbe& probe = reading.probes[gpus[i].uuid] = ProbeGpu(handles_[i]);
+      if (code != nvml::kSuccess && probe.fault.empty())
+        probe.fault = "NVML: " + api_->Explain(code);
+    }
     reading.inventory = GpuInventory(std::move(gpus));
     for (size_t a = 0; a < handles_.size(); ++a)
       for (size_t b = 0; b < a; ++b) reading.inventory.SetLink(a, b, inventory_.link(a, b));
     reading.inventory.driver_version = inventory_.driver_version;
     reading.inventory.cuda_version = inventory_.cuda_version;
     reading.inventory.shared_device_nodes = inventory_.shared_device_nodes;
-    for (size_t i = 0; i < handles_.size(); ++i)
-      reading.probes[inventory_.gpus()[i].uuid] = ProbeGpu(handles_[i]);
     reading.unreachable = unreachable_;
     reading.without_events = without_events_;
     return reading;
@@ -156,7 +161,7 @@ class NvmlSource::Session {
         use.temperature = value;
       if (api_->DeviceGetPowerUsage(handles_[i], &value) == nvml::kSuccess)
         use.power = value / 1000.0;
-      if (!IsInMigMode(handles_[i]).value_or(false)) continue;
+      if (!IsInMigMode(handles_[i])) continue;
       for (const nvml::Device part : PartsOf(handles_[i]))
         if (api_->DeviceGetMemoryInfo(part, &memory) == nvml::kSuccess)
           uses[UuidOf(part)].memory_used = Bytes(static_cast<int64_t>(memory.used));
@@ -268,8 +273,7 @@ class NvmlSource::Session {
   // Returns the parts that an event affects; none if it affects the whole GPU.
   std::vector<std::string> MigUuidsOf(const nvml::EventData& event) const {
     std::vector<std::string> uuids;
-    if (event.gpu_instance == nvml::kNoInstance || !IsInMigMode(event.device).value_or(false))
-      return uuids;
+    if (event.gpu_instance == nvml::kNoInstance || !IsInMigMode(event.device)) return uuids;
     for (const nvml::Device part : PartsOf(event.device)) {
       const std::optional<Instances> instances = InstancesOf(part);
       if (!instances || instances->gpu != event.gpu_instance) continue;
@@ -291,11 +295,12 @@ class NvmlSource::Session {
       // A lost GPU has no handle or does not answer; NvmlSource remembers it.
       nvml::Return code = api_->DeviceGetHandleByIndex(i, &handle);
       if (code == nvml::kSuccess) code = api_->DeviceGetUuid(handle, uuid.data(), nvml::kTextSize);
+      Gpu gpu;
+      if (code == nvml::kSuccess) code = ReadGpu(handle, gpu);
       if (code != nvml::kSuccess) {
         unreachable_[i] = "NVML: " + api_->Explain(code);
         continue;
       }
-      Gpu gpu = ReadGpu(handle);
       if (gpu.uuid.empty() || gpu.uuid.size() > kLongestDeviceId) {
         unreachable_[i] = "it has no UUID that can be used";
         continue;
@@ -317,14 +322,15 @@ class NvmlSource::Session {
     return {};
   }
 
-  Gpu ReadGpu(nvml::Device handle) {
-    Gpu gpu;
+  // Returns a failure of the GPU, because the reading is then incomplete.
+  nvml::Return ReadGpu(nvml::Device handle, Gpu& gpu) const {
     gpu.uuid = UuidOf(handle);
     gpu.product =
         Text([&](char* out, unsigned size) { return api_->DeviceGetName(handle, out, size); });
     nvml::Memory memory{};
-    if (api_->DeviceGetMemoryInfo(handle, &memory) == nvml::kSuccess)
-      gpu.memory = Bytes(static_cast<int64_t>(memory.total));
+    const nvml::Return code = api_->DeviceGetMemoryInfo(handle, &memory);
+    if (!IsHarmless(code)) return code;
+    if (code == nvml::kSuccess) gpu.memory = Bytes(static_cast<int64_t>(memory.total));
     nvml::PciInfo pci{};
     if (api_->DeviceGetPciInfo(handle, &pci) == nvml::kSuccess) {
       gpu.pci_id = ToPciId(pci);
@@ -338,24 +344,33 @@ class NvmlSource::Session {
     }
     if (unsigned minor = 0; api_->DeviceGetMinorNumber(handle, &minor) == nvml::kSuccess)
       gpu.device_nodes = {fmt::format("{}/nvidia{}", options_.device_folder, minor)};
-    return gpu;
+    return ReadMig(handle, gpu);
   }
 
-  // Returns nullopt if the GPU does not support MIG.
-  std::optional<bool> IsInMigMode(nvml::Device handle) const {
-    unsigned current = 0;
+  nvml::Return ReadMigMode(nvml::Device handle, unsigned& current) const {
     unsigned pending = 0;
-    if (api_->DeviceGetMigMode == nullptr ||
-        api_->DeviceGetMigMode(handle, &current, &pending) != nvml::kSuccess) {
-      return std::nullopt;
-    }
-    return current == 1;
+    if (api_->DeviceGetMigMode == nullptr) return nvml::kNotSupported;
+    return api_->DeviceGetMigMode(handle, &current, &pending);
   }
 
-  void ReadMig(nvml::Device handle, Gpu& gpu) const {
-    const std::optional<bool> mode = IsInMigMode(handle);
-    gpu.mig_capable = mode.has_value();
-    gpu.mig_enabled = mode.value_or(false);
+  bool IsInMigMode(nvml::Device handle) const {
+    unsigned current = 0;
+    return ReadMigMode(handle, current) == nvml::kSuccess && current == 1;
+  }
+
+  // Changes nothing, and returns a failure, if the GPU fails.
+  nvml::Return ReadMig(nvml::Device handle, Gpu& gpu) const {
+    unsigned mode = 0;
+    const nvml::Return code = ReadMigMode(handle, mode);
+    if (!IsHarmless(code)) return code;
+    gpu.mig_capable = code == nvml::kSuccess;
+    gpu.mig_enabled = gpu.mig_capable && mode == 1;
+    ReadParts(handle, gpu);
+    return nvml::kSuccess;
+  }
+
+  void ReadParts(nvml::Device handle, Gpu& gpu) const {
+    gpu.mig_devices.clear();
     if (!gpu.mig_enabled) return;
     for (const nvml::Device part : PartsOf(handle)) {
       MigDevice device;
@@ -555,7 +570,7 @@ Result<Reading> NvmlSource::Read() {
   const Result<std::shared_ptr<Session>> session = Open();
   if (!session) return Fail(session.error());
   for (const auto& [uuid, index] : (*session)->indices()) indices_[uuid] = index;
-  Reading reading = WithMissing((*session)->Read());
+  Reading reading = WithKnown((*session)->Read());
   known_ = reading.inventory;
   std::set<std::string> unwell;
   for (const auto& [uuid, probe] : reading.probes)
@@ -571,8 +586,15 @@ Result<Reading> NvmlSource::Read() {
   return reading;
 }
 
-Reading NvmlSource::WithMissing(Reading reading) {
+Reading NvmlSource::WithKnown(Reading reading) {
+  std::set<std::string> kept;
   std::vector<Gpu> gpus = reading.inventory.gpus();
+  for (Gpu& gpu : gpus) {
+    const auto known = known_.Find(gpu.uuid);
+    if (!known || reading.probes[gpu.uuid].fault.empty()) continue;
+    gpu = known_.gpus()[*known];
+    kept.insert(gpu.uuid);
+  }
   for (const Gpu& gpu : known_.gpus()) {
     if (reading.inventory.Find(gpu.uuid)) continue;
     GpuProbe& probe = reading.probes[gpu.uuid];
@@ -585,16 +607,20 @@ Reading NvmlSource::WithMissing(Reading reading) {
       probe.absent = true;
     }
     gpus.push_back(gpu);
+    kept.insert(gpu.uuid);
   }
-  if (gpus.size() == reading.inventory.gpus().size()) return reading;
+  if (kept.empty()) return reading;
   GpuInventory all(std::move(gpus));
   for (size_t a = 0; a < all.gpus().size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
-      const GpuInventory* const sources[] = {&known_, &reading.inventory};
+      const std::string& one = all.gpus()[a].uuid;
+      const std::string& other = all.gpus()[b].uuid;
+      const bool is_kept = kept.contains(one) || kept.contains(other);
+      const GpuInventory* const sources[] = {&reading.inventory, &known_};
       for (const GpuInventory* from : sources) {
-        const auto x = from->Find(all.gpus()[a].uuid);
-        const auto y = from->Find(all.gpus()[b].uuid);
-        if (x && y) all.SetLink(a, b, from->link(*x, *y));
+        const auto x = from->Find(one);
+        const auto y = from->Find(other);
+        if (x && y && (from != &known_ || is_kept)) all.SetLink(a, b, from->link(*x, *y));
       }
     }
   }

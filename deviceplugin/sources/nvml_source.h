@@ -3,10 +3,11 @@
 // Reads GPUs from NVIDIA's driver (NVML), and Xids from its event set.
 //
 // Threading: as in DeviceSource; any thread may call NVML itself. Failures: without the library or
-// the driver, every Read returns kUnavailable and tries again. A GPU that disappears stays in the
-// readings, with a descriptive fault, until the program ends, because its UUID may come back. An
-// unhealthy GPU triggers a new session, first at once and then at growing intervals, because a new
-// session misses events of the other GPUs.
+// the driver, every Read returns kUnavailable and tries again. A GPU that fails or disappears stays
+// in the readings as it was last read, with a descriptive fault, until the program ends: its UUID
+// may come back, and its failure must not affect other GPUs. An unhealthy GPU triggers a new
+// session, first at once and then at growing intervals, because a new session misses events of the
+// other GPUs.
 
 #include <atomic>
 #include <map>
@@ -57,8 +58,8 @@ class NvmlSource final : public DeviceSource {
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
 
-  // Returns `reading` plus the GPUs that have disappeared.
-  Reading WithMissing(Reading reading);
+  // Returns `reading` with the last good reading of each GPU that fails or has disappeared.
+  Reading WithKnown(Reading reading);
 
   // Only the reading thread uses these.
   GpuInventory known_;

@@ -274,6 +274,7 @@ Return nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
 Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
   return Ask(device, [&](FakeNvmlGpu& gpu) {
     if (!gpu.mig_capable) return kNotSupported;
+    if (gpu.mig_result != kSuccess) return gpu.mig_result;
     *current = *pending = gpu.mig ? 1 : 0;
     return kSuccess;
   });

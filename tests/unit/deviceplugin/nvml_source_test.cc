@@ -297,6 +297,43 @@ TEST_F(NvmlSourceTest, MigDevicesAreReadEachTime) {
       << "without nodes where the driver does not tell them";
 }
 
+// With the strategy "single", one whole GPU on the node would withdraw all MIG devices.
+TEST_F(NvmlSourceTest, AGpuThatFailsKeepsItsMigDevicesUntilItIsBack) {
+  nvml_.Set([](FakeNvml& nvml) {
+    for (FakeNvmlGpu& gpu : nvml.gpus) {
+      gpu.mig = true;
+      gpu.parts = {{"MIG-" + gpu.uuid, "A MIG 1g.10gb", 1}};
+    }
+  });
+  const GpuInventory before = Read().inventory;
+  for (const bool whole : {true, false}) {
+    nvml_.Set(
+        [&](FakeNvml& nvml) { (whole ? nvml.gpus[2].result : nvml.gpus[2].mig_result) = 15; });
+    for (int look = 0; look < 3; ++look) {
+      const Reading reading = Read();
+      EXPECT_EQ(reading.probes.at(Uuid(2)).fault, "NVML: GPU is lost (15)");
+      ASSERT_EQ(reading.inventory.gpus().size(), 4U);
+      for (const Gpu& gpu : reading.inventory.gpus())
+        EXPECT_EQ(gpu, before.gpus()[*before.Find(gpu.uuid)]) << whole;
+      EXPECT_EQ(reading.inventory.link(*reading.inventory.Find(Uuid(2)),
+                                       *reading.inventory.Find(Uuid(3))),
+                before.link(2, 3));
+    }
+    nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = nvml.gpus[2].mig_result = 0; });
+    clock_.Advance(std::chrono::minutes(5));
+    EXPECT_EQ(FaultOf(2), "");
+  }
+}
+
+TEST_F(NvmlSourceTest, AGpuWhoseModeIsUnknownFromTheStartIsNotTakenForAWholeOne) {
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].mig_result = 15; });
+  const Reading reading = Read();
+  EXPECT_FALSE(reading.inventory.Find(Uuid(2)));
+  EXPECT_THAT(reading.unreachable, ElementsAre(Pair(2, "NVML: GPU is lost (15)")));
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].mig_result = 0; });
+  EXPECT_TRUE(Read().inventory.Find(Uuid(2)));
+}
+
 TEST_F(NvmlSourceTest, AMigDeviceHasTheCapabilityFilesOfItsInstances) {
   folder_.Write("mig-minors", "config 1\nmonitor 2\ngpu0/gi7/access 66\ngpu0/gi7/ci0/access 67\n");
   nvml_.Set([](FakeNvml& nvml) {
