@@ -21,8 +21,8 @@ constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{500};
 // Fallback for changes that the folder watch may miss.
 constexpr milliseconds kRegularLook{1000};
-// How long after its answer the kubelet may take to open its stream. A kubelet that is starved of
-// CPU takes seconds.
+// How long after its answer, or the end of the wait for it, the kubelet may take to open its
+// stream. A kubelet that is starved of CPU takes seconds.
 constexpr milliseconds kStreamGrace{10'000};
 // How long to wait before the next registration if the stream ended right after the last one.
 constexpr milliseconds kPause{1000};
@@ -99,6 +99,7 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
     log_.Warn("our socket is gone", {{"resource", resource_}, {"socket", socket_}});
     StopServing();
   }
+  if (asked_at_ && service_->had_streams()) Accept();
   if (IsRegistered()) return {};
   if (known_) StopServing();
   if (!server_) {
@@ -109,18 +110,23 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   if (const Result<> admitted = gate_.may_register(resource_, socket_); !admitted) return admitted;
   Result<> done = Register(stop);
   metrics_.CountRegistration(resource_, done ? "ok" : ToString(done.error().code));
-  if (!done) return done;
-  registered_at_ = clock_.Now();
+  const bool is_late = !done && done.error().code == ErrorCode::kTimeout;
+  if (done || is_late || service_->had_streams()) asked_at_ = clock_.Now();
+  if (done) Accept();
+  return done;
+}
+
+void KubeletEndpoint::Accept() {
+  if (std::exchange(accepted_, true)) return;
   gate_.on_registered(resource_);
   log_.Info("registered with the kubelet", {{"resource", resource_}, {"socket", socket_}});
-  return {};
 }
 
 // Returns true also while the kubelet may still open its stream.
 bool KubeletEndpoint::IsRegistered() const {
-  if (!registered_at_) return false;
+  if (!asked_at_) return false;
   if (service_->streams() > 0) return true;
-  return clock_.Now() - *registered_at_ < (service_->had_streams() ? kPause : kStreamGrace);
+  return clock_.Now() - *asked_at_ < (service_->had_streams() ? kPause : kStreamGrace);
 }
 
 Result<> KubeletEndpoint::Serve() {
@@ -151,7 +157,8 @@ Result<> KubeletEndpoint::Serve() {
   if (!server || port == 0) return Fail(ErrorCode::kUnavailable, "cannot listen on " + path);
   served_ = IdentifySocket(path);
   server_ = std::move(server);
-  registered_at_.reset();
+  asked_at_.reset();
+  accepted_ = false;
   const std::lock_guard lock(mutex_);
   service_ = std::move(service);
   // Pick up an offer published meanwhile.
@@ -165,7 +172,7 @@ void KubeletEndpoint::StopServing() {
   server_->Shutdown(std::chrono::system_clock::now() + kKubeletGrace);
   server_.reset();
   served_.reset();
-  registered_at_.reset();
+  asked_at_.reset();
   known_ = false;
   const std::lock_guard lock(mutex_);
   service_.reset();
@@ -190,6 +197,8 @@ Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   v1beta1::Empty answer;
   const grpc::Status status = stub->Register(&context, request, &answer);
   known_ = status.error_code() != grpc::StatusCode::UNAVAILABLE;
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+    return Fail(ErrorCode::kTimeout, "the kubelet has not answered the registration yet");
   if (!status.ok()) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("the kubelet refused the registration: {}", status.error_message()));

@@ -5,6 +5,7 @@
 //
 //   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
 //   kubelet.sock exists, and we have not registered since we began to serve -> register
+//   the kubelet has not answered in time, but opens its stream -> registered
 //
 // Each name is registered only once: since 1.37, kubelets identify plugins by their socket's path,
 // and may refuse a known path until they restart ("already connected"). The kubelet considers the
@@ -64,6 +65,8 @@ class KubeletEndpoint {
   void StopServing();
   Result<> Register(const std::stop_token& stop);
   bool IsRegistered() const;
+  // Records, once per name, that the kubelet has accepted the registration.
+  void Accept();
 
   const std::string folder_;
   const std::string resource_;
@@ -82,7 +85,8 @@ class KubeletEndpoint {
   std::string socket_;  // its name in the folder
   bool known_ = false;  // the kubelet may know this name
   std::optional<FileIdentity> served_;
-  std::optional<Instant> registered_at_;
+  std::optional<Instant> asked_at_;  // unless the kubelet has refused
+  bool accepted_ = false;            // the kubelet has answered, or opened its stream
   std::jthread thread_;
 };
 

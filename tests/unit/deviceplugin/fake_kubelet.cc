@@ -49,6 +49,7 @@ void FakeKubelet::Stop(bool killed) {
 }
 
 void FakeKubelet::BreakStreams() {
+  HoldStreams(false);
   std::list<Plugin> plugins;
   {
     const std::lock_guard lock(mutex_);
@@ -63,6 +64,17 @@ void FakeKubelet::BreakStreams() {
 void FakeKubelet::Refuse(bool refuse) {
   const std::lock_guard lock(mutex_);
   refusing_ = refuse;
+}
+
+void FakeKubelet::AnswerLate() {
+  const std::lock_guard lock(mutex_);
+  late_ = true;
+}
+
+void FakeKubelet::HoldStreams(bool hold) {
+  const std::lock_guard lock(mutex_);
+  holding_ = hold;
+  changed_.notify_all();
 }
 
 grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
@@ -95,10 +107,16 @@ grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
   plugin.listening = std::thread([this, &plugin] { Listen(plugin); });
   ++registrations_;
   changed_.notify_all();
+  // The plugin's client has this status when it gives up.
+  if (std::exchange(late_, false)) return {grpc::StatusCode::DEADLINE_EXCEEDED, "late"};
   return grpc::Status::OK;
 }
 
 void FakeKubelet::Listen(Plugin& plugin) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !holding_; });
+  }
   const auto reader = plugin.stub->ListAndWatch(plugin.context.get(), {});
   v1beta1::ListAndWatchResponse list;
   while (reader->Read(&list)) {

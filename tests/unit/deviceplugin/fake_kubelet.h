@@ -49,6 +49,10 @@ class FakeKubelet {
   void BreakStreams();
   // Refuses registrations from now on, or accepts them again.
   void Refuse(bool refuse);
+  // Answers the next registration too late for the plugin.
+  void AnswerLate();
+  // Opens no streams from now on, or opens those of all registered plugins again.
+  void HoldStreams(bool hold);
 
   size_t registrations() const;
   // Returns the number of lists received over all streams.
@@ -93,6 +97,8 @@ class FakeKubelet {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool refusing_ = false;
+  bool late_ = false;
+  bool holding_ = false;
   std::set<std::string> endpoints_;  // names of sockets that have registered since the start
   size_t refusals_ = 0;
   size_t registrations_ = 0;

@@ -210,6 +210,25 @@ TEST_F(KubeletEndpointTest, RegistersOnlyIfAdmitted) {
   EXPECT_EQ(recorded.get_future().get(), "nvidia.com/gpu");
 }
 
+TEST_F(KubeletEndpointTest, AStreamAcceptsARegistrationWhoseAnswerIsLate) {
+  for (const bool stream_first : {true, false}) {
+    FakeKubelet kubelet(folder_.Path("d"));
+    kubelet.AnswerLate();
+    kubelet.HoldStreams(!stream_first);
+    std::promise<void> recorded;
+    RegistrationGate gate = OpenGate();
+    gate.on_registered = [&](const std::string& /*resource*/) { recorded.set_value(); };
+    const KubeletEndpoint endpoint(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2), gate,
+                                   SystemClock(), log_.log, metrics_);
+    ASSERT_TRUE(kubelet.AwaitRegistrations(1));
+    kubelet.HoldStreams(false);
+    EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+    recorded.get_future().wait();
+    EXPECT_EQ(kubelet.registrations(), 1U) << stream_first;
+    EXPECT_TRUE(endpoint.registered()) << stream_first;
+  }
+}
+
 // Tests two plugins that start at the same moment: whichever the kubelet accepts first, ours gives
 // way and never comes back.
 class TwoPluginsTest : public KubeletEndpointTest {
