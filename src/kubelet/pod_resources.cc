@@ -1,9 +1,11 @@
 #include "kubelet/pod_resources.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
 
 #include "kubelet/pod_resources.grpc.pb.h"
 
@@ -20,6 +22,14 @@ int NumaNodeOf(const v1::ContainerDevices& devices) {
   return nodes.size() == 1 ? static_cast<int>(nodes[0].id()) : kNoNuma;
 }
 
+// Returns when the file was made; nullopt if there is none.
+std::optional<WallTime> MadeAt(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return WallTime(std::chrono::seconds(status.st_mtim.tv_sec) +
+                  std::chrono::nanoseconds(status.st_mtim.tv_nsec));
+}
+
 }  // namespace
 
 PodResources::PodResources(std::string socket, const Clock& clock, Duration timeout)
@@ -32,7 +42,37 @@ Result<std::vector<DeviceOwner>> PodResources::List() {
   if (asked_ != Instant{} && clock_.Now() - asked_ < kFresh) return last_;
   last_ = Ask();
   asked_ = clock_.Now();
+  if (last_) last_ = WithFormer(*std::move(last_));
   return last_;
+}
+
+Result<std::vector<DeviceOwner>> PodResources::WithFormer(std::vector<DeviceOwner> owners) {
+  if (IsLearning()) {
+    if (!known_ && owners.empty())
+      return Fail(ErrorCode::kUnavailable, "the kubelet has just started, and names no pods yet");
+    const auto is_listed = [&owners](const DeviceOwner& before) {
+      return std::any_of(owners.begin(), owners.end(), [&before](const DeviceOwner& owner) {
+        return owner.resource == before.resource && owner.device == before.device;
+      });
+    };
+    std::vector<DeviceOwner> before = known_.value_or(std::vector<DeviceOwner>());
+    std::erase_if(before, is_listed);
+    owners.insert(owners.end(), before.begin(), before.end());
+  }
+  known_ = owners;
+  return owners;
+}
+
+bool PodResources::IsLearning() {
+  // The kubelet makes its socket when it starts.
+  const std::optional<WallTime> made = MadeAt(socket_);
+  if (made && made != socket_made_) {
+    // Only of the first kubelet it is not known when it started.
+    const Duration age = socket_made_ ? Duration::zero() : clock_.WallNow() - *made;
+    started_at_ = clock_.Now() - std::clamp(age, Duration::zero(), kLearns);
+    socket_made_ = made;
+  }
+  return clock_.Now() - started_at_ < kLearns;
 }
 
 Result<std::vector<KubeletDevice>> PodResources::Allocatable() {

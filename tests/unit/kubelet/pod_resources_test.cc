@@ -1,7 +1,13 @@
 #include "kubelet/pod_resources.h"
 
 #include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
@@ -12,6 +18,8 @@ namespace synergy::testing {
 namespace {
 
 using ::synergy::kubelet::PodResources;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(PodResourcesTest, ListsTheOwnerOfEachDeviceAtMostOnceASecond) {
   const TemporaryFolder folder;
@@ -41,6 +49,59 @@ TEST(PodResourcesTest, AKubeletThatComesLaterIsFound) {
   FakePodResources kubelet(folder.Path("s"));
   clock.Advance(std::chrono::seconds(1));
   EXPECT_TRUE(resources.List());
+}
+
+class RestartedKubeletTest : public ::testing::Test {
+ protected:
+  // A kubelet that starts now replaces the one before.
+  void Start(std::vector<std::string> devices) {
+    kubelet_.reset();
+    clock_.Advance(std::chrono::seconds(1));
+    kubelet_ = std::make_unique<FakePodResources>(folder_.Path("s"), std::move(devices));
+    std::filesystem::last_write_time(folder_.Path("s"),
+                                     std::chrono::file_clock::from_sys(clock_.WallNow()));
+  }
+  // Returns the devices with owners; {"?"} if they are not known.
+  std::vector<std::string> Owned() {
+    const auto owners = resources_.List();
+    std::vector<std::string> devices;
+    if (!owners) return {"?"};
+    for (const DeviceOwner& owner : *owners) devices.push_back(owner.device);
+    return devices;
+  }
+
+  TemporaryFolder folder_;
+  FakeClock clock_;
+  std::unique_ptr<FakePodResources> kubelet_;
+  PodResources resources_{folder_.Path("s"), clock_, kPatience};
+};
+
+TEST_F(RestartedKubeletTest, APodThatItDoesNotKnowYetKeepsItsDevices) {
+  Start({"GPU-0", "GPU-1"});
+  EXPECT_THAT(Owned(), ElementsAre("GPU-0", "GPU-1"));
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_THAT(Owned(), ElementsAre("GPU-0", "GPU-1"));
+  Start({});
+  EXPECT_THAT(Owned(), ElementsAre("GPU-0", "GPU-1"));
+  Start({"GPU-1"});
+  EXPECT_THAT(Owned(), ElementsAre("GPU-1", "GPU-0"));
+  clock_.Advance(PodResources::kLearns);
+  EXPECT_THAT(Owned(), ElementsAre("GPU-1"));
+}
+
+TEST_F(RestartedKubeletTest, TheFirstEmptyListOfANewKubeletDoesNotCount) {
+  Start({});
+  EXPECT_THAT(Owned(), ElementsAre("?"));
+  clock_.Advance(PodResources::kLearns);
+  EXPECT_THAT(Owned(), IsEmpty());
+  Start({});
+  EXPECT_THAT(Owned(), IsEmpty()) << "there was none before";
+}
+
+TEST_F(RestartedKubeletTest, TheFirstEmptyListOfAnOldKubeletCounts) {
+  Start({});
+  clock_.Advance(PodResources::kLearns);
+  EXPECT_THAT(Owned(), IsEmpty());
 }
 
 TEST(PodResourcesTest, ListsAllHealthyDevicesWithTheirNumaNodes) {
