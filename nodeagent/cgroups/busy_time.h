@@ -22,14 +22,14 @@ inline constexpr int kLateIntervals = 3;
 class BusyTime {
  public:
   // Records a reading made at that moment. Returns false if the reading is not new.
-  bool Observe(const ContainerBusy& reading, WallTime at);
+  bool Observe(const ContainerBusy& reading, Moment at);
   // Returns nullopt until a GPU was seen busy. The rate covers the last minute, but at least ten
   // seconds.
   std::optional<BusyEstimate> Estimate() const;
 
  private:
   struct Sample {
-    WallTime at{};
+    Moment at{};
     double busy = 0;  // busy seconds since the first reading
   };
 

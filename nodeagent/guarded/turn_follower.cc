@@ -120,7 +120,7 @@ std::map<std::string, WallTime> TurnFollower::Wanted(const Sharers& sharers) con
     pod.refused = sharer.refusal.has_value();
     if (const auto at = resumed_at_.find(uid); at != resumed_at_.end()) pod.resumed_at = at->second;
   }
-  return PodsToSuspend(pods, clock_.WallNow());
+  return PodsToSuspend(pods, clock_.Present());
 }
 
 bool TurnFollower::Suspend(const std::string& uid, const Sharer& sharer, WallTime until) {
@@ -137,7 +137,7 @@ bool TurnFollower::Suspend(const std::string& uid, const Sharer& sharer, WallTim
     return false;
   }
   log_.Debug("suspended", {{"pod", sharer.pod->Key()}, {"until", ToTimeText(until)}});
-  suspended_[uid] = {sharer.container->id, plan->file, now.wall, now.now + longest};
+  suspended_[uid] = {sharer.container->id, plan->file, now.now, now.now + longest};
   acts_.Note(uid, "freeze", now.wall);
   return true;
 }
@@ -153,12 +153,12 @@ void TurnFollower::Resume(const std::string& uid) {
     log_.Error("a suspended pod is not resumed yet",
                {{"file", suspended.file}, {"error", done.error().message}});
   }
-  const WallTime now = clock_.WallNow();
-  const Duration time = std::max(now - suspended.since, Duration::zero());
+  const Moment now = clock_.Present();
+  const Duration time = now.now - suspended.since;
   metrics_.CountSuspended(time);
   time_suspended_[uid] += time;
-  resumed_at_[uid] = now;
-  acts_.Note(uid, "freeze", now);
+  resumed_at_[uid] = now.now;
+  acts_.Note(uid, "freeze", now.wall);
 }
 
 void TurnFollower::AwaitFrozen(const std::vector<std::string>& uids) {
@@ -183,7 +183,7 @@ void TurnFollower::CountRefusals(const Sharers& sharers) {
 }
 
 void TurnFollower::Publish(const Sharers& sharers) {
-  const WallTime now = clock_.WallNow();
+  const Instant now = clock_.Now();
   std::map<std::string, TurnReading> readings;
   for (const auto& [uid, sharer] : sharers) {
     TurnReading& reading = readings[uid];
@@ -191,7 +191,7 @@ void TurnFollower::Publish(const Sharers& sharers) {
       reading.time_suspended = past->second;
     if (const auto entry = suspended_.find(uid); entry != suspended_.end()) {
       reading.suspended = true;
-      reading.time_suspended += std::max(now - entry->second.since, Duration::zero());
+      reading.time_suspended += now - entry->second.since;
     }
     if (sharer.refusal) reading.refusal = sharer.refusal->text;
   }

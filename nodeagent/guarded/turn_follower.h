@@ -71,7 +71,7 @@ class TurnFollower {
   struct Suspended {
     std::string container_id;
     std::string file;
-    WallTime since{};
+    Instant since{};
     Instant end{};  // when the guardian resumes it at the latest
   };
   // A pod of the node that has GPUs in turns.
@@ -110,7 +110,7 @@ class TurnFollower {
 
   // Only the stepping thread uses these, by uid.
   std::map<std::string, Suspended> suspended_;
-  std::map<std::string, WallTime> resumed_at_;
+  std::map<std::string, Instant> resumed_at_;
   std::map<std::string, Unsuspendable> unsuspendable_;
   std::map<std::string, std::string_view> refusals_;
   std::map<std::string, Duration> time_suspended_;  // of past suspensions

@@ -26,20 +26,20 @@ std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool p
 }
 
 std::map<std::string, WallTime> PodsToSuspend(const std::map<std::string, TurnPod>& pods,
-                                              WallTime now) {
+                                              Moment now) {
   const auto runs = [&](const std::string& uid) {
     const auto pod = pods.find(uid);
     return pod != pods.end() && pod->second.runs;
   };
   std::map<std::string, WallTime> suspended;
   for (const auto& [uid, pod] : pods) {
-    if (pod.turn == nullptr || !pod.runs || pod.refused || pod.turn->RunsAt(now)) continue;
-    if (pod.resumed_at && now - *pod.resumed_at < kLeastTimeBetween) continue;
+    if (pod.turn == nullptr || !pod.runs || pod.refused || pod.turn->RunsAt(now.wall)) continue;
+    if (pod.resumed_at && now.now - *pod.resumed_at < kLeastTimeBetween) continue;
     const std::vector<std::string>& with = pod.turn->with;
     const bool is_needed_by_another =
         std::any_of(with.begin(), with.end(),
                     [&, me = uid](const auto& other) { return other != me && runs(other); });
-    const std::optional<WallTime> end = pod.turn->NextSwitch(now);
+    const std::optional<WallTime> end = pod.turn->NextSwitch(now.wall);
     if (is_needed_by_another && end) suspended.emplace(uid, *end);
   }
   return suspended;

@@ -38,14 +38,14 @@ std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool p
 
 // A pod of the node.
 struct TurnPod {
-  const GpuTurn* turn = nullptr;       // null: it takes no turns
-  bool runs = false;                   // its training container runs
-  bool refused = false;                // by WhyNotSuspended(), or by the kernel
-  std::optional<WallTime> resumed_at;  // nullopt: it was not suspended
+  const GpuTurn* turn = nullptr;      // null: it takes no turns
+  bool runs = false;                  // its training container runs
+  bool refused = false;               // by WhyNotSuspended(), or by the kernel
+  std::optional<Instant> resumed_at;  // nullopt: it was not suspended
 };
 
 // Returns the pods to suspend, by uid, each with the time when its turn begins again.
 std::map<std::string, WallTime> PodsToSuspend(const std::map<std::string, TurnPod>& pods,
-                                              WallTime now);
+                                              Moment now);
 
 }  // namespace synergy::nodeagent

@@ -122,7 +122,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
     const Look& look = looks[i];
     const ManagedContainer& fungible = *look.pod->fungible;
     if (const auto reading =
-            look.kept->reporter.Next(fungible, look.sample.InUse(), node_short, clock_.WallNow())) {
+            look.kept->reporter.Next(fungible, look.sample.InUse(), node_short, clock_.Present())) {
       writer_.Write({look.pod->pod_namespace, look.pod->name, look.pod->uid}, *reading);
     }
     const Bytes share_wanted = fungible.requested.memory > Bytes(0) ? wanted[i] : Bytes(0);

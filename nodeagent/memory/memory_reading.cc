@@ -25,9 +25,9 @@ Bytes Rounded(Bytes amount) {
 
 }  // namespace
 
-Bytes MemoryReporter::Peak(Bytes in_use, WallTime now) {
+Bytes MemoryReporter::Peak(Bytes in_use, Instant now) {
   Peaked& newest = peaks_[newest_];
-  if (newest.begin == WallTime{}) {
+  if (newest.begin == Instant{}) {
     newest = {in_use, now};
   } else if (now - newest.begin >= kPeakOf) {
     newest_ = (newest_ + 1) % peaks_.size();
@@ -45,17 +45,17 @@ Bytes MemoryReporter::Peak(Bytes in_use, WallTime now) {
 }
 
 std::optional<MemoryReading> MemoryReporter::Next(const ManagedContainer& fungible, Bytes in_use,
-                                                  bool node_short, WallTime now) {
-  const bool first = peaks_[newest_].begin == WallTime{};
+                                                  bool node_short, Moment now) {
+  const bool first = peaks_[newest_].begin == Instant{};
   // The report of a predecessor counts as a peak.
   const bool inherited =
-      first && reported_ && reported_->at <= now && now - reported_->at < kPeakOf * 10;
-  const Bytes peak = Peak(inherited ? std::max(in_use, reported_->in_use) : in_use, now);
+      first && reported_ && reported_->at <= now.wall && now.wall - reported_->at < kPeakOf * 10;
+  const Bytes peak = Peak(inherited ? std::max(in_use, reported_->in_use) : in_use, now.now);
   if (fungible.requested.memory <= fungible.floor.memory) return std::nullopt;
-  const MemoryReading reading{Rounded(peak), node_short, now};
+  const MemoryReading reading{Rounded(peak), node_short, now.wall};
   const auto due = [&] {
     if (!reported_ || reported_->node_short != node_short) return true;
-    const Duration age = now - reported_->at;
+    const Duration age = now.wall - reported_->at;
     if (age < Duration::zero()) return true;  // the clock was set back
     if (peak > reported_->in_use) return age >= kAfterRise;
     const auto fallen = static_cast<double>(reported_->in_use.count()) * kFallen;

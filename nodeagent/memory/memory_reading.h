@@ -23,14 +23,14 @@ class MemoryReporter {
 
   // Records a look at the pod. Returns the report to write now, if any.
   std::optional<MemoryReading> Next(const ManagedContainer& fungible, Bytes in_use, bool node_short,
-                                    WallTime now);
+                                    Moment now);
 
  private:
-  Bytes Peak(Bytes in_use, WallTime now);
+  Bytes Peak(Bytes in_use, Instant now);
 
   struct Peaked {
     Bytes in_use;
-    WallTime begin{};
+    Instant begin{};
   };
 
   std::optional<MemoryReading> reported_;

@@ -12,8 +12,8 @@ constexpr double kBusyCores = 0.25;
 
 }  // namespace
 
-void IdleTime::Observe(const ContainerBusy* busy, WallTime busy_at,
-                       const std::optional<CpuUse>& cpu, Instant now) {
+void IdleTime::Observe(const ContainerBusy* busy, Instant busy_at, const std::optional<CpuUse>& cpu,
+                       Instant cpu_at, Instant now) {
   if (busy == nullptr || !cpu) {
     *this = {};
     return;
@@ -27,13 +27,13 @@ void IdleTime::Observe(const ContainerBusy* busy, WallTime busy_at,
     is_busy |=
         busy->seconds - gpus_->busy.seconds >= kBusyGpus * Seconds(busy_at - gpus_->at).count();
   }
-  if (cpu_ && cpu->at > cpu_->at) {
+  if (cpu_ && cpu_at > cpu_->at) {
     goes_on &= cpu_->used <= cpu->used;
-    cores = Seconds(cpu->used - cpu_->used).count() / Seconds(cpu->at - cpu_->at).count();
+    cores = Seconds(cpu->used - cpu_->used).count() / Seconds(cpu_at - cpu_->at).count();
     is_busy |= cores >= kBusyCores;
   }
   if (!gpus_ || busy_at > gpus_->at) gpus_ = {*busy, busy_at};
-  if (!cpu_ || cpu->at > cpu_->at) cpu_ = cpu;
+  if (!cpu_ || cpu_at > cpu_->at) cpu_ = {cpu->used, cpu_at};
   if (!goes_on || is_busy) {
     idle_since_ = now;
     reading_ = IdleReading{};

@@ -3,7 +3,8 @@
 // Determines how long a container's GPUs and CPU have been idle, from repeated readings of their
 // activity. A container is idle if, in every step between two readings, its GPUs computed for less
 // than 2 % of the time and it used less than a quarter of a core. Memory in use on a GPU is not
-// activity, because an idle notebook holds some.
+// activity, because an idle notebook holds some. All times are monotonic: the wall clock may be
+// set.
 //
 // Threading: one owner. Pure.
 
@@ -18,21 +19,25 @@ namespace synergy::nodeagent {
 class IdleTime {
  public:
   // Records the newest readings, which may be those of the last call. Without one of them, or after
-  // a gap, the container does not count as idle until there are new readings. `busy_at`: the moment
-  // of `busy`.
-  void Observe(const ContainerBusy* busy, WallTime busy_at, const std::optional<CpuUse>& cpu,
-               Instant now);
+  // a gap, the container does not count as idle until there are new readings. `busy_at`, `cpu_at`:
+  // when they were made.
+  void Observe(const ContainerBusy* busy, Instant busy_at, const std::optional<CpuUse>& cpu,
+               Instant cpu_at, Instant now);
   // Returns nullopt if the container's activity is unknown.
   const std::optional<IdleReading>& reading() const { return reading_; }
 
  private:
   struct Gpus {
     ContainerBusy busy;
-    WallTime at{};
+    Instant at{};
+  };
+  struct Cpu {
+    Duration used{};
+    Instant at{};
   };
 
   std::optional<Gpus> gpus_;
-  std::optional<CpuUse> cpu_;
+  std::optional<Cpu> cpu_;
   Instant idle_since_{};
   std::optional<IdleReading> reading_;
 };

@@ -65,7 +65,8 @@ Duration ProgressSources::UsedByThisThread() {
 
 struct ProgressKeeper::Reported {
   PodProgress progress;
-  Instant cpu_read{};
+  Instant cpu_read{};  // or tried
+  Instant cpu_at{};    // of the present figure
   std::optional<Instant> memory_read;
   std::string memory_of;           // the container's id
   std::set<std::string> failures;  // already reported
@@ -94,21 +95,22 @@ struct ProgressKeeper::Counted {
   const wire::ResizeStatus::ProgressSource source;
   RateMeter meter;
   std::optional<double> last;
-  WallTime first_at{};
+  Instant first_at{};
 
   // `value`: the counter's value; `more`: iterations since the last time.
-  void Add(WallTime now, double value, double more) {
-    if (!last) first_at = now;
+  void Add(Moment at, double value, double more) {
+    if (!last) first_at = at.now;
     last = value;
     // Repeated falls of a counter must not add up to more than a meter can hold.
     reported.progress.iterations = std::min(reported.progress.iterations + more, kMostCounted);
-    meter.Add(now, ToNearest(reported.progress.iterations));
+    // The meter needs only differences of times, and the wall clock may be set.
+    meter.Add(WallTime(at.now.time_since_epoch()), ToNearest(reported.progress.iterations));
     reported.progress.iteration = ToNearest(value);
     reported.progress.rate = meter.Rate();
-    const double counted_for = Seconds(now - first_at).count();
+    const double counted_for = Seconds(at.now - first_at).count();
     if (counted_for > 0)
       reported.progress.overall_rate = reported.progress.iterations / counted_for;
-    reported.progress.last = now;
+    reported.progress.last = at.wall;
   }
 };
 
@@ -160,7 +162,7 @@ ProgressKeeper::Counted& ProgressKeeper::Keep(const wire::ResizeStatus& pod,
       .first->second;
 }
 
-std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
+std::optional<ProgressKeeper::FreshBusy> ProgressKeeper::ReadFreshBusy() {
   const Result<NodeBusy> busy = sources_.read_busy();
   std::string problem;
   if (!busy && busy.error().code != ErrorCode::kNotFound) {
@@ -172,12 +174,15 @@ std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
   busy_problem_ = std::move(problem);
   if (!busy) return std::nullopt;
   const Duration longest = std::max(kLongestBusyAge, busy->interval * kLateIntervals);
-  if (std::chrono::abs(clock_.WallNow() - busy->at) > longest) return std::nullopt;
-  return *busy;
+  const Moment now = clock_.Present();
+  const Duration age = now.wall - busy->at;
+  if (std::chrono::abs(age) > longest) return std::nullopt;
+  if (busy->at != busy_at_.wall) busy_at_ = {now.now - std::max(age, Duration::zero()), busy->at};
+  return FreshBusy{*busy, busy_at_};
 }
 
 void ProgressKeeper::FollowLogs() {
-  const std::optional<NodeBusy> busy = ReadFreshBusy();
+  const std::optional<FreshBusy> busy = ReadFreshBusy();
   std::map<std::string, Followed> followed;
   const std::vector<PodPointer> pods = pods_.All();
   const SharedStorage shared(pods);
@@ -220,7 +225,7 @@ void ProgressKeeper::FollowLogs() {
 
 void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
                             const wire::ResizeStatus::Container& container,
-                            const std::optional<NodeBusy>& busy, Followed& followed) {
+                            const std::optional<FreshBusy>& busy, Followed& followed) {
   followed.log.Pause(sources_.time_suspended(pod.uid));
   const Result<size_t> read = ReadLog(pod, followed);
   if (!read) ReportLog(pod, followed.reported, read.error());
@@ -243,23 +248,25 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.checkpoint = now.checkpoint;
   }
   const ContainerBusy* const reported =
-      busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr;
+      busy ? FindBusy(busy->busy, pod.pod_namespace, pod.name, container.name) : nullptr;
+  const Moment busy_at = busy ? busy->at : Moment{};
   progress.estimate.reset();
   bool is_busier = false;
   if (!progress.format.empty()) {
     followed.busy = {};
   } else if (reported != nullptr) {
-    is_busier = followed.busy.Observe(*reported, busy->at);
+    is_busier = followed.busy.Observe(*reported, busy_at);
     progress.estimate = followed.busy.Estimate();
   }
   // An idle pod that becomes busy must quickly get its amounts back.
   const bool may_wake = progress.idle.has_value();
   if (news || is_busier || may_wake || clock_.Now() - followed.reported.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.reported);
-  const bool cpu_known =
-      progress.cpu && std::chrono::abs(clock_.WallNow() - progress.cpu->at) <= kLongestCpuAge;
-  followed.idle.Observe(reported, busy ? busy->at : WallTime{},
-                        cpu_known ? progress.cpu : std::nullopt, clock_.Now());
+  const Instant now = clock_.Now();
+  const Instant cpu_at = followed.reported.cpu_at;
+  const bool cpu_known = progress.cpu && now - cpu_at <= kLongestCpuAge;
+  followed.idle.Observe(reported, busy_at.now, cpu_known ? progress.cpu : std::nullopt, cpu_at,
+                        now);
   progress.idle = followed.idle.reading();
 }
 
@@ -386,7 +393,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
   const double before = counted.last.value_or(*value);
   counted.reported.progress.format = "counter";
   counted.meter.Pause(sources_.time_suspended(pod.uid));
-  counted.Add(clock_.WallNow(), *value, *value >= before ? *value - before : *value);
+  counted.Add(clock_.Present(), *value, *value >= before ? *value - before : *value);
 }
 
 void ProgressKeeper::ReadFiles() {
@@ -420,7 +427,7 @@ void ProgressKeeper::ReadFile(const wire::ResizeStatus& pod,
     // A count that falls means that the training resumed at its last checkpoint.
     const auto value = static_cast<double>(read->iteration);
     counted.meter.Pause(sources_.time_suspended(pod.uid));
-    counted.Add(clock_.WallNow(), value, std::max(value - counted.last.value_or(value), 0.0));
+    counted.Add(clock_.Present(), value, std::max(value - counted.last.value_or(value), 0.0));
     PodProgress& progress = counted.reported.progress;
     progress.format = "file";
     progress.total = read->total;
@@ -437,6 +444,7 @@ void ProgressKeeper::ReadCpu(const wire::ResizeStatus& pod,
   if (use) {
     reported.progress.cpu = *use;
     reported.progress.cpu->at = clock_.WallNow();
+    reported.cpu_at = reported.cpu_read;
   } else if (use.error().code != ErrorCode::kNotFound) {
     Report(pod, reported, "cpu_unreadable", use.error().message, false);
   }

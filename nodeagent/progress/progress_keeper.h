@@ -83,6 +83,10 @@ class ProgressKeeper {
   struct Reported;
   struct Followed;
   struct Counted;
+  struct FreshBusy {
+    NodeBusy busy;
+    Moment at;  // of its `at`
+  };
 
   // Where a pod's progress is read; each pod has one source.
   enum class Source { kLog, kFile, kCounter };
@@ -99,9 +103,9 @@ class ProgressKeeper {
   // Reports that the pod's log could not be read.
   void ReportLog(const wire::ResizeStatus& pod, Reported& reported, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
-              const std::optional<NodeBusy>& busy, Followed& followed);
+              const std::optional<FreshBusy>& busy, Followed& followed);
   // Returns nullopt if there is no report, or it is too old.
-  std::optional<NodeBusy> ReadFreshBusy();
+  std::optional<FreshBusy> ReadFreshBusy();
   // Reads the pod's log while it has CPU time left.
   Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
   // Gets the pages of the pods that name a counter and have an address, by uid.
@@ -133,7 +137,9 @@ class ProgressKeeper {
   std::map<std::string, Followed> followed_;
   std::map<std::string, Counted> by_file_;
   std::map<std::string, Counted> counted_;
-  std::string busy_problem_;  // for the thread that follows logs
+  // Only the thread that follows logs uses these.
+  std::string busy_problem_;
+  Moment busy_at_{};  // of the newest report
 
   mutable std::mutex mutex_;
   std::map<std::string, PodProgress> by_logs_;  // by uid

@@ -12,6 +12,9 @@ using std::chrono::seconds;
 
 constexpr WallTime kBegin = WallTime{} + std::chrono::hours(9);
 
+// The wall clock does not count.
+Moment At(Duration after) { return {Instant(std::chrono::hours(1)) + after, kBegin + after}; }
+
 ContainerBusy Sample(double busy, WallTime since = kBegin) {
   return {"team", "a", "main", busy, since};
 }
@@ -21,7 +24,7 @@ TEST(BusyTimeTest, EstimatesTheBusyTimeOfTheLastMinute) {
   for (int i = 0; i <= 60; ++i) {
     // From then on the training is half as fast.
     const double busy = i <= 30 ? 1.6 * i : 48 + 0.8 * (i - 30);
-    EXPECT_TRUE(time.Observe(Sample(100 + busy), kBegin + seconds(2 * i)));
+    EXPECT_TRUE(time.Observe(Sample(100 + busy), At(seconds(2 * i))));
     if (i == 30) {
       EXPECT_NEAR(*time.Estimate()->rate, 0.8, 1e-9);
     }
@@ -34,45 +37,45 @@ TEST(BusyTimeTest, EstimatesTheBusyTimeOfTheLastMinute) {
 
 TEST(BusyTimeTest, GpuThatWasNeverBusyHasNoEstimate) {
   BusyTime time;
-  for (int i = 0; i < 60; ++i) time.Observe(Sample(50), kBegin + seconds(2 * i));
+  for (int i = 0; i < 60; ++i) time.Observe(Sample(50), At(seconds(2 * i)));
   EXPECT_FALSE(time.Estimate());
 }
 
 TEST(BusyTimeTest, AMomentIsNoRate) {
   BusyTime time;
-  time.Observe(Sample(0), kBegin);
-  time.Observe(Sample(2), kBegin + seconds(2));
+  time.Observe(Sample(0), At({}));
+  time.Observe(Sample(2), At(seconds(2)));
   ASSERT_TRUE(time.Estimate());
   EXPECT_FALSE(time.Estimate()->rate);
 }
 
 TEST(BusyTimeTest, TheSameAgainIsNothingNew) {
   BusyTime time;
-  EXPECT_TRUE(time.Observe(Sample(1), kBegin));
-  EXPECT_FALSE(time.Observe(Sample(1), kBegin));
-  EXPECT_FALSE(time.Observe(Sample(5), kBegin - seconds(2)));
+  EXPECT_TRUE(time.Observe(Sample(1), At({})));
+  EXPECT_FALSE(time.Observe(Sample(1), At({})));
+  EXPECT_FALSE(time.Observe(Sample(5), At(seconds(-2))));
 }
 
 TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
   BusyTime time;
-  for (int i = 0; i <= 10; ++i) time.Observe(Sample(2 * i), kBegin + seconds(2 * i));
+  for (int i = 0; i <= 10; ++i) time.Observe(Sample(2 * i), At(seconds(2 * i)));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
   // The plugin is restarted a minute later.
   const WallTime again = kBegin + seconds(80);
-  time.Observe(Sample(0, again), again);
+  time.Observe(Sample(0, again), At(seconds(80)));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
   EXPECT_FALSE(time.Estimate()->rate);
-  for (int i = 1; i <= 10; ++i) time.Observe(Sample(i, again), again + seconds(2 * i));
+  for (int i = 1; i <= 10; ++i) time.Observe(Sample(i, again), At(seconds(80 + 2 * i)));
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
   EXPECT_NEAR(*time.Estimate()->rate, 0.5, 1e-9);
-  time.Observe(Sample(3, again), again + seconds(22));  // the value has fallen
+  time.Observe(Sample(3, again), At(seconds(102)));  // the value has fallen
   EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
 }
 
 TEST(BusyTimeTest, BusyTimeIsNeverAboveThePassedTime) {
   BusyTime time;
-  time.Observe(Sample(0), kBegin);
-  time.Observe(Sample(1e12), kBegin + seconds(20));
+  time.Observe(Sample(0), At({}));
+  time.Observe(Sample(1e12), At(seconds(20)));
   EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
 }
 

@@ -16,11 +16,10 @@ class IdleTimeTest : public ::testing::Test {
   // Reads both a second later: meanwhile the GPUs have computed and the CPU was used for this long.
   void Second(double gpu_seconds, Duration cpu) {
     now_ += seconds(1);
-    at_ += seconds(1);
+    at_ = now_ - milliseconds(200);
     busy_.seconds += gpu_seconds;
     cpu_.used += cpu;
-    cpu_.at = at_;
-    time_.Observe(&busy_, at_, cpu_, now_);
+    time_.Observe(&busy_, at_, cpu_, at_, now_);
   }
   void Seconds(int count, double gpu_seconds, Duration cpu) {
     for (int i = 0; i < count; ++i) Second(gpu_seconds, cpu);
@@ -28,8 +27,9 @@ class IdleTimeTest : public ::testing::Test {
   Duration Idle() const { return time_.reading()->idle; }
 
   Instant now_{minutes(5)};
-  WallTime at_{minutes(9)};
-  ContainerBusy busy_{.pod_namespace = "a", .pod = "p", .container = "c", .since = at_};
+  Instant at_{};
+  ContainerBusy busy_{
+      .pod_namespace = "a", .pod = "p", .container = "c", .since = WallTime(minutes(9))};
   CpuUse cpu_;
   IdleTime time_;
 };
@@ -58,17 +58,17 @@ TEST_F(IdleTimeTest, ABusyGpuOrCpuEndsIt) {
 
 TEST_F(IdleTimeTest, WithoutAReadingNothingIsKnown) {
   Seconds(10, 0, milliseconds(0));
-  time_.Observe(nullptr, at_, cpu_, now_);
+  time_.Observe(nullptr, at_, cpu_, at_, now_);
   EXPECT_FALSE(time_.reading());
   Second(0, milliseconds(0));
   EXPECT_EQ(Idle(), Duration::zero());
-  time_.Observe(&busy_, at_, std::nullopt, now_);
+  time_.Observe(&busy_, at_, std::nullopt, at_, now_);
   EXPECT_FALSE(time_.reading());
 }
 
 TEST_F(IdleTimeTest, ARestartedCountBeginsAgain) {
   Seconds(10, 0, milliseconds(0));
-  busy_.since = at_;
+  busy_.since += minutes(1);
   Second(0, milliseconds(0));
   EXPECT_EQ(Idle(), Duration::zero());
   Seconds(5, 0, milliseconds(0));
@@ -80,7 +80,7 @@ TEST_F(IdleTimeTest, ARestartedCountBeginsAgain) {
 TEST_F(IdleTimeTest, OldReadingsTakenInAgainDoNotEndIt) {
   Seconds(10, 0, milliseconds(0));
   now_ += seconds(1);
-  time_.Observe(&busy_, at_, cpu_, now_);
+  time_.Observe(&busy_, at_, cpu_, at_, now_);
   EXPECT_EQ(Idle(), seconds(10));
 }
 

@@ -20,12 +20,14 @@ class MemoryReporterTest : public ::testing::Test {
   }
 
   std::optional<MemoryReading> After(Duration time, Bytes in_use, bool node_short = false) {
+    uptime += time;
     now += time;
-    return reporter.Next(fungible, in_use, node_short, now);
+    return reporter.Next(fungible, in_use, node_short, {uptime, now});
   }
 
   ManagedContainer fungible;
   MemoryReporter reporter{std::nullopt};
+  Instant uptime{minutes(5)};
   WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };
 
@@ -87,6 +89,14 @@ TEST_F(MemoryReporterTest, ReportsNothingOnAPodAtItsFloor) {
   EXPECT_FALSE(After(seconds(1), GiB(16), true));
   fungible.requested.memory = GiB(60);
   EXPECT_TRUE(After(seconds(1), GiB(16)));
+}
+
+TEST_F(MemoryReporterTest, AClockThatIsSetForwardHidesNoPeak) {
+  After(seconds(1), GiB(40));
+  now += std::chrono::hours(1);
+  const auto reading = After(seconds(30), GiB(10));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(40));
 }
 
 // A restarted agent has not seen the peak.

@@ -217,6 +217,34 @@ TEST_F(ProgressKeeperTest, StaleOrInvalidBusyTimeGivesNoEstimate) {
   EXPECT_NEAR(Of("a").estimate->busy, 19.5, 1e-9);
 }
 
+TEST_F(ProgressKeeperTest, AClockThatIsSetBackMakesNoBusyPodIdle) {
+  pods.Replace({Pod("a")});
+  const WallTime since = clock.WallNow();
+  double gpu_seconds = 0;
+  const auto look = [&](int times, double gpu, Duration used_cpu) {
+    for (int i = 0; i < times; ++i) {
+      clock.Advance(seconds(1));
+      gpu_seconds += gpu;
+      cpu.use.used += used_cpu;
+      busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", gpu_seconds, since}}};
+      keeper.FollowLogs();
+    }
+  };
+  for (const auto& [gpu, used_cpu] : {std::pair(0.8, milliseconds(0)), {0.0, milliseconds(800)}}) {
+    look(1, 0.8, milliseconds(0));
+    look(60, 0, milliseconds(0));
+    EXPECT_EQ(Of("a").idle->idle, seconds(60));
+    clock.SetWall(clock.WallNow() - std::chrono::hours(1));
+    look(1, gpu, used_cpu);
+    EXPECT_EQ(Of("a").idle->idle, seconds(0));
+  }
+  look(61, 0.5, milliseconds(0));
+  EXPECT_THAT(Of("a").estimate->rate, Optional(DoubleNear(0.5, 1e-9)));
+  clock.SetWall(clock.WallNow() - std::chrono::hours(1));
+  look(61, 0.8, milliseconds(0));
+  EXPECT_THAT(Of("a").estimate->rate, Optional(DoubleNear(0.8, 0.01)));
+}
+
 TEST_F(ProgressKeeperTest, PodThatNamesACounterHasNoEstimate) {
   wire::ResizeStatus pod = Pod("a");
   pod.progress = {"", "steps_total", 8000, "/m"};
@@ -329,10 +357,14 @@ TEST_F(ProgressKeeperTest, MeasuresByACounter) {
   EXPECT_EQ(Of("a").iterations, 500);
   EXPECT_THAT(Of("a").rate, Optional(DoubleNear(5, 0.01)));
   EXPECT_THAT(Of("a").overall_rate, Optional(DoubleNear(5, 0.01)));
+  clock.SetWall(clock.WallNow() - seconds(90));
+  page = "steps_total 1550\n";
+  keeper.ReadCounters({});
+  EXPECT_THAT(Of("a").overall_rate, Optional(DoubleNear(5, 0.01)));
   // The process has restarted.
   page = "steps_total 20\n";
   keeper.ReadCounters({});
-  EXPECT_EQ(Of("a").iterations, 520);
+  EXPECT_EQ(Of("a").iterations, 570);
 }
 
 TEST_F(ProgressKeeperTest, MeasuresByAFile) {

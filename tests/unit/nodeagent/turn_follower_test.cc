@@ -240,6 +240,17 @@ TEST_F(TurnFollowerTest, ANewPlanSuspendsNoPodForLongerWithoutAPause) {
   EXPECT_FALSE(freezers.frozen.contains("b"));
 }
 
+TEST_F(TurnFollowerTest, AClockThatIsSetBackKeepsTheTurns) {
+  StepRenewed();
+  StepRenewed(seconds(60));
+  ASSERT_THAT(freezers.frozen, ElementsAre("a"));
+  clock.SetWall(epoch);  // the turn of "a" again
+  StepRenewed(seconds(1));
+  EXPECT_EQ(follower.Readings()["a"].time_suspended, seconds(1));
+  StepRenewed(kLeastTimeBetween);
+  EXPECT_THAT(freezers.frozen, ElementsAre("b"));
+}
+
 TEST_F(TurnFollowerTest, AContainerThatWasRestartedIsNotTakenForSuspended) {
   StepRenewed();
   wire::ResizeStatus pod = Pod("b", {{seconds(60), seconds(120)}});
