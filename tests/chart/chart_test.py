@@ -537,7 +537,8 @@ class RenderTest(unittest.TestCase):
             self.assertLess(priority["value"], 0)
             self.assertFalse(priority.get("globalDefault"))
         off = helm.template({"kueue": {"enabled": True}})
-        self.assertNotIn(("PriorityClass", "synergy-prerun"), [(item["kind"], item["metadata"]["name"]) for item in off])
+        names = [(item["kind"], item["metadata"]["name"]) for item in off]
+        self.assertNotIn(("PriorityClass", "synergy-prerun"), names)
         self.assertIsNone(configured(off, "synergy"))
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
