@@ -7,7 +7,7 @@
 // iterations, a bar of epochs around it, evaluation inside it, or the training after a restart.
 // progress_meter.cc has the rules.
 //
-// Threading: one owner. Memory: 9 KiB.
+// Threading: one owner. Memory: 10 KiB.
 
 #include <array>
 #include <cstddef>
