@@ -168,12 +168,12 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
     return line;
   }
   line.epoch = FindEpoch(text);
+  if (!named && !loose && !line.total && !line.epoch) return std::nullopt;
   const bool bounded = Total().Find(text, more);
   if (kind == LineKind::kOther && !ReportsTraining(text)) return std::nullopt;
   line.loss = loss ? loss : FindLoss(text);
   if (named && !line.total && IsSetting(text, whole, line.loss.has_value())) return std::nullopt;
   if (!named && !loose) {
-    if (!line.total && !line.epoch) return std::nullopt;
     if (line.total && *line.iteration > *line.total) return std::nullopt;
     // The line contains only a validation's loss.
     if (!line.loss && text.find("oss") != std::string_view::npos) return std::nullopt;

@@ -166,7 +166,7 @@ constexpr std::array kPatterns = {
     Pattern{"torchvision", kTraining, "Training  [",
             R"(\bTraining  \[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
-    Pattern{"nanogpt", kTraining, " train_time:",
+    Pattern{"nanogpt", kTraining, "train_time:",
             R"(\bstep:(?P<iteration>\d+)/(?P<total>\d+) train_time:)"
             R"((?:.* step_avg:(?P<milliseconds>[\d.]+)ms)?)"},
     Pattern{"rl_games", kTraining,
@@ -174,8 +174,8 @@ constexpr std::array kPatterns = {
     Pattern{"rsl_rl", kTraining, "Learning iteration ",
             R"(Learning iteration (?P<iteration>\d+)/(?P<total>\d+))"},
     Pattern{"coqui", kTraining,
-            " -- GLOBAL_STEP: ", R"( -- STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
-    Pattern{"darknet", kTraining, " rate, ",
+            "-- GLOBAL_STEP: ", R"( -- STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
+    Pattern{"darknet", kTraining, "rate, ",
             R"((?:^|\s)(?P<iteration>\d+): [-\d.e+]+, (?P<loss>[-\d.e+]+) avg(?: loss)?, )"
             R"([\d.e+-]+ rate, (?P<seconds>[\d.]+) seconds, \d+ images)"},
     Pattern{"kaldi", kTraining, "for minibatches ",
@@ -186,7 +186,7 @@ constexpr std::array kPatterns = {
     Pattern{"wenet", kEvaluation, "CV Batch ", R"(\bCV Batch \d+/\d+ )"},
     Pattern{"wenet", kTraining, "TRAIN Batch ",
             R"(\bTRAIN Batch (?P<epoch>\d+)/(?P<iteration>\d+) )"},
-    Pattern{"marian", kTraining, " : Up. ",
+    Pattern{"marian", kTraining, ": Up. ",
             R"(\bEp\. (?P<epoch>[\d.]+) : Up\. (?P<iteration>\d+) :(?:.* Cost (?P<loss>[\d.]+))?)"},
     Pattern{"stable-baselines3", kTraining, "total_timesteps",
             R"(\|\s+(?:time/)?total_timesteps\s+\|\s+(?P<iteration>\d+)\s+\|)"},
@@ -212,13 +212,13 @@ constexpr std::array kPatterns = {
             R"((?:\S* rate:(?:(?P<rate>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it))?)"},
     Pattern{"levanter", kEvaluation, "Progress on:", R"(Progress on:\S+ [\d.]+[kM]?it/)"},
     // Prints thousands of steps as "1K".
-    Pattern{"lerobot", kTraining, " smpl:",
+    Pattern{"lerobot", kTraining, "smpl:",
             R"(\bstep:(?P<iteration>[\d.]+[KM]?) smpl:(?:.* updt_s:(?P<seconds>[\d.]+))?)"},
     Pattern{"stylegan", kTraining, "sec/tick",
             R"(\btick +(?P<iteration>\d+) +kimg [\d.]+ +time .* sec/tick +(?P<seconds>[\d.]+))"},
     Pattern{"tensorflow", kTraining, "| steps/sec:",
             R"(\btrain \| step: +(?P<iteration>\d+) \| steps/sec: +(?P<rate>[\d.]+))"},
-    Pattern{"tensorflow", kTraining, " per-step time ",
+    Pattern{"tensorflow", kTraining, "per-step time ",
             R"(\bStep (?P<iteration>\d+) per-step time (?P<seconds>[\d.]+)s)"},
     Pattern{"guided-diffusion", kTraining, "| step ",
             R"((?:^|\s)\| step +\| (?P<iteration>\d+) +\|)"},
@@ -317,7 +317,7 @@ std::optional<ProgressLine> ReadKeras(std::string_view text) {
 std::optional<ProgressLine> ReadHeading(std::string_view text) {
   static const Expression heading = Compile(kEpochHeading);
   Expression::Match match;
-  if (!heading.Find(text, match)) return std::nullopt;
+  if (!Contains(text, "Epoch ") || !heading.Find(text, match)) return std::nullopt;
   ProgressLine line;
   Expression::Fill(match, line);
   return line;

@@ -71,6 +71,14 @@ TEST(LogProgress, BarsInsideABarOfEpochsAsTheyWereRecorded) {
   EXPECT_EQ(read.counted, 60);
 }
 
+TEST(LogProgress, ABarOfEpochsThatIsDrawnForEveryBatchAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("tqdm_nested_redrawn.log"));
+  EXPECT_EQ(read.iteration, 20);
+  EXPECT_EQ(read.total, 20);
+  EXPECT_EQ(read.epoch, 2);
+  EXPECT_EQ(read.counted, 60);
+}
+
 TEST(LogProgress, HuggingFaceThatPredictsAfterItsTrainingAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("huggingface_predict.log"));
   EXPECT_EQ(read.format, "huggingface");
@@ -346,7 +354,7 @@ TEST(LogProgress, AnInnerBarCountsHoweverItIsCalled) {
 }
 
 // A bar without losses that begins when the training's ends is an evaluation.
-TEST(LogProgress, LossesTellATrainingFromAnEvaluation) {
+TEST(LogProgress, ABarWithoutTheLossesOfTheTrainingIsAnEvaluation) {
   std::string log;
   for (int64_t i = 0; i <= 190; ++i) {
     log += fmt::format("\r  1%|#  | {}/190 [00:01<00:10, 1.01it/s, train_loss=1.1]", i);
