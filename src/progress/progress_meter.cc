@@ -57,7 +57,11 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
       // Without another bar, nothing was trained.
       if (source == Main().source && Main().Complete() && !known) Forget();
       if (restarted_ && before == main_ && Main().Complete()) ForgetTraining();
-      if (!HasMain() || source != Main().source) AddEvaluation(source);
+      // A line beside the training's bar is none of an evaluation.
+      if (!HasMain() ||
+          (source != Main().source && before < kTracks && !IsSameCount(tracks_[before]))) {
+        AddEvaluation(source);
+      }
     }
     progress_.evaluating = HasMain();
     meter_.Break(time);
@@ -425,7 +429,11 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
     return;
   }
   const Track& other = tracks_[number];
-  if (other.source == Main().source || IsSameCount(other)) return;
+  if (other.source == Main().source) return;
+  if (IsSameCount(other)) {
+    if (line.epoch && !printed_epoch_) progress_.epoch = line.epoch;
+    return;
+  }
   if (IsAround(other)) {
     if (!printed_epoch_)
       progress_.epoch = line.epoch.value_or(static_cast<double>(other.iteration));

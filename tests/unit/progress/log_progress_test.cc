@@ -568,6 +568,23 @@ TEST(LogProgress, LinesBesideABarCountOnce) {
   EXPECT_EQ(read.loss, 0.5);
 }
 
+TEST(LogProgress, ALineBesideABarGivesTheEpoch) {
+  std::string log;
+  for (int64_t i = 0; i <= 60; ++i) {
+    log += "\r" + Bar("", i, 100);
+    if (i % 20 > 0) continue;
+    log += fmt::format(
+        "\n{{'loss': 0.5, 'learning_rate': 1e-06, 'epoch': {}, "
+        "'global_step/max_steps': '{}/100'}}\n",
+        0.02 * static_cast<double>(i), i);
+    if (i == 20) log += "Val: 100%|##| 9/9 [00:01<00:00, 9it/s]\n{'eval_runtime': 1.5}\n";
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 60);
+  EXPECT_EQ(read.epoch, 1.2);
+  EXPECT_EQ(read.counted, 60);
+}
+
 TEST(LogProgress, LightningsCheckpointsCountOnlyWithoutABar) {
   std::string log;
   std::string bars;
