@@ -7,8 +7,9 @@
 //    "attempts": [{"start_time": "...", "end_time": "...", "detail": [{"ip": "m1", "gpus":
 //    ["gpu0"]}]}]}
 //
-// A job lasts as long as all its attempts together, and has the GPUs of the last one. Attempts
-// without a start, an end or GPUs, and those that end before they start, do not count.
+// A job has the most GPUs of its attempts, and lasts so long that its GPU time is that of all
+// attempts. Attempts without a start, an end or GPUs, and those that end before they start, do not
+// count.
 //
 // Threading: pure.
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/simulate/profiles/profile_limits.h"
 #include "support/temporary_folder.h"
 
 namespace synergy::testing {

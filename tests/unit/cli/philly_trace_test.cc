@@ -36,10 +36,10 @@ TEST(PhillyTraceTest, JobsComeInTheOrderOfSubmissionAfterTheFirst) {
   EXPECT_EQ(trace->jobs[2].submitted, Seconds(86400));
 }
 
-TEST(PhillyTraceTest, AddsUpAttemptsAndUsesTheGpusOfTheLast) {
+TEST(PhillyTraceTest, AddsUpTheGpuTimeOfAttempts) {
   const auto trace = ReadPhillyTrace(ReadExample(), "log.json");
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->jobs[1].duration, Seconds(600 + 7205));
+  EXPECT_EQ(trace->jobs[1].duration, Seconds(600 * 2.0 / 4 + 7205));
   EXPECT_EQ(trace->jobs[1].gpus, Gpus(4));  // GPUs on two machines
 }
 
