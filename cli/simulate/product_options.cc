@@ -328,11 +328,12 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
   std::vector<std::string_view> names;
   for (const Feature& feature : kFeatures) {
     names.push_back(feature.name);
-    const bool is_empty = text.size() <= name.size() + 1;
-    if (feature.name != name || (is_empty && NeedsSettings(feature))) continue;
-    const auto read = feature.read(text.substr(std::min(name.size() + 1, text.size())), options);
-    if (read) return read;
-    return WrongOption(name, read.error());
+    if (feature.name != name || (name.size() == text.size() && NeedsSettings(feature))) continue;
+    const std::string_view settings = text.substr(std::min(name.size() + 1, text.size()));
+    const auto read = feature.read(settings, options);
+    if (!read) return WrongOption(name, read.error());
+    if (!settings.empty() || !NeedsSettings(feature)) return read;
+    return WrongOption(name, fmt::format("write some of {}", feature.settings));
   }
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write NAME=SETTINGS, with a name of: {}",
                                                text, fmt::join(names, ", ")));

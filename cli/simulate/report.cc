@@ -120,9 +120,10 @@ std::vector<Column> Columns(const RunResult& run, const Features& features) {
   }
   if (features.moves) {
     const MoveFigures moves = run.moves.value_or(MoveFigures{});
-    add(run.moves.has_value(), {{"moves", fmt::format("{}", moves.moves)},
-                                {"moves_in_vain", fmt::format("{}", moves.in_vain)},
-                                {"moves_lost_gpu_hours", hours(moves.gpu_time_lost)}});
+    add(run.moves.has_value(),
+        {{"moves", fmt::format("{}", moves.moves)},
+         {"moves_in_vain", fmt::format("{}", moves.in_vain)},
+         {"moves_lost_gpu_hours", Exact(moves.gpu_time_lost.count() / kHour)}});
   }
   return columns;
 }

@@ -40,7 +40,7 @@ Result<std::optional<PlanPoint>> FewestServers(const PlanQuestion& question,
   constexpr int64_t kSteps = 32;
   PlanPoint fewest = present;
   int64_t too_few = LeastServers(question) - 1;
-  for (int64_t step = (present.servers - too_few) / kSteps + 1; step > 0;) {
+  for (int64_t step = (present.servers - too_few - 1) / kSteps + 1; step > 0;) {
     const int64_t servers = fewest.servers - step;
     if (servers > too_few) {
       auto point = PointAt(simulate, present.mechanism, servers, question.cpus, present.seed);

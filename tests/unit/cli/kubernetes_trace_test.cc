@@ -146,7 +146,7 @@ TEST(KubernetesTraceTest, ValuesThatCannotBeReadAreNamed) {
   std::string text = ListOf({PodItem("p", 2, 0, 60)});
   text.replace(text.find(R"("nvidia.com/gpu":"2")"), 20, R"("nvidia.com/gpu":"two")");
   EXPECT_EQ(KubernetesTrace("nvidia.com/gpu").Add(text).error().message,
-            "items[0].spec.containers[0].resources.limits.nvidia.com/gpu is \"two\": write a "
+            "items[0].spec.containers[0].resources.limits[\"nvidia.com/gpu\"] is \"two\": write a "
             "number");
   text = ListOf({PodItem("p", 2, 0, 60)});
   const std::string time = MinutesAfterTen(0);
