@@ -232,7 +232,8 @@ TEST(ProductOptionsTest, FeaturesThatNoRunWouldUseAreRejected) {
   arguments.servers_written = true;
   EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--servers: not with --with gpu-types"));
   arguments.with = {"faults="};
-  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: faults: write some of resize-deferred:P"));
+  EXPECT_THAT(ProductErrorOf(arguments),
+              StartsWith("--with: faults: write some of resize-deferred:P"));
 }
 
 TEST(ProductOptionsTest, FaultsAreOffUnlessAskedFor) {
