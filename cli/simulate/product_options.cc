@@ -449,7 +449,10 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
   command
       .add_option("--seed", arguments.seed,
                   "seed of the faults, failures, cpu-pods, and of models drawn by --split")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) {
+        return text.starts_with('-') ? std::string("write a whole number, 0 or more")
+                                     : std::string();
+      })
       ->capture_default_str();
 }
 

@@ -27,8 +27,9 @@ int64_t LeastServers(const PlanQuestion& question) {
   return std::max<int64_t>((question.largest_job + question.gpus - 1) / question.gpus, 1);
 }
 
+// Less than a second is noise of bind and start.
 bool KeepsWaits(const PlanPoint& point, const PlanPoint& baseline) {
-  return point.p95_wait <= baseline.p95_wait && point.jobs >= baseline.jobs;
+  return point.p95_wait <= baseline.p95_wait + Seconds(1) && point.jobs >= baseline.jobs;
 }
 
 // Steps down from `present`, first by a 32nd of the servers, as long as jobs wait no longer than

@@ -115,7 +115,8 @@ TEST(PlanTest, ThousandsOfServersTakeFewSimulations) {
     return Formula(point);
   });
   ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_EQ(plan->fewest->servers, 2000);
+  // Jobs wait 90 s with the baseline, and as long with 2000 servers; a second more is the same.
+  EXPECT_EQ(plan->fewest->servers, 1979);
   EXPECT_LE(simulations, 6 + 2 * 45);
 }
 
