@@ -114,7 +114,11 @@ start_containerd() {
   spawn_in_node "containerd-$1" "$1" env PATH="$CONTAINERD_BIN:$PATH" "$CONTAINERD_BIN/containerd" --config "$(node_home "$1")/containerd.toml"
 }
 
+wait_for_containerd() { wait_until 240 "containerd-$1" in_node "$1" "$CONTAINERD_BIN/ctr" version; }
+
+# A kubelet ends if it finds no containerd.
 start_kubelet() {
+  wait_for_containerd "$1"
   spawn_in_node "kubelet-$1" "$1" "$KUBE_BIN/kubelet" --config "$(node_home "$1")/kubelet.yaml" \
     --kubeconfig "$STATE/node-$1.kubeconfig" --hostname-override "node-$1" --node-ip "$(subnet_of "$1").1" \
     --node-labels synergy.test/node=real,synergy.io/devices-safe=true
@@ -131,7 +135,7 @@ start_kube_proxy() {
 
 # load_image NODE FILE: loads an archive in the format of `docker save`.
 load_image() {
-  wait_until 240 "containerd-$1" in_node "$1" "$CONTAINERD_BIN/ctr" version
+  wait_for_containerd "$1"
   in_node "$1" "$CONTAINERD_BIN/ctr" --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||
     die "node-$1 could not load $2: see $STATE/logs/containerd-$1.log"
 }

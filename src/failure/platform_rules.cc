@@ -40,7 +40,7 @@ constexpr std::array kReasons = {
     PlatformRule{"config-error", Category::kConfiguration, "CreateContainerConfigError"},
     PlatformRule{
         "registry-failed", Category::kImage, kNoImage,
-        R"((?i)\b50[0-9]\b|\b429\b|too ?many ?requests|rate limit|time(?:d)? ?-?out|deadline exceeded|connection (?:refused|reset)|no such host|temporary failure|i/o timeout|unexpected EOF|\bEOF\b|server misbehaving|service unavailable|bad gateway|no route to host|(?:network|host) is unreachable|registry is unavailable|QPS exceeded|no space left on device|disk quota exceeded|cannot allocate memory|too many open files|input/output error|read-only file system|connection lost|closed network connection|broken pipe|context canceled|INTERNAL_ERROR|stream error|TLS handshake|failed size validation|unexpected commit digest|code = (?:Unavailable|Canceled|Aborted)\b)",
+        R"((?i)\b50[0-9]\b|\b429\b|too ?many ?requests|rate limit|time(?:d)? ?-?out|deadline exceeded|connection (?:refused|reset)|no such host|temporary failure|i/o timeout|unexpected EOF|\bEOF\b|server misbehaving|service unavailable|bad gateway|no route to host|(?:network|host) is unreachable|registry is unavailable|QPS exceeded|no space left on device|disk quota exceeded|cannot allocate memory|too many open files|input/output error|read-only file system|connection lost|closed network connection|broken pipe|context canceled|INTERNAL_ERROR|stream error|failed size validation|unexpected commit digest|code = (?:Unavailable|Canceled|Aborted)\b)",
         kRegistryFailed},
     PlatformRule{"image", Category::kImage, kNoImage},
     PlatformRule{"start-oom", Category::kHostOom, kNoStart,
