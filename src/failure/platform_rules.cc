@@ -54,7 +54,7 @@ constexpr std::array kReasons = {
         R"((?i)nvidia-container-cli|nvml error|unknown device|nvidia-container-runtime|CDI (?:host )?device|/dev/nvidia|/run/nvidia/|adding custom device)"},
     PlatformRule{
         "start-node", Category::kCommand, kNoStart,
-        R"((?i)input/output error|stale (?:nfs )?file handle|endpoint is not connected|cgroup config|apply cgroup|/sys/fs/cgroup|ttrpc: |dbus: |org\.freedesktop|context (?:deadline exceeded|canceled)|resource temporarily unavailable|too many open files|cannot allocate memory|read-only file system.*containerd|failed to reserve|code = Unavailable)",
+        R"((?i)input/output error|stale (?:nfs )?file handle|endpoint is not connected|cgroup config|apply cgroup|/sys/fs/cgroup|ttrpc: |dbus: |org\.freedesktop|resource temporarily unavailable|too many open files|cannot allocate memory|read-only file system.*containerd|failed to reserve|code = Unavailable)",
         kRegistryFailed},
     PlatformRule{"start-mount", Category::kConfiguration, kNoStart,
                  R"((?i)error mounting|failed to mount)"},

@@ -541,12 +541,12 @@ TEST_F(MoveDriverTest, AReplicaThatDoesNotLeadWritesNothing) {
 
 TEST_F(MoveDriverTest, EvaluationsOfALongRunAreNoPartOfARestart) {
   // It began to train a minute after its start, and has a checkpoint each minute.
-  const auto report = [&](double iterations) {
+  const auto report = [&](double iterations, Duration remaining) {
     for (const char* name : {"a-1", "b-1"}) {
       PodProgress progress_of;
       progress_of.uid = name;
       progress_of.format = "tqdm";
-      progress_of.remaining = 1h;
+      progress_of.remaining = remaining;
       progress_of.rate = 2;
       progress_of.iterations = iterations;
       progress_of.last = progress_of.checkpoint = clock.WallNow();
@@ -555,11 +555,11 @@ TEST_F(MoveDriverTest, EvaluationsOfALongRunAreNoPartOfARestart) {
     driver->Step({});
   };
   clock.Advance(2min);
-  report(120);
+  report(120, 11h);
   EXPECT_THAT(evictions.tried, IsEmpty());
   // Since then it has trained for a quarter of the time.
   clock.Advance(10h);
-  report(120 + 2 * 9000);
+  report(120 + 2 * 9000, 1h);
   EXPECT_THAT(evictions.evicted, ElementsAre("a-1"));
   EXPECT_THAT(events.lines().front(), HasSubstr("cost: 2 GPUs for about 1 min"));
 }

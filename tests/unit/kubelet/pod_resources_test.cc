@@ -60,6 +60,8 @@ class RestartedKubeletTest : public ::testing::Test {
     kubelet_ = std::make_unique<FakePodResources>(folder_.Path("s"), std::move(devices));
     std::filesystem::last_write_time(folder_.Path("s"),
                                      std::chrono::file_clock::from_sys(clock_.WallNow()));
+    // The first call after a restart may still use the connection to the kubelet before.
+    static_cast<void>(resources_.Allocatable());
   }
   // Returns the devices with owners; {"?"} if they are not known.
   std::vector<std::string> Owned() {
