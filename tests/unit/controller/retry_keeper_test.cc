@@ -301,7 +301,8 @@ TEST_F(RetryKeeperTest, ARaiseThatTheApiServerDropsIsLoggedOnceAndMadeOnceItKeep
   const std::string profile = HaveMeasured(GiB(10));
   profile_api.failure = Error{ErrorCode::kInvalid, "the API server has dropped it"};
   Kill(GiB(11), profile);
-  for (int i = 0; i < 3; ++i) {
+  // It is tried again after one pause, and then after two.
+  for (int i = 0; i < 4; ++i) {
     Act();
     clock.Advance(RetryKeeper::kPause);
   }
@@ -310,6 +311,7 @@ TEST_F(RetryKeeperTest, ARaiseThatTheApiServerDropsIsLoggedOnceAndMadeOnceItKeep
   EXPECT_THAT(events.all, IsEmpty()) << "nothing is promised";
   ExpectRaises("raised", 0);
   profile_api.failure.reset();
+  clock.Advance(3 * RetryKeeper::kPause);
   Act();
   EXPECT_EQ(Measured(profile).raise->times, 1);
   EXPECT_THAT(events.all, SizeIs(1));
