@@ -67,7 +67,7 @@ bool PodResources::IsLearning() {
   // The kubelet makes its socket when it starts.
   const std::optional<WallTime> made = MadeAt(socket_);
   if (made && made != socket_made_) {
-    // Only of the first kubelet it is not known when it started.
+    // The first kubelet may have started long before this process; later ones start now.
     const Duration age = socket_made_ ? Duration::zero() : clock_.WallNow() - *made;
     started_at_ = clock_.Now() - std::clamp(age, Duration::zero(), kLearns);
     socket_made_ = made;

@@ -161,8 +161,8 @@ void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   pass.WakeAt(*waiting.next_reminder);
 }
 
-// Returns the planned pod in its present state; null if anything has changed it since, or it needs
-// by now what the cut would take.
+// Returns the planned pod in its present state; null if anything has changed it since, or if it now
+// needs what the cut would take.
 std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
   const auto index = pass.cluster.Find(cut.pod->node);
   if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;

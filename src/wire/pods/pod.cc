@@ -73,8 +73,8 @@ std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   return lines;
 }
 
-// Returns what remains to be managed of a pod that has opted out: a loan of CPU, which ends first,
-// so that each pod has its own CPU again. Returns null if there is none.
+// Returns what is still managed of a pod that has opted out. That is a loan of CPU, which must end
+// first, so that each pod has its own CPU again. Returns null if the pod is in no loan.
 std::shared_ptr<const ManagedContainer> ThatLeaves(
     std::shared_ptr<const ManagedContainer> container) {
   if (!container) return nullptr;
