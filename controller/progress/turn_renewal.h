@@ -1,8 +1,8 @@
 #pragma once
 
 // Tracks whether queries of node agents renew the turns on GPUs. Agents follow the turns in pods'
-// annotations only while the leader, whose plan is up to date, renews them. Apart because the
-// queries of all agents read it, and the unit that plans turns writes it.
+// annotations only while the leader, whose plan is up to date, renews them. This file is separate
+// because the queries of all agents read it, and the unit that plans turns writes it.
 //
 // Threading: any thread.
 

@@ -100,8 +100,9 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
 void TunerUnit::SetReservations(std::vector<GpuReservation> reservations) {
   {
     const std::lock_guard lock(mutex_);
-    reservations_set_ = clock_.Now();
-    if (reservations_ == reservations) return;
+    const Instant now = clock_.Now();
+    const bool lapsed = now - std::exchange(reservations_set_, now) > kReservationsCount;
+    if (!lapsed && reservations_ == reservations) return;
     reservations_ = std::move(reservations);
   }
   waker_.Wake();

@@ -3,8 +3,8 @@
 // Runs the tuner on the leader only; the watches wake it, and it is idle while the cluster is not
 // visible.
 //
-// Threading: one owner constructs, starts and stops it; one thread decides, and ActionExecutor has
-// its own.
+// Threading: one owner constructs, starts and stops it; the loop's thread decides, and
+// ActionExecutor has its own threads.
 
 #include <chrono>
 #include <functional>
@@ -35,8 +35,8 @@
 
 namespace synergy::controller {
 
-// Returns the task of a loop that news wakes: it steps the driver, also when wake() is due. All
-// references must outlive the task.
+// Returns the task of a loop that steps the driver when something has changed, and when the
+// driver's wake() is due. All references must outlive the task.
 LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock);
 // The period of that loop: how often it checks the leadership when there is no news.
 inline constexpr Duration kTuningLook = std::chrono::milliseconds(100);

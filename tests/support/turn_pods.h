@@ -29,6 +29,16 @@ inline TurnPod TurnPodOn(const std::string& node, const std::string& gpu, const 
   return {std::make_shared<const Pod>(std::move(pod)), std::move(known)};
 }
 
+// The same of a member of a gang of that size.
+inline TurnPod MemberOn(const std::string& node, const std::string& gpu, const std::string& name,
+                        const std::string& gang, int32_t size) {
+  TurnPod member = TurnPodOn(node, gpu, name);
+  Pod pod = *member.pod;
+  pod.gang = std::make_shared<const Gang>(Gang{.name = "team/" + gang, .size = size});
+  member.pod = std::make_shared<const Pod>(std::move(pod));
+  return member;
+}
+
 // Applies the turns that the plan writes to the pods.
 inline void WriteTurns(const TurnPlan& plan, std::map<std::string, std::vector<TurnPod>>& pods) {
   for (const TurnChange& change : plan.changes) {

@@ -104,6 +104,8 @@ Result<> PackResultKeeper::Write(const PackedWorkload& workload,
   made.gpu_product = workload.gpu_product;
   const Result<ProfileObject> created = api_.Create(workload.pod_namespace, made, stop);
   if (!created) return Fail(created.error());
+  if (stop.stop_requested() || !may_act_())
+    return Fail(ErrorCode::kCancelled, "another replica acts now");
   return api_.WritePacking(*created, records, stop);
 }
 

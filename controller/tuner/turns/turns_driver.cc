@@ -1,8 +1,11 @@
 #include "controller/tuner/turns/turns_driver.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -40,6 +43,50 @@ std::optional<Bytes> GpuMemoryOf(const NodeDetail& node) {
   const bool is_read = error == std::errc() && end == text.data() + text.size();
   if (!is_read || mib <= 0 || mib > kMostGpuMemoryMib) return std::nullopt;
   return MiB(mib);
+}
+
+// Counts the members of the pods' gangs that are on nodes, and request no GPUs in turns, such as a
+// launcher.
+void AddOtherMembers(const ClusterSnapshot& cluster, const std::string& turns,
+                     TurnPlanner::PodsByNode& pods) {
+  std::map<std::string, size_t> others;  // by gang
+  for (auto& [node, here] : pods) {
+    for (TurnPod& pod : here) {
+      if (!pod.pod->IsOfGang()) continue;
+      const auto [count, is_new] = others.try_emplace(pod.pod->gang->name);
+      if (is_new) {
+        const auto members = cluster.MembersOnNodes(pod.pod->gang->name);
+        count->second = static_cast<size_t>(
+            std::count_if(members.begin(), members.end(), [&](const auto& member) {
+              return !member->terminal && !member->deleting &&
+                     member->requests.other.Get(turns) <= 0;
+            }));
+      }
+      pod.other_members = count->second;
+    }
+  }
+}
+
+// Returns how a pod takes turns, for an event.
+std::string TextOf(const TurnChange& change) {
+  const GpuTurn& turn = *change.turn;
+  Duration runs{};
+  for (const GpuTurn::Part& part : turn.runs) runs += part.end - part.begin;
+  const auto seconds = [](Duration time) {
+    return std::chrono::round<std::chrono::seconds>(time).count();
+  };
+  if (turn.with.empty()) {
+    return "is not suspended: no other pod of its GPU trains; the other members of its gang take "
+           "turns on their GPUs";
+  }
+  std::string text = fmt::format(
+      "takes turns on its GPU with {}: {} for {} s, and is suspended for {} s",
+      fmt::join(change.with, ", "),
+      change.beside.empty() ? "it runs" : fmt::format("it runs beside {}", change.beside),
+      seconds(runs), seconds(turn.cycle - runs));
+  if (turn.runs.size() > 1) text += fmt::format(" of each {} s", seconds(turn.cycle));
+  if (change.pod->IsOfGang()) text += "; all members of its gang have the same turns";
+  return text;
 }
 
 std::string OfAlone(const PackNews& news, size_t pod) {
@@ -111,10 +158,10 @@ void TurnsDriver::Rest() {
   metrics_.SetPods(0, 0, 0);
 }
 
-std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now) const {
+TurnPlanner::PodsByNode TurnsDriver::PodsByNode(Instant now) const {
   const std::string turns = TurnsResource(settings_.gpu_resource);
   const auto cluster = state_.Snapshot();
-  std::map<std::string, std::vector<TurnPod>> by_node;
+  TurnPlanner::PodsByNode by_node;
   for (NodeIndex index = 0; index < cluster->size(); ++index) {
     const NodeState& node = cluster->node(index);
     if (!node.exists || node.detail->allocatable.Get(turns) <= 0) continue;
@@ -125,6 +172,7 @@ std::map<std::string, std::vector<TurnPod>> TurnsDriver::PodsByNode(Instant now)
            GpuMemoryOf(*node.detail), !failing_.Rests(pod->uid, now)});
     }
   }
+  AddOtherMembers(*cluster, turns, by_node);
   return by_node;
 }
 
@@ -165,7 +213,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
   if (settings_.packing) results_.Keep(planner_.pack_results(), stop);
 }
 
-void TurnsDriver::ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods) {
+void TurnsDriver::ReportRefusals(const TurnPlanner::PodsByNode& pods) {
   std::map<std::string, std::string> reported;
   for (const auto& [node, here] : pods) {
     for (const TurnPod& pod : here) {
@@ -205,22 +253,17 @@ TurnsDriver::Written TurnsDriver::Write(const TurnChange& change, const std::sto
 }
 
 void TurnsDriver::Report(const TurnChange& change) {
-  std::string message = "no longer takes turns: no other pod of its GPU trains";
-  if (change.turn && change.with.empty()) {
+  if (change.turn && !change.turn->beside.empty() && change.with.empty()) {
     log_.Info("turns written", {{"pod", change.pod->Key()}, {"beside", change.beside}});
     return;  // SynergyPacked reports it
   }
+  std::string message = "no longer takes turns: no other pod of its GPU trains";
   if (change.turn) {
-    const GpuTurn& turn = *change.turn;
-    const auto seconds = [](Duration time) {
-      return std::chrono::round<std::chrono::seconds>(time).count();
-    };
-    message = fmt::format(
-        "takes turns on its GPU with {}: {} for {} s, and is suspended for {} s",
-        fmt::join(change.with, ", "),
-        change.beside.empty() ? "it runs" : fmt::format("it runs beside {}", change.beside),
-        seconds(turn.runs.front().end - turn.runs.front().begin),
-        seconds(turn.cycle - (turn.runs.front().end - turn.runs.front().begin)));
+    message = TextOf(change);
+  } else if (change.pod->IsOfGang()) {
+    message =
+        "no longer takes turns: nothing else that trains has a GPU of its gang, or a member of the "
+        "gang is missing, has just started, or cannot be suspended";
   }
   log_.Info("turns written", {{"pod", change.pod->Key()}, {"turns", message}});
   events_.Record(kube::AboutPod(*change.pod, "Normal", "SynergyTurns", std::move(message)));

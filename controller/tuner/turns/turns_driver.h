@@ -55,9 +55,9 @@ class TurnsDriver {
   void Step(const std::stop_token& stop);
 
  private:
-  std::map<std::string, std::vector<TurnPod>> PodsByNode(Instant now) const;
+  TurnPlanner::PodsByNode PodsByNode(Instant now) const;
   // Reports why pods are not suspended, once for each reason.
-  void ReportRefusals(const std::map<std::string, std::vector<TurnPod>>& pods);
+  void ReportRefusals(const TurnPlanner::PodsByNode& pods);
   enum class Written {
     kDone,
     kRefused,      // only this pod's write fails

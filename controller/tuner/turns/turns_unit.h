@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs the turns of pods on GPUs (turns_driver.h): it steps every two seconds while this replica
-// leads and sees the cluster. Apart because the tests of the driver need no leader.
+// leads and sees the cluster. This file is separate because the tests of the driver need no leader.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread.
 

@@ -10,15 +10,29 @@ namespace synergy {
 
 struct GpuTurns::Vertex {
   std::vector<std::string> names;  // sorted
-  std::vector<GpuBlock> blocks;    // sorted
+  std::vector<size_t> blocks;      // numbered; sorted
   double weight = 0;
   bool newcomer = true;
+};
 
-  bool SharesWith(const Vertex& other) const {
-    return std::any_of(blocks.begin(), blocks.end(), [&](const GpuBlock& block) {
-      return std::binary_search(other.blocks.begin(), other.blocks.end(), block);
-    });
+// A slot before its length is known.
+struct GpuTurns::Slot {
+  std::vector<size_t> vertices;
+  std::set<size_t> blocks;  // those of the vertices
+
+  bool HasRoomFor(const Vertex& vertex) const {
+    return std::none_of(vertex.blocks.begin(), vertex.blocks.end(),
+                        [&](size_t block) { return blocks.contains(block); });
   }
+  void Add(size_t at, const Vertex& vertex) {
+    vertices.push_back(at);
+    blocks.insert(vertex.blocks.begin(), vertex.blocks.end());
+  }
+};
+
+struct GpuTurns::Draft {
+  std::vector<Slot> slots;
+  std::optional<Instant> began;  // when the first slot began, if it is the current one
 };
 
 namespace {
@@ -27,6 +41,24 @@ namespace {
 // that no suspension is too long.
 Duration ToSlotLength(Seconds length) {
   return std::chrono::milliseconds(std::llround(std::floor(length.count() * 1000 + 1e-6)));
+}
+
+// Adds the vertex to the first slot that has room for it, or else to a new one.
+template <typename Slot, typename Vertex>
+void AddToFirst(std::vector<Slot>& slots, size_t at, const Vertex& vertex) {
+  auto free = std::find_if(slots.begin(), slots.end(),
+                           [&](const Slot& slot) { return slot.HasRoomFor(vertex); });
+  if (free == slots.end()) free = slots.emplace(slots.end());
+  free->Add(at, vertex);
+}
+
+template <typename Slot, typename Vertex>
+std::vector<std::string> NamesOf(const Slot& slot, const std::vector<Vertex>& vertices) {
+  std::vector<std::string> names;
+  for (const size_t at : slot.vertices)
+    names.insert(names.end(), vertices[at].names.begin(), vertices[at].names.end());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool HoldsSlot(const TurnSlot& slot, const std::string& name) {
@@ -78,11 +110,13 @@ std::vector<GpuTurns::Vertex> GpuTurns::VerticesOf(std::span<const GpuSharer> sh
     by_first[first == first_of.end() ? sharer.name : first->second].push_back(&sharer);
   }
   std::vector<Vertex> vertices;
+  std::map<GpuBlock, size_t> numbers;
   for (const auto& [first, members] : by_first) {
     Vertex& vertex = vertices.emplace_back();
     for (const GpuSharer* member : members) {
       vertex.names.push_back(member->name);
-      vertex.blocks.insert(vertex.blocks.end(), member->blocks.begin(), member->blocks.end());
+      for (const GpuBlock& block : member->blocks)
+        vertex.blocks.push_back(numbers.emplace(block, numbers.size()).first->second);
       vertex.weight += member->weight;
       vertex.newcomer &= member->newcomer;
     }
@@ -94,23 +128,23 @@ std::vector<GpuTurns::Vertex> GpuTurns::VerticesOf(std::span<const GpuSharer> sh
   return vertices;
 }
 
-std::vector<std::vector<size_t>> GpuTurns::ComponentsOf(const std::vector<Vertex>& vertices) {
-  std::map<GpuBlock, std::vector<size_t>> on_block;
+std::vector<GpuTurns::Component> GpuTurns::ComponentsOf(const std::vector<Vertex>& vertices) {
+  std::unordered_map<size_t, std::vector<size_t>> on_block;
   for (size_t at = 0; at < vertices.size(); ++at) {
-    for (const GpuBlock& block : vertices[at].blocks) on_block[block].push_back(at);
+    for (const size_t block : vertices[at].blocks) on_block[block].push_back(at);
   }
-  std::vector<std::vector<size_t>> components;
+  std::vector<Component> components;
   std::vector<bool> seen(vertices.size());
   for (size_t start = 0; start < vertices.size(); ++start) {
     if (seen[start]) continue;
-    std::vector<size_t>& component = components.emplace_back();
+    Component& component = components.emplace_back();
     std::vector<size_t> open{start};
     seen[start] = true;
     while (!open.empty()) {
       const size_t at = open.back();
       open.pop_back();
       component.push_back(at);
-      for (const GpuBlock& block : vertices[at].blocks) {
+      for (const size_t block : vertices[at].blocks) {
         for (const size_t other : on_block.at(block)) {
           if (seen[other]) continue;
           seen[other] = true;
@@ -123,7 +157,7 @@ std::vector<std::vector<size_t>> GpuTurns::ComponentsOf(const std::vector<Vertex
   return components;
 }
 
-void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const Slots& slots,
+void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const std::vector<Slot>& slots,
                           TurnGroup& group) const {
   const auto count = static_cast<double>(slots.size());
   if (slots.size() == 1) {
@@ -131,9 +165,9 @@ void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const Slots& slot
     return;
   }
   std::vector<double> weights;
-  for (const std::vector<size_t>& slot : slots) {
+  for (const Slot& slot : slots) {
     double weight = 0;
-    for (const size_t vertex : slot) weight = std::max(weight, vertices[vertex].weight);
+    for (const size_t vertex : slot.vertices) weight = std::max(weight, vertices[vertex].weight);
     weights.push_back(weight);
   }
   const double suspended = Seconds(kMostSuspended).count();
@@ -170,156 +204,154 @@ void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const Slots& slot
     group.slots[slot].length = ToSlotLength(Seconds(cycle * parts[slot]));
 }
 
-TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
-                            const std::vector<size_t>& component) const {
-  // The groups that its vertices come from, with the number of vertices from each.
-  std::map<size_t, size_t> old_groups;
+std::vector<size_t> GpuTurns::OldGroupsOf(const std::vector<Vertex>& vertices,
+                                          const Component& component) const {
+  std::map<size_t, size_t> from_each;
   for (const size_t vertex : component) {
     for (const std::string& name : vertices[vertex].names) {
       if (const auto old = group_of_.find(name); old != group_of_.end()) {
-        ++old_groups[old->second];
+        ++from_each[old->second];
         break;
       }
     }
   }
-  const auto conflicts = [&](const std::vector<size_t>& slot, size_t vertex) {
-    return std::any_of(slot.begin(), slot.end(),
-                       [&](size_t other) { return vertices[other].SharesWith(vertices[vertex]); });
-  };
-  Slots slots;
-  std::set<size_t> placed;
-  bool goes_on = false;  // the first slot is the current one
-  Instant began = now;
   std::vector<size_t> order;
-  for (const auto& [group, members] : old_groups) order.push_back(group);
+  for (const auto& [group, members] : from_each) order.push_back(group);
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return old_groups.at(a) > old_groups.at(b); });
+                   [&](size_t a, size_t b) { return from_each.at(a) > from_each.at(b); });
+  return order;
+}
+
+GpuTurns::Draft GpuTurns::OldSlotsOf(Instant now, const std::vector<Vertex>& vertices,
+                                     const Component& component) const {
+  Draft draft;
+  std::set<size_t> placed;
+  const std::vector<size_t> order = OldGroupsOf(vertices, component);
   for (const size_t number : order) {
     const TurnGroup& old = groups_[number];
     const bool is_base = number == order.front();
     const size_t current = old.slots.size() > 1 ? old.SlotAt(now) : 0;
     for (size_t step = 0; step < old.slots.size(); ++step) {
       const TurnSlot& was = old.slots[(current + step) % old.slots.size()];
-      std::vector<size_t> slot;
+      Slot slot;
       for (const size_t vertex : component) {
         const std::vector<std::string>& names = vertices[vertex].names;
         const bool held = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
           return HoldsSlot(was, name);
         });
-        if (!held || placed.contains(vertex) || conflicts(slot, vertex)) continue;
-        slot.push_back(vertex);
+        if (!held || placed.contains(vertex) || !slot.HasRoomFor(vertices[vertex])) continue;
+        slot.Add(vertex, vertices[vertex]);
         placed.insert(vertex);
       }
-      if (slot.empty()) continue;
+      if (slot.vertices.empty()) continue;
       if (is_base) {
-        if (step == 0) {
-          goes_on = true;
-          began = old.slots.size() > 1 ? old.SlotEnds(now) - was.length : old.epoch;
-        }
-        slots.push_back(std::move(slot));
+        if (step == 0)
+          draft.began = old.slots.size() > 1 ? old.SlotEnds(now) - was.length : old.epoch;
+        draft.slots.push_back(std::move(slot));
         continue;
       }
-      for (const size_t vertex : slot) {
-        const auto free = std::find_if(slots.begin(), slots.end(), [&](const auto& other) {
-          return !conflicts(other, vertex);
-        });
-        if (free != slots.end()) {
-          free->push_back(vertex);
-        } else {
-          slots.push_back({vertex});
-        }
-      }
+      for (const size_t vertex : slot.vertices) AddToFirst(draft.slots, vertex, vertices[vertex]);
     }
   }
+  return draft;
+}
+
+void GpuTurns::AddFresh(const std::vector<Vertex>& vertices, const Component& component,
+                        Draft& draft) {
+  std::vector<Slot>& slots = draft.slots;
+  std::set<size_t> placed;
+  for (const Slot& slot : slots) placed.insert(slot.vertices.begin(), slot.vertices.end());
   std::vector<size_t> fresh;
   for (const size_t vertex : component) {
     if (!placed.contains(vertex)) fresh.push_back(vertex);
   }
-  const auto by_size = [&](size_t a, size_t b) {
-    return vertices[a].blocks.size() > vertices[b].blocks.size();
-  };
   std::stable_sort(fresh.begin(), fresh.end(), [&](size_t a, size_t b) {
     if (vertices[a].newcomer != vertices[b].newcomer) return vertices[a].newcomer;
-    return by_size(a, b);
+    return vertices[a].blocks.size() > vertices[b].blocks.size();
   });
-  size_t next = slots.empty() ? 0 : (goes_on ? 1 : 0);  // where a newcomer's slot goes
+  size_t next = draft.began ? 1 : 0;  // where a newcomer's slot goes
   for (const size_t vertex : fresh) {
     // The current slot comes last, because the others begin sooner.
     std::optional<size_t> free;
     for (size_t step = 0; step < slots.size() && !free; ++step) {
       const size_t slot = (step + 1) % slots.size();
-      if (!conflicts(slots[slot], vertex)) free = slot;
+      if (slots[slot].HasRoomFor(vertices[vertex])) free = slot;
     }
     if (free) {
-      slots[*free].push_back(vertex);
-    } else if (vertices[vertex].newcomer) {
-      slots.insert(slots.begin() + static_cast<std::ptrdiff_t>(std::min(next, slots.size())),
-                   {vertex});
-      ++next;
-    } else {
-      slots.push_back({vertex});
+      slots[*free].Add(vertex, vertices[vertex]);
+      continue;
     }
+    auto place = slots.end();
+    if (vertices[vertex].newcomer)
+      place = slots.begin() + static_cast<std::ptrdiff_t>(std::min(next++, slots.size()));
+    slots.emplace(place)->Add(vertex, vertices[vertex]);
   }
-  // Slots may be unneeded because members left.
-  std::vector<size_t> sorted = component;
-  std::stable_sort(sorted.begin(), sorted.end(), by_size);
-  Slots anew;
-  for (const size_t vertex : sorted) {
-    const auto free = std::find_if(anew.begin(), anew.end(),
-                                   [&](const auto& slot) { return !conflicts(slot, vertex); });
-    if (free != anew.end()) {
-      free->push_back(vertex);
-    } else {
-      anew.push_back({vertex});
-    }
-  }
-  if (anew.size() < slots.size()) {
-    slots = std::move(anew);
-    goes_on = false;
-  }
+}
 
-  TurnGroup group;
-  group.slots.resize(slots.size());
-  for (size_t at = 0; at < slots.size(); ++at) {
-    for (const size_t vertex : slots[at]) {
-      const std::vector<std::string>& names = vertices[vertex].names;
-      group.slots[at].holders.insert(group.slots[at].holders.end(), names.begin(), names.end());
-    }
-    std::sort(group.slots[at].holders.begin(), group.slots[at].holders.end());
-  }
-  SetLengths(vertices, slots, group);
-  // Give blocks that are idle in a slot to the vertices that had the least time for their weight.
+std::vector<GpuTurns::Slot> GpuTurns::SlotsAfresh(const std::vector<Vertex>& vertices,
+                                                  const Component& component) {
+  Component sorted = component;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
+    return vertices[a].blocks.size() > vertices[b].blocks.size();
+  });
+  std::vector<Slot> slots;
+  for (const size_t vertex : sorted) AddToFirst(slots, vertex, vertices[vertex]);
+  return slots;
+}
+
+void GpuTurns::SetRuns(const std::vector<Vertex>& vertices, const Component& component,
+                       std::vector<Slot> slots, TurnGroup& group) {
   std::map<size_t, double> time;
   for (size_t at = 0; at < slots.size(); ++at) {
-    for (const size_t vertex : slots[at]) time[vertex] += Seconds(group.slots[at].length).count();
+    for (const size_t vertex : slots[at].vertices)
+      time[vertex] += Seconds(group.slots[at].length).count();
   }
-  for (size_t at = 0; at < slots.size(); ++at) {
-    std::vector<size_t> others = component;
+  // The same order whichever slot is the current one.
+  std::vector<size_t> order(slots.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return group.slots[a].holders < group.slots[b].holders; });
+  for (const size_t at : order) {
+    Component others = component;
     std::stable_sort(others.begin(), others.end(), [&](size_t a, size_t b) {
       return time.at(a) / vertices[a].weight < time.at(b) / vertices[b].weight;
     });
     for (const size_t vertex : others) {
-      if (conflicts(slots[at], vertex)) continue;
-      slots[at].push_back(vertex);
+      if (!slots[at].HasRoomFor(vertices[vertex])) continue;
+      slots[at].Add(vertex, vertices[vertex]);
       time[vertex] += Seconds(group.slots[at].length).count();
     }
-    for (const size_t vertex : slots[at]) {
-      const std::vector<std::string>& names = vertices[vertex].names;
-      group.slots[at].runs.insert(group.slots[at].runs.end(), names.begin(), names.end());
-    }
-    std::sort(group.slots[at].runs.begin(), group.slots[at].runs.end());
+    group.slots[at].runs = NamesOf(slots[at], vertices);
   }
-  group.epoch = goes_on ? now - std::min(now - began, group.slots.front().length) : now;
-  if (slots.size() == 1 && goes_on) group.epoch = began;
+}
+
+TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
+                            const Component& component) const {
+  Draft draft = OldSlotsOf(now, vertices, component);
+  AddFresh(vertices, component, draft);
+  // Slots may be unneeded because members left.
+  std::vector<Slot> afresh = SlotsAfresh(vertices, component);
+  if (afresh.size() < draft.slots.size()) draft = {std::move(afresh), std::nullopt};
+
+  TurnGroup group;
+  for (const Slot& slot : draft.slots) group.slots.push_back({{}, NamesOf(slot, vertices), {}});
+  SetLengths(vertices, draft.slots, group);
+  group.epoch = now;
+  if (draft.began && group.slots.size() == 1) {
+    group.epoch = *draft.began;
+  } else if (draft.began) {
+    group.epoch = now - std::min(now - *draft.began, group.slots.front().length);
+  }
+  SetRuns(vertices, component, std::move(draft.slots), group);
   return group;
 }
 
-void GpuTurns::Plan(Instant now, std::span<const GpuSharer> sharers,
-                    std::span<const GpuPack> packs) {
+void GpuTurns::Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs,
+                    const std::set<std::string>& held) {
   const std::vector<Vertex> vertices = VerticesOf(sharers, packs);
   std::vector<TurnGroup> groups;
   without_turns_.clear();
-  for (const std::vector<size_t>& component : ComponentsOf(vertices)) {
+  for (const Component& component : ComponentsOf(vertices)) {
     TurnGroup group = GroupOf(now, vertices, component);
     if (group.slots.size() > kMostSlots) {
       for (const size_t vertex : component) {
@@ -331,7 +363,40 @@ void GpuTurns::Plan(Instant now, std::span<const GpuSharer> sharers,
     groups.push_back(std::move(group));
   }
   std::sort(without_turns_.begin(), without_turns_.end());
+  std::set<size_t> kept;
+  for (const std::string& name : held) {
+    if (const auto number = group_of_.find(name); number != group_of_.end())
+      kept.insert(number->second);
+  }
+  const auto has_left = [&](const std::string& name) { return !held.contains(name); };
+  for (const size_t number : kept) {
+    TurnGroup& group = groups.emplace_back(std::move(groups_[number]));
+    for (TurnSlot& slot : group.slots) {
+      std::erase_if(slot.holders, has_left);
+      std::erase_if(slot.runs, has_left);
+    }
+  }
   SetGroups(std::move(groups));
+}
+
+void GpuTurns::Adopt(std::vector<TurnGroup> groups) {
+  std::vector<TurnGroup> all = std::move(groups_);
+  for (TurnGroup& group : groups) {
+    const bool is_known =
+        std::any_of(group.slots.begin(), group.slots.end(), [&](const TurnSlot& slot) {
+          return std::any_of(slot.holders.begin(), slot.holders.end(),
+                             [&](const std::string& name) { return group_of_.contains(name); });
+        });
+    if (!is_known) all.push_back(std::move(group));
+  }
+  SetGroups(std::move(all));
+}
+
+bool GpuTurns::AreTogether(const std::string& one, const std::string& other) const {
+  const auto group = group_of_.find(one);
+  const auto of_other = group_of_.find(other);
+  return group != group_of_.end() && of_other != group_of_.end() &&
+         group->second == of_other->second;
 }
 
 void GpuTurns::SetGroups(std::vector<TurnGroup> groups) {

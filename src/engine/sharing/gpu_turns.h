@@ -11,14 +11,15 @@
 //   block 1   | C        | C        | C        |          (C shares block 1 with no active pod)
 //
 // Slots are a greedy colouring of the group by decreasing number of blocks. A vertex also runs in
-// any other slot where its blocks are idle. With k slots a cycle takes at most k quanta, and no
+// any other slot where its blocks are idle; that depends only on the slots' holders and lengths, so
+// it stays the same as time passes. With k slots a cycle takes at most k quanta, and no
 // member is suspended for longer than kMostSuspended at a time: the quantum is min(60 s, 110 s / (k
 // - 1)). Slot lengths are proportional to weights, but at least kLeastSlot. A group that needs more
 // than kMostSlots slots takes no turns: all its members run.
 //
 // Changes disturb as little as possible: vertices keep their slots and order, the present slot runs
 // to its end, and other groups are untouched. A newcomer gets the next slot, so that its first
-// iterations come soon.
+// iterations come soon. A group of which nothing is known for a while can be held as it is.
 //
 // Threading: one owner.
 
@@ -27,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -88,13 +90,19 @@ class GpuTurns {
 
   // Plans the turns from `now` on. The plan is valid until the next call, which is due when a
   // sharer or a pack changes. Ignores names in `packs` that are not active sharers. A sharer is in
-  // at most one pack. REQUIRES: `now` does not decrease.
-  void Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs = {});
+  // at most one pack. `held`: other sharers, which keep the slots that they have. REQUIRES: `now`
+  // does not decrease; no sharer shares a block with a held one.
+  void Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs = {},
+            const std::set<std::string>& held = {});
 
-  // Continues groups of at least two slots that another object planned. Slots may have no holders
-  // if those have left. Call it before the first Plan(). REQUIRES: no sharer holds slots of two
-  // groups; epochs are not later than the time of that call.
-  void Adopt(std::vector<TurnGroup> groups) { SetGroups(std::move(groups)); }
+  // Continues groups of at least two slots that another object planned, at the next call of Plan().
+  // Ignores a group if it has a sharer that this object has planned. Slots may have no holders if
+  // those have left. REQUIRES: no sharer holds slots of two groups; epochs are not later than the
+  // time of that call.
+  void Adopt(std::vector<TurnGroup> groups);
+
+  // Returns whether both hold slots of one group.
+  bool AreTogether(const std::string& one, const std::string& other) const;
 
   // Returns whether the sharer runs. Returns true for a sharer that shares with no active sharer.
   bool Runs(const std::string& name, Instant now) const;
@@ -109,17 +117,33 @@ class GpuTurns {
 
  private:
   struct Vertex;
-  // A slot before its length is known, as indexes of vertices.
-  using Slots = std::vector<std::vector<size_t>>;
+  // The vertices of a group, as indexes.
+  using Component = std::vector<size_t>;
+  struct Slot;
+  struct Draft;
 
   static std::vector<Vertex> VerticesOf(std::span<const GpuSharer> sharers,
                                         std::span<const GpuPack> packs);
-  static std::vector<std::vector<size_t>> ComponentsOf(const std::vector<Vertex>& vertices);
+  static std::vector<Component> ComponentsOf(const std::vector<Vertex>& vertices);
   // Returns the component's group; a component of one vertex has one slot.
   TurnGroup GroupOf(Instant now, const std::vector<Vertex>& vertices,
-                    const std::vector<size_t>& component) const;
+                    const Component& component) const;
+  // Returns the slots that vertices of the component hold by the last plan, the current one first.
+  Draft OldSlotsOf(Instant now, const std::vector<Vertex>& vertices,
+                   const Component& component) const;
+  // Returns the numbers of the groups that its vertices come from; that of most of them first.
+  std::vector<size_t> OldGroupsOf(const std::vector<Vertex>& vertices,
+                                  const Component& component) const;
+  static void AddFresh(const std::vector<Vertex>& vertices, const Component& component,
+                       Draft& draft);
+  static std::vector<Slot> SlotsAfresh(const std::vector<Vertex>& vertices,
+                                       const Component& component);
+  // Gives blocks that are idle in a slot to the vertices that had the least time for their weight.
+  static void SetRuns(const std::vector<Vertex>& vertices, const Component& component,
+                      std::vector<Slot> slots, TurnGroup& group);
   void SetGroups(std::vector<TurnGroup> groups);
-  void SetLengths(const std::vector<Vertex>& vertices, const Slots& slots, TurnGroup& group) const;
+  void SetLengths(const std::vector<Vertex>& vertices, const std::vector<Slot>& slots,
+                  TurnGroup& group) const;
 
   Duration quantum_;
   std::vector<TurnGroup> groups_;                     // including those of one slot

@@ -193,9 +193,7 @@ class MoveSearch {
       return !is_reserved && is_open(node) && MayGoTo(*pods[member], state) &&
              (!view_.admits || view_.admits(*pods[member], as_if(node)));
     };
-    return PlanGangAsIf(snapshot_, pods, reserve_, GangTerms(may_go), with_gpus_, as_if,
-                        OthersAsIf::kStay)
-        .places;
+    return PlanGangAsIf(snapshot_, pods, reserve_, GangTerms(may_go), with_gpus_, as_if).places;
   }
 
   const MovesView& view_;

@@ -54,6 +54,8 @@ struct TurnPod {
   std::string gpu_product = {};
   std::optional<Bytes> gpu_memory = std::nullopt;
   bool writable = true;  // false: writes of its annotations have failed, and are not repeated yet
+  // Members of its gang that are on nodes, and request no GPUs in turns.
+  size_t other_members = 0;
 };
 
 // A GPU that pods have in turns, with the pods that are reported to have it.

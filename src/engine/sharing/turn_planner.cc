@@ -1,33 +1,15 @@
 #include "engine/sharing/turn_planner.h"
 
 #include <algorithm>
-#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace synergy {
 namespace {
 
-// Weight of a pod below the highest priority, which has the shortest turns.
+// Weight of a unit below the highest priority, which has the shortest turns.
 constexpr double kLowerWeight = 0.01;
-
-// Turns are planned in wall-clock time.
-Instant ToInstant(WallTime time) { return Instant(time.time_since_epoch()); }
-WallTime ToWallTime(Instant time) { return WallTime(time.time_since_epoch()); }
-
-// Returns the parts of a cycle in which the pod runs, counted from a multiple of the cycle.
-std::vector<std::pair<Duration, Duration>> PartsOf(const GpuTurn& turn) {
-  std::vector<std::pair<Duration, Duration>> parts;
-  for (const GpuTurn::Part& part : turn.runs) {
-    const Duration begin = (turn.epoch.time_since_epoch() + part.begin) % turn.cycle;
-    parts.emplace_back(begin, part.end - part.begin);
-  }
-  std::sort(parts.begin(), parts.end());
-  return parts;
-}
-
-const TurnReading* ReadingOf(const TurnPod& pod) {
-  return pod.report && pod.report->pod.turn ? &*pod.report->pod.turn : nullptr;
-}
 
 // Returns whether the node's agent reports.
 bool Reports(const std::vector<TurnPod>& pods) {
@@ -36,245 +18,275 @@ bool Reports(const std::vector<TurnPod>& pods) {
   });
 }
 
-// Returns whether the pod may be suspended, judging by its turns on one GPU.
-bool MayShare(const TurnPod& pod) {
-  const TurnReading* const reading = ReadingOf(pod);
-  return pod.writable && reading != nullptr && pod.report->age <= TurnPlanner::kOldReport &&
-         pod.pod->fungible && !pod.pod->gang && !pod.pod->deleting && !pod.pod->terminal &&
-         reading->gpus.size() == 1 && reading->refusal.empty();
+// Returns whether a pod of the unit has done iterations, or has had turns for that.
+bool HasTrained(const TurnUnit& unit) {
+  return std::any_of(unit.pods.begin(), unit.pods.end(), [](const TurnPod* pod) {
+    const PodProgress& progress = pod->report->pod;
+    return progress.iterations > 0 || progress.last || pod->pod->fungible->turn;
+  });
 }
 
-// Returns the rotation of the GPU that its pods' annotations describe together; nullopt if they are
-// inconsistent.
-std::optional<TurnGroup> RotationOf(const std::vector<const Pod*>& pods, Instant now) {
-  const GpuTurn& first = *pods.front()->fungible->turn;
-  const Instant base = ToInstant(first.epoch + first.runs.front().begin);
-  std::vector<std::tuple<Duration, Duration, std::string>> slots;  // from, to, uid
-  for (const Pod* pod : pods) {
-    const GpuTurn& turn = *pod->fungible->turn;
-    if (turn.cycle != first.cycle || turn.runs.size() != 1) return std::nullopt;
-    const auto& [begin, end] = turn.runs.front();
-    const Duration after = (ToInstant(turn.epoch) + begin - base) % turn.cycle;
-    const Duration from = after < Duration::zero() ? after + turn.cycle : after;
-    slots.emplace_back(from, from + (end - begin), pod->uid);
-  }
-  std::sort(slots.begin(), slots.end());
-  TurnGroup group;
-  Duration at{};
-  Duration last{};  // where the last slot begins
-  for (const auto& [from, to, uid] : slots) {
-    if (to == at && from == last && !group.slots.empty()) {  // packed
-      group.slots.back().holders.push_back(uid);
-      group.slots.back().runs.push_back(uid);
-      continue;
-    }
-    if (from < at || to > first.cycle) return std::nullopt;
-    if (from > at) group.slots.push_back({from - at, {}, {}});
-    group.slots.push_back({to - from, {uid}, {uid}});
-    last = from;
-    at = to;
-  }
-  if (at < first.cycle) group.slots.push_back({first.cycle - at, {}, {}});
-  if (group.slots.size() < 2) return std::nullopt;
-  const Duration ahead = base - now;
-  group.epoch = ahead <= Duration::zero() ? base : base - (ahead / first.cycle + 1) * first.cycle;
-  return group;
-}
-
-std::vector<TurnGroup> RotationsOf(std::span<const TurnPod> pods, Instant now) {
-  std::map<std::string, std::vector<const Pod*>> by_gpu;
-  for (const TurnPod& pod : pods) {
-    if (MayShare(pod) && pod.pod->fungible->turn)
-      by_gpu[ReadingOf(pod)->gpus.front()].push_back(pod.pod.get());
-  }
-  std::vector<TurnGroup> groups;
-  for (const auto& [gpu, sharers] : by_gpu) {
-    if (std::optional<TurnGroup> group = RotationOf(sharers, now))
-      groups.push_back(*std::move(group));
-  }
-  return groups;
-}
-
-// Returns the turns of the pods that hold slots of the group, by uid.
-std::map<std::string, GpuTurn> TurnsOf(const TurnGroup& group) {
-  std::map<std::string, GpuTurn> turns;
-  Duration at{};
-  for (const TurnSlot& slot : group.slots) {
-    for (const std::string& uid : slot.holders) {
-      GpuTurn& turn = turns[uid];
-      turn = {ToWallTime(group.epoch), group.Cycle(), {{at, at + slot.length}}, {}, {}};
-      for (const TurnSlot& other : group.slots) {
-        if (&other != &slot)
-          turn.with.insert(turn.with.end(), other.holders.begin(), other.holders.end());
-      }
-      std::sort(turn.with.begin(), turn.with.end());
-    }
-    at += slot.length;
-  }
-  return turns;
-}
-
-// Adds which pods run at the same time, and the turns of packs that share their GPU with no other
-// pod.
-void AddPacks(std::span<const GpuPack> packs, std::span<const GpuSharer> sharers, Duration cycle,
-              std::map<std::string, GpuTurn>& turns) {
-  const auto block_of = [&](const std::string& uid) {
-    const auto found = std::find_if(sharers.begin(), sharers.end(), [&](const GpuSharer& sharer) {
-      return sharer.name == uid && sharer.active;
-    });
-    return found == sharers.end() ? nullptr : &found->blocks.front();
-  };
-  for (const auto& [first, second] : packs) {
-    const GpuBlock* const block = block_of(first);
-    if (block == nullptr || block_of(second) == nullptr) continue;
-    const auto active = std::count_if(sharers.begin(), sharers.end(), [&](const GpuSharer& sharer) {
-      return sharer.active && sharer.blocks.front() == *block;
-    });
-    if (active == 2)
-      turns[first] = turns[second] = {WallTime{}, cycle, {{Duration{}, cycle}}, {}, {}};
-    if (!turns.contains(first) || !turns.contains(second)) continue;
-    turns[first].beside = second;
-    turns[second].beside = first;
-  }
+std::optional<GpuTurn> WrittenOn(const Pod& pod) {
+  return pod.fungible ? pod.fungible->turn : std::nullopt;
 }
 
 }  // namespace
 
-bool IsSameTurn(const GpuTurn& a, const GpuTurn& b) {
-  return a.cycle == b.cycle && a.with == b.with && a.beside == b.beside && PartsOf(a) == PartsOf(b);
+void TurnPlanner::LookAtNodes(const PodsByNode& pods, const TurnUnits& units, Instant now) {
+  std::set<std::string> nodes;
+  silent_.clear();
+  for (const auto& [name, here] : pods) {
+    nodes.insert(name);
+    if (!Reports(here)) silent_.insert(name);
+  }
+  if (!std::includes(nodes_.begin(), nodes_.end(), nodes.begin(), nodes.end()))
+    turns_.Adopt(RotationsOf(units, now));
+  nodes_ = std::move(nodes);
 }
 
-bool TurnPlanner::IsActive(NodeTurns& node, const TurnPod& pod, Instant now) {
-  const PodProgress& progress = pod.report->pod;
-  const Instant since = node.seen.emplace(pod.pod->uid, now).first->second;
-  const Duration longest = progress.format.empty() ? kLongestSilentStart : kLongestStart;
-  const bool trains =
-      progress.iterations > 0 || progress.last || pod.pod->fungible->turn || now - since >= longest;
-  if (trains) node.begun.insert(pod.pod->uid);
-  const bool idle = progress.idle && progress.idle->idle >= kIdleToShow;
-  return node.begun.contains(pod.pod->uid) && !idle;
-}
-
-std::vector<GpuSharer> TurnPlanner::SharersOf(NodeTurns& node, std::span<const TurnPod> pods,
-                                              Instant now) {
-  std::vector<GpuSharer> sharers;
-  std::map<GpuBlock, int32_t> highest;  // priority on the GPU
-  std::vector<int32_t> priorities;
-  for (const TurnPod& pod : pods) {
-    if (!MayShare(pod)) continue;
-    GpuSharer sharer{.name = pod.pod->uid, .blocks = {{ReadingOf(pod)->gpus.front(), 0}}};
-    sharer.active = IsActive(node, pod, now);
-    sharer.newcomer = pod.report->pod.iterations < kNewcomerIterations;
-    if (sharer.active) {
-      int32_t& most = highest.emplace(sharer.blocks.front(), pod.pod->priority).first->second;
-      most = std::max(most, pod.pod->priority);
+std::set<GpuBlock> TurnPlanner::HoldUnits(const TurnUnits& units) {
+  held_.clear();
+  if (silent_.empty()) return {};
+  std::vector<std::string> open;
+  std::map<GpuBlock, std::vector<std::string>> on_block;  // of agents that report
+  for (const auto& [name, unit] : units) {
+    if (!unit.IsWhole()) continue;
+    for (const TurnPod* pod : unit.pods) {
+      const TurnReading* const reading = ReadingOf(*pod);
+      if (silent_.contains(pod->pod->node)) {
+        if (held_.insert(name).second) open.push_back(name);
+      } else if (reading != nullptr && reading->gpus.size() == 1 && WrittenOn(*pod->pod)) {
+        on_block[BlockOf(*pod)].push_back(name);
+      }
     }
-    priorities.push_back(pod.pod->priority);
-    sharers.push_back(std::move(sharer));
   }
-  for (size_t at = 0; at < sharers.size(); ++at) {
-    const auto most = highest.find(sharers[at].blocks.front());
-    if (most != highest.end() && priorities[at] < most->second) sharers[at].weight = kLowerWeight;
+  std::map<std::string, std::vector<GpuBlock>> blocks;  // of units
+  for (const auto& [block, names] : on_block) {
+    for (const std::string& name : names) blocks[name].push_back(block);
   }
-  return sharers;
+  std::set<GpuBlock> held;
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    for (const GpuBlock& block : blocks[name]) {
+      held.insert(block);
+      for (const std::string& other : on_block.at(block)) {
+        if (turns_.AreTogether(name, other) && held_.insert(other).second) open.push_back(other);
+      }
+    }
+  }
+  return held;
 }
 
-std::vector<GpuInTurns> TurnPlanner::GpusOf(const std::string& name, const NodeTurns& node,
-                                            std::span<const TurnPod> pods) {
+bool TurnPlanner::IsActive(const TurnUnit& unit, Instant now) {
+  Instant since{};
+  bool has_format = false;
+  for (const TurnPod* pod : unit.pods) {
+    since = std::max(since, seen_.emplace(pod->pod->uid, now).first->second);
+    has_format |= !pod->report->pod.format.empty();
+  }
+  const Duration longest = has_format ? kLongestStart : kLongestSilentStart;
+  if (HasTrained(unit) || now - since >= longest) {
+    for (const TurnPod* pod : unit.pods) begun_.insert(pod->pod->uid);
+  }
+  const bool begun = std::any_of(unit.pods.begin(), unit.pods.end(), [&](const TurnPod* pod) {
+    return begun_.contains(pod->pod->uid);
+  });
+  return begun && !unit.IsIdle();
+}
+
+void TurnPlanner::SetSharers(const TurnUnits& units, Instant now) {
+  const std::set<GpuBlock> held = HoldUnits(units);
+  sharers_.clear();
+  for (const auto& [name, unit] : units) {
+    if (held_.contains(name) || !unit.MayShare()) continue;
+    GpuSharer turns{.name = name, .blocks = {}};
+    bool is_held = false;
+    for (const TurnPod* pod : unit.pods) {
+      is_held |= held.contains(turns.blocks.emplace_back(BlockOf(*pod)));
+    }
+    turns.active = IsActive(unit, now);
+    turns.newcomer = unit.Iterations() < kNewcomerIterations;
+    if (!is_held) sharers_[name] = {&unit, std::move(turns)};
+  }
+  SetWeights();
+}
+
+void TurnPlanner::SetWeights() {
+  std::map<GpuBlock, int32_t> highest;
+  for (const auto& [name, sharer] : sharers_) {
+    if (!sharer.turns.active) continue;
+    const int32_t priority = sharer.unit->Priority();
+    for (const GpuBlock& block : sharer.turns.blocks) {
+      int32_t& most = highest.emplace(block, priority).first->second;
+      most = std::max(most, priority);
+    }
+  }
+  for (auto& [name, sharer] : sharers_) {
+    const int32_t priority = sharer.unit->Priority();
+    for (const GpuBlock& block : sharer.turns.blocks) {
+      const auto most = highest.find(block);
+      if (most != highest.end() && priority < most->second) sharer.turns.weight = kLowerWeight;
+    }
+  }
+}
+
+std::vector<GpuInTurns> TurnPlanner::GpusOf(const std::string& name,
+                                            std::span<const TurnPod> pods) const {
   std::map<std::string, GpuInTurns> gpus;
+  std::set<std::string> of_gangs;
   for (const TurnPod& pod : pods) {
     const TurnReading* const reading = ReadingOf(pod);
     if (reading == nullptr || pod.pod->terminal) continue;
-    const auto sharer =
-        std::find_if(node.sharers.begin(), node.sharers.end(),
-                     [&](const GpuSharer& other) { return other.name == pod.pod->uid; });
-    const bool takes_turns = sharer != node.sharers.end() && sharer->active;
-    const auto planned = node.planned.find(pod.pod->uid);
-    const std::optional<GpuTurn> written =
-        pod.pod->fungible ? pod.pod->fungible->turn : std::nullopt;
+    const auto sharer = sharers_.find(UnitOf(*pod.pod));
+    const bool takes_turns = sharer != sharers_.end() && sharer->second.turns.active;
+    const auto planned = planned_.find(pod.pod->uid);
+    const std::optional<GpuTurn> written = WrittenOn(*pod.pod);
     const bool in_force =
-        planned == node.planned.end() ? !written : written && IsSameTurn(*written, planned->second);
+        planned == planned_.end() ? !written : written && IsSameTurn(*written, planned->second);
     for (const std::string& uuid : reading->gpus) {
       const auto [gpu, is_new] = gpus.try_emplace(uuid, GpuInTurns{name, uuid, true, {}});
       gpu->second.in_force &= in_force;
       gpu->second.members.push_back({&pod, takes_turns});
+      if (pod.pod->gang && takes_turns) of_gangs.insert(uuid);
     }
   }
   std::vector<GpuInTurns> list;
-  for (auto& [uuid, gpu] : gpus) list.push_back(std::move(gpu));
+  for (auto& [uuid, gpu] : gpus) {
+    if (!of_gangs.contains(uuid)) list.push_back(std::move(gpu));
+  }
   return list;
 }
 
-std::map<std::string, std::vector<GpuPack>> TurnPlanner::PlanPacks(
-    const std::map<std::string, std::vector<TurnPod>>& pods, Moment at, TurnPlan& plan) {
+std::vector<GpuPack> TurnPlanner::PlanPacks(const PodsByNode& pods, Moment at, TurnPlan& plan) {
   std::vector<GpuInTurns> gpus;
-  std::map<std::string, std::string> node_of;  // of a uid
   for (const auto& [name, here] : pods) {
-    const auto node = nodes_.find(name);
-    if (node == nodes_.end() || !Reports(here)) continue;
-    for (GpuInTurns& gpu : GpusOf(name, node->second, here)) gpus.push_back(std::move(gpu));
-    for (const TurnPod& pod : here) node_of[pod.pod->uid] = name;
+    if (silent_.contains(name)) continue;
+    for (GpuInTurns& gpu : GpusOf(name, here)) gpus.push_back(std::move(gpu));
   }
-  std::map<std::string, std::vector<GpuPack>> packs;
-  for (GpuPack& pack : pack_planner_.Plan(gpus, at))
-    packs[node_of[pack.first]].push_back(std::move(pack));
+  std::vector<GpuPack> packs = pack_planner_.Plan(gpus, at);
   plan.news = pack_planner_.TakeNews();
   return packs;
 }
 
-void TurnPlanner::PlanNode(NodeTurns& node, std::span<const TurnPod> pods, Instant now,
-                           std::span<const GpuPack> packs, TurnPlan& plan) const {
-  node.turns.Plan(now, node.sharers, packs);
-  std::map<std::string, GpuTurn>& turns = node.planned;
-  turns.clear();
-  for (const TurnGroup& group : node.turns.groups()) turns.merge(TurnsOf(group));
-  AddPacks(packs, node.sharers, quantum_, turns);
-  std::map<std::string, std::string> names;
-  for (const TurnPod& pod : pods) names[pod.pod->uid] = pod.pod->Key();
-  for (const auto& [uid, turn] : turns) {
-    plan.in_turns += turn.with.empty() ? 0 : 1;
-    plan.packed += turn.beside.empty() ? 0 : 1;
-  }
-  for (const TurnPod& pod : pods) {
-    if (!pod.pod->fungible || pod.pod->deleting || pod.pod->terminal) continue;
-    const std::optional<GpuTurn>& written = pod.pod->fungible->turn;
-    const auto turn = turns.find(pod.pod->uid);
-    if (turn == turns.end()) {
-      if (written) plan.changes.push_back({pod.pod, std::nullopt, {}, {}});
-    } else if (!written || !IsSameTurn(*written, turn->second)) {
-      TurnChange& change = plan.changes.emplace_back(TurnChange{pod.pod, turn->second, {}, {}});
-      for (const std::string& uid : turn->second.with) change.with.push_back(names.at(uid));
-      if (!turn->second.beside.empty()) change.beside = names.at(turn->second.beside);
+void TurnPlanner::KeepHeldTurns(const TurnUnits& units) {
+  std::map<std::string, GpuTurn> before = std::exchange(planned_, {});
+  for (const std::string& name : held_) {
+    const auto unit = units.find(name);
+    if (unit == units.end()) continue;
+    for (const TurnPod* pod : unit->second.pods) {
+      const auto turn = before.find(pod->pod->uid);
+      if (turn != before.end()) planned_.insert(before.extract(turn));
     }
   }
 }
 
-TurnPlan TurnPlanner::Plan(const std::map<std::string, std::vector<TurnPod>>& pods, Moment at) {
+std::map<std::string, std::string> TurnPlanner::PackedIn(std::span<const GpuPack> packs) const {
+  const auto is_active = [&](const std::string& name) {
+    const auto sharer = sharers_.find(name);
+    return sharer != sharers_.end() && sharer->second.turns.active;
+  };
+  std::map<std::string, std::string> beside;
+  for (const auto& [first, second] : packs) {
+    if (!is_active(first) || !is_active(second)) continue;
+    beside[first] = second;
+    beside[second] = first;
+  }
+  return beside;
+}
+
+void TurnPlanner::SetTurns(std::span<const GpuPack> packs) {
+  std::map<GpuBlock, std::vector<std::string>> takers;  // uids of pods that take turns
+  for (const auto& [name, sharer] : sharers_) {
+    if (!sharer.turns.active) continue;
+    for (size_t at = 0; at < sharer.unit->pods.size(); ++at)
+      takers[sharer.turns.blocks[at]].push_back(sharer.unit->pods[at]->pod->uid);
+  }
+  for (auto& [block, uids] : takers) std::sort(uids.begin(), uids.end());
+  const std::map<std::string, std::string> beside = PackedIn(packs);
+  const auto set = [&](const Sharer& sharer, const GpuTurn& times) {
+    for (size_t at = 0; at < sharer.unit->pods.size(); ++at) {
+      const std::string& uid = sharer.unit->pods[at]->pod->uid;
+      GpuTurn& turn = planned_[uid] = times;
+      if (const auto mate = beside.find(uid); mate != beside.end()) turn.beside = mate->second;
+      for (const std::string& other : takers.at(sharer.turns.blocks[at])) {
+        if (other != uid && other != turn.beside) turn.with.push_back(other);
+      }
+    }
+  };
+  for (const TurnGroup& group : turns_.groups()) {
+    for (const TurnSlot& slot : group.slots) {
+      for (const std::string& name : slot.holders) {
+        const auto sharer = sharers_.find(name);  // none: the group is held
+        if (sharer != sharers_.end()) set(sharer->second, TurnOf(group, name));
+      }
+    }
+  }
+  // Packs that share their GPU with no other pod run all the time.
+  for (const auto& [uid, other] : beside) {
+    const Sharer& sharer = sharers_.at(uid);
+    if (takers.at(sharer.turns.blocks.front()).size() == 2)
+      set(sharer, {WallTime{}, quantum_, {{Duration{}, quantum_}}, {}, {}});
+  }
+}
+
+void TurnPlanner::AddChanges(const PodsByNode& pods, TurnPlan& plan) const {
+  std::unordered_map<std::string, std::string> names;
+  for (const auto& [node, here] : pods) {
+    for (const TurnPod& pod : here) names[pod.pod->uid] = pod.pod->Key();
+  }
+  for (const auto& [node, here] : pods) {
+    if (silent_.contains(node)) continue;
+    for (const TurnPod& pod : here) {
+      if (!pod.pod->fungible || pod.pod->deleting || pod.pod->terminal) continue;
+      const std::optional<GpuTurn>& written = pod.pod->fungible->turn;
+      const auto planned = planned_.find(pod.pod->uid);
+      if (planned == planned_.end()) {
+        if (written && !held_.contains(UnitOf(*pod.pod)))
+          plan.changes.push_back({pod.pod, std::nullopt, {}, {}});
+        continue;
+      }
+      const GpuTurn& turn = planned->second;
+      plan.in_turns += turn.with.empty() ? 0 : 1;
+      plan.packed += turn.beside.empty() ? 0 : 1;
+      if (written && IsSameTurn(*written, turn)) continue;
+      TurnChange& change = plan.changes.emplace_back(TurnChange{pod.pod, turn, {}, {}});
+      for (const std::string& uid : turn.with) {
+        if (const auto name = names.find(uid); name != names.end())
+          change.with.push_back(name->second);
+      }
+      if (!turn.beside.empty()) change.beside = names.at(turn.beside);
+    }
+  }
+}
+
+void TurnPlanner::ForgetGonePods(const PodsByNode& pods) {
+  std::unordered_set<std::string> there;
+  for (const auto& [node, here] : pods) {
+    for (const TurnPod& pod : here) there.insert(pod.pod->uid);
+  }
+  std::erase_if(seen_, [&](const auto& entry) { return !there.contains(entry.first); });
+  std::erase_if(begun_, [&](const std::string& uid) { return !there.contains(uid); });
+}
+
+TurnPlan TurnPlanner::Plan(const PodsByNode& pods, Moment at) {
   // Rotations never go back.
   latest_ = std::max(latest_, WallTime(std::chrono::floor<std::chrono::milliseconds>(at.wall)));
   const Instant now = ToInstant(latest_);
+  const TurnUnits units = UnitsOf(pods);
+  LookAtNodes(pods, units, now);
+  SetSharers(units, at.now);
   TurnPlan plan;
-  std::erase_if(nodes_, [&](const auto& node) { return !pods.contains(node.first); });
-  for (const auto& [name, here] : pods) {
-    if (!Reports(here)) continue;
-    const auto [node, is_new] =
-        nodes_.try_emplace(name, NodeTurns{GpuTurns(quantum_), {}, {}, {}, {}});
-    if (is_new) node->second.turns.Adopt(RotationsOf(here, now));
-    node->second.sharers = SharersOf(node->second, here, at.now);
-  }
-  std::map<std::string, std::vector<GpuPack>> packs;
+  std::vector<GpuPack> packs;
   if (packs_) packs = PlanPacks(pods, at, plan);
-  for (const auto& [name, here] : pods) {
-    if (!Reports(here)) continue;
-    NodeTurns& node = nodes_.at(name);
-    PlanNode(node, here, now, packs[name], plan);
-    const auto is_gone = [&here = here](const std::string& uid) {
-      return std::none_of(here.begin(), here.end(),
-                          [&](const TurnPod& pod) { return pod.pod->uid == uid; });
-    };
-    std::erase_if(node.seen, [&](const auto& entry) { return is_gone(entry.first); });
-    std::erase_if(node.begun, is_gone);
-  }
+  std::vector<GpuSharer> sharers;
+  for (const auto& [name, sharer] : sharers_) sharers.push_back(sharer.turns);
+  turns_.Plan(now, sharers, packs, held_);
+  KeepHeldTurns(units);
+  SetTurns(packs);
+  AddChanges(pods, plan);
+  ForgetGonePods(pods);
+  sharers_.clear();  // they point to the caller's pods
   return plan;
 }
 

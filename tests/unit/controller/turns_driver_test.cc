@@ -1,6 +1,7 @@
 #include "controller/tuner/turns/turns_driver.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -215,6 +216,38 @@ TEST_F(TurnsDriverTest, RefusalsHaveOneEventForEachReason) {
   Step();
   EXPECT_THAT(events_.reasons(), ElementsAre("SynergyTurnsRefused a", "SynergyTurnsRefused a"));
   EXPECT_THAT(events_.lines().front(), HasSubstr("its liveness probe would fail"));
+}
+
+TEST_F(TurnsDriverTest, AGangTakesTurnsOnceAllItsMembersHaveNodes) {
+  const auto join = [&](const std::string& name) {
+    pods_.Change(name, [](Pod& pod) {
+      pod.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 3});
+    });
+    state_.UpsertPod(pods_.pod(name));
+  };
+  Have("a");
+  Have("g0");
+  Have("g1", "GPU-1");
+  join("g0");
+  join("g1");
+  Step();
+  EXPECT_THAT(pods_.calls(), IsEmpty());
+  // A launcher without GPUs, on another node.
+  pods_.Put(testing::ManagedPod("launcher", "n2", 1, ""));
+  state_.UpsertPod(pods_.pod("launcher"));
+  join("launcher");
+  Step();
+  EXPECT_TRUE(Renews());
+  EXPECT_THAT(
+      events_.lines(),
+      UnorderedElementsAre(HasSubstr("with team/g0: it runs for 60 s, and is suspended for 60 s"),
+                           HasSubstr("with team/a: it runs for 60 s, and is suspended for 60 s; "
+                                     "all members of its gang have the same turns"),
+                           HasSubstr("is not suspended: no other pod of its GPU trains")));
+  state_.RemovePod(pods_.pod("launcher").uid);
+  Step();
+  EXPECT_FALSE(HasTurn("a") || HasTurn("g0") || HasTurn("g1"));
+  EXPECT_THAT(events_.lines().back(), HasSubstr("no longer takes turns: nothing else that trains"));
 }
 
 class PackingDriverTest : public TurnsDriverTest {

@@ -153,6 +153,39 @@ TEST(GpuTurnsTest, GangIsOneVertexAndIdleBlocksAreFilled) {
   }
 }
 
+TEST(GpuTurnsTest, IdleBlocksGoToTheSameSharersWhicheverSlotIsTheCurrentOne) {
+  const std::vector<GpuSharer> sharers = {SharerOn("p", {0}),    SharerOn("q", {0}),
+                                          SharerOn("r", {0}),    SharerOn("y", {1}),
+                                          SharerOn("x", {1, 2}), SharerOn("z", {2, 0})};
+  GpuTurns turns;
+  turns.Plan(kTurnsStart, sharers);
+  const GpuTurns first = turns;
+  for (Instant now = kTurnsStart; now < kTurnsStart + minutes(5); now += seconds(11)) {
+    turns.Plan(now, sharers);
+    for (const GpuSharer& sharer : sharers)
+      ASSERT_EQ(turns.Runs(sharer.name, now), first.Runs(sharer.name, now)) << sharer.name;
+  }
+}
+
+TEST(GpuTurnsTest, HeldSharersKeepTheirSlots) {
+  GpuTurns turns;
+  std::vector<GpuSharer> sharers = {SharerOn("a", {0}), SharerOn("b", {0}), SharerOn("c", {0})};
+  turns.Plan(kTurnsStart, sharers);
+  const GpuTurns first = turns;
+  turns.Plan(kTurnsStart + seconds(40), {}, {}, {"a", "b"});
+  EXPECT_TRUE(turns.AreTogether("a", "b"));
+  EXPECT_FALSE(turns.AreTogether("a", "c"));
+  for (Duration later{}; later < minutes(6); later += seconds(7)) {
+    for (const char* name : {"a", "b"})
+      ASSERT_EQ(turns.Runs(name, kTurnsStart + later), first.Runs(name, kTurnsStart + later));
+  }
+  // Then they go on, and the one that was left out comes last.
+  turns.Plan(kTurnsStart + seconds(80), sharers);
+  EXPECT_TRUE(turns.Runs("b", kTurnsStart + seconds(109)));
+  EXPECT_TRUE(turns.Runs("a", kTurnsStart + seconds(110)));
+  EXPECT_TRUE(turns.Runs("c", kTurnsStart + seconds(165)));
+}
+
 TEST(GpuTurnsTest, PackRunsInOneSlot) {
   GpuTurns turns;
   const std::vector<GpuSharer> sharers = {SharerOn("a", {0}), SharerOn("b", {0}),

@@ -284,6 +284,23 @@ TEST_F(PackPlannerTest, PackHasOneSlotBesideOthers) {
   EXPECT_EQ(gpu.Beside("a"), "");
 }
 
+// Even if the gang's member is idle there, because the gang still has turns.
+TEST_F(PackPlannerTest, PodsOfAGpuThatAGangAlsoHasAreNotPacked) {
+  HavePair(0.8, 0.7);
+  AwaitTrial();
+  gpu.Add("c");
+  gpu.SetPair("a", "c", 0.5, 0.5);
+  gpu.SetPair("b", "c", 0.5, 0.5);
+  gpu.Change("c", [&](Pod& made, ManagedContainer&) {
+    made.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 2});
+  });
+  gpu.Of("c").report->pod.idle = IdleReading{kIdleToShow, {}};
+  gpu.pods["n2"].push_back(MemberOn("n2", "GPU-0", "d", "g", 2));
+  EXPECT_EQ(gpu.OutcomesIn(minutes(30)), "given_up");
+  EXPECT_THAT(gpu.Of("a").pod->fungible->turn->with, ElementsAre("b", "c"));
+  EXPECT_EQ(gpu.Beside("a") + gpu.Beside("b") + gpu.Beside("c"), "");
+}
+
 TEST_F(PackPlannerTest, OtherPodsOfAGoodPairNeedNoTrial) {
   HavePair(0.8, 0.7);
   EXPECT_EQ(gpu.OutcomesIn(minutes(8)), "tried kept");

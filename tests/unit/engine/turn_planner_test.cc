@@ -217,11 +217,16 @@ TEST_F(TurnPlannerTest, PodOfLowerPriorityHasTheShortestTurns) {
   EXPECT_EQ(LengthOf("b"), seconds(90));
 }
 
-TEST_F(TurnPlannerTest, MembersOfGangsAndPodsWithSeveralGpusAlwaysRun) {
+TEST_F(TurnPlannerTest, PodsWithSeveralGpusAlwaysRun) {
   Have("a");
   Have("two").report->pod.turn->gpus = {"GPU-0", "GPU-1"};
+  EXPECT_THAT(Plan(), IsEmpty());
+}
+
+TEST_F(TurnPlannerTest, PodWithInvalidLabelsOfAGangAlwaysRuns) {
+  Have("a");
   Pod member = *Have("member").pod;
-  member.gang = std::make_shared<const Gang>();
+  member.gang = std::make_shared<const Gang>(Gang{.problem = "its size is not a number"});
   Of("member").pod = std::make_shared<const Pod>(member);
   EXPECT_THAT(Plan(), IsEmpty());
 }
