@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "allocation/ranking.h"
 #include "allocation/room_under_way.h"
 #include "cluster/state/fit.h"
+#include "extender/filter_call.h"
 #include "extender/gangs/lost_members.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/pods/gpu_reservation.h"
@@ -29,105 +28,9 @@ static_assert(Ranking::kMostPoints == wire::kMostPoints);
 // After this time without a question about a pod, its wait for a late watch is forgotten.
 constexpr Duration kForgetLate = std::chrono::minutes(10);
 
-class RequestedNodes final : public AskedNodes {
- public:
-  RequestedNodes(const wire::ExtenderArgs& args, const wire::ObjectReader& reader)
-      : args_(args), reader_(reader) {}
-
-  size_t size() const override { return args_.size(); }
-  std::string_view Name(size_t i) const override { return args_.Name(i); }
-  std::optional<Node> Sent(size_t i) const override {
-    if (!args_.whole_nodes) return std::nullopt;
-    auto node = reader_.ReadNode(args_.node_objects[i]);
-    return node ? std::optional(*std::move(node)) : std::nullopt;
-  }
-
- private:
-  const wire::ExtenderArgs& args_;
-  const wire::ObjectReader& reader_;
-};
-
-// Holds the texts of one answer, which are few and often equal, so each is stored once.
-class Reasons {
- public:
-  Reasons(const Resources& requests, std::string_view gpu_resource)
-      : requests_(requests), gpu_(gpu_resource) {}
-
-  std::string_view Text(const Candidates::Candidate& node) {
-    const bool names_differ = node.failures.Has(FitFailures::kOther) && !node.lacking;
-    const Cause cause{node.failures.bits(), node.lacking.value_or(0)};
-    if (!names_differ) {
-      for (const auto& [known, text] : known_) {
-        if (known == cause) return text;
-      }
-    }
-    std::string text = DescribeFailures(node.failures, requests_, node.state, gpu_);
-    if (names_differ) {
-      const auto same = std::find_if(known_.begin(), known_.end(),
-                                     [&text](const auto& entry) { return entry.second == text; });
-      if (same != known_.end()) return same->second;
-    }
-    return known_.emplace_back(cause, std::move(text)).second;
-  }
-
- private:
-  using Cause = std::pair<uint16_t, uint64_t>;  // bits of failures, and of lacking resources
-
-  const Resources& requests_;
-  std::string_view gpu_;
-  std::deque<std::pair<Cause, std::string>> known_;
-};
-
 // Returns whether the pod is placed with its gang; members with slices of GPUs are placed one by
 // one, like those without GPUs.
 bool IsPlacedWithGang(const Pod& pod) { return pod.gang && !pod.SharesGpus(); }
-
-// The requested nodes that are open to the pod, and the reservations that close the others.
-class OpenNodes final : public AskedNodes {
- public:
-  // `terms`: nullopt if no GPUs are reserved.
-  OpenNodes(const AskedNodes& asked, const Pod& pod, const std::optional<PassingTerms>& terms,
-            const ClusterSnapshot& snapshot)
-      : asked_(asked), refused_by_(asked.size()) {
-    std::optional<PassingCheck> passing;
-    if (terms) passing.emplace(snapshot, pod, *terms);
-    for (size_t i = 0; i < asked.size(); ++i) {
-      const auto index = passing ? snapshot.Find(asked.Name(i)) : std::nullopt;
-      if (index) refused_by_[i] = passing->RefusedBy(snapshot.node(*index));
-      if (refused_by_[i] == nullptr) open_.push_back(i);
-    }
-  }
-
-  size_t size() const override { return open_.size(); }
-  std::string_view Name(size_t i) const override { return asked_.Name(open_[i]); }
-  std::optional<Node> Sent(size_t i) const override { return asked_.Sent(open_[i]); }
-  // Returns a reservation by position in the request; null if the node is open.
-  const GpuReservation* RefusedBy(size_t i) const { return refused_by_[i]; }
-
- private:
-  const AskedNodes& asked_;
-  std::vector<const GpuReservation*> refused_by_;
-  std::vector<size_t> open_;
-};
-
-// The texts of refusals by GPU reservations, each stored once.
-class RefusalTexts {
- public:
-  RefusalTexts(const std::optional<PassingTerms>& terms, WallTime wall)
-      : terms_(terms), wall_(wall) {}
-
-  std::string_view Text(const GpuReservation& by) {
-    const auto [text, is_new] = texts_.try_emplace(&by);
-    if (is_new) text->second = DescribeRefusal(by, *terms_, wall_);
-    return text->second;
-  }
-  bool empty() const { return texts_.empty(); }
-
- private:
-  const std::optional<PassingTerms>& terms_;
-  const WallTime wall_;
-  std::map<const GpuReservation*, std::string> texts_;
-};
 
 decision::Asked Describe(const Pod& pod, std::optional<NodeIndex> counted_on,
                          const ClusterSnapshot& snapshot, const AskedNodes& asked) {
@@ -206,12 +109,6 @@ Result<> SchedulerExtender::CountDevices(Pod& pod) const {
   return Fail(ErrorCode::kUnavailable, pod.devices->why_left_alone);
 }
 
-std::optional<NodeIndex> SchedulerExtender::CountedOn(const ClusterSnapshot& snapshot,
-                                                      const std::string& uid) const {
-  const std::optional<Placement> placement = state_.FindPlacement(uid);
-  return placement ? CountedAt(snapshot, placement->node, uid) : std::nullopt;
-}
-
 void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
   state_.Expect(pod, node, clock_.Now() + expect_timeout_);
 }
@@ -228,7 +125,7 @@ NodeSet SchedulerExtender::AvoidedBy(const Pod& pod) const {
 std::optional<size_t> SchedulerExtender::LateNode(const Pod& pod, const AskedNodes& asked,
                                                   const std::vector<Reservation>& places) {
   const auto snapshot = state_.Snapshot();
-  Candidates candidates(*snapshot, pod, CountedOn(*snapshot, pod.uid), asked);
+  Candidates candidates(*snapshot, pod, CountedOn(state_, *snapshot, pod.uid), asked);
   const auto counts = [&](const Pod& there) {
     const std::optional<Placement> placement = state_.FindPlacement(there.uid);
     return (!placement || placement->assumed_until) &&
@@ -262,99 +159,71 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
   if (IsPlacedWithGang(args->pod)) return FilterMember(*args);
   const RequestedNodes asked(*args, reader_);
-  Reasons reasons(args->pod.requests, reader_.gpu_resource());
   const std::optional<PassingTerms> terms = TermsFor(*args);
-  RefusalTexts refusals(terms, clock_.WallNow());
-  std::vector<std::string_view> fitting;
-  std::vector<std::string> fitting_names;  // for the journal
-  std::vector<wire::FailedNode> failed;
-  std::optional<NodeIndex> last_fitting;
-  std::shared_ptr<const ClusterSnapshot> snapshot;
-  std::optional<NodeIndex> counted_on;
-  const auto judge = [&] {
-    snapshot = state_.Snapshot();
-    counted_on = CountedOn(*snapshot, args->pod.uid);
-    Candidates candidates(*snapshot, args->pod, counted_on, asked);
-    std::optional<PassingCheck> passing;
-    if (terms) passing.emplace(*snapshot, args->pod, *terms);
-    fitting.reserve(args->size());
-    failed.clear();
-    for (size_t i = 0; i < args->size(); ++i) {
-      const Candidates::Candidate node = candidates.Judge(i);
-      const GpuReservation* const refused_by =
-          passing && node.failures.none() ? passing->RefusedBy(*node.state) : nullptr;
-      if (refused_by != nullptr) {
-        // Report the node as unresolvable: kube-scheduler's evictions need not leave the reserved
-        // GPUs free.
-        failed.push_back({args->spelled_names[i], refusals.Text(*refused_by), true});
-      } else if (node.failures.none()) {
-        fitting.push_back(args->answers()[i]);
-        if (journal_ != nullptr) fitting_names.emplace_back(args->Name(i));
-        last_fitting = node.index;
-      } else {
-        failed.push_back({args->spelled_names[i], reasons.Text(node),
-                          Unresolvable(node.failures, args->pod.requests, *node.state)});
-      }
-    }
-  };
-  judge();
-  const auto may_help = [&] {
-    Candidates candidates(*snapshot, args->pod, counted_on, asked);
-    for (size_t i = 0; i < args->size(); ++i) {
-      const Candidates::Candidate node = candidates.Judge(i);
-      // A node with room was refused because of a reservation, so another look does not help.
-      if (!node.failures.none() && MayFitSoon(args->pod, *node.state)) return true;
-    }
-    return false;
-  };
-  if (fitting.empty() && !failed.empty() &&
-      retries_.Allow(snapshot->version(), clock_.Now(), may_help)) {
-    watches_.catch_up();
-    judge();
-    metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
+  FilterCall call(state_, *args, asked, terms, reader_.gpu_resource(), clock_.WallNow());
+  call.Judge();
+  if (!call.Fits()) {
+    if (std::optional<std::string> error = SeekRoom(call)) return *std::move(error);
   }
-  if (fitting.empty() && gangs_.YieldTo(args->pod, OpenNodes(asked, args->pod, terms, *snapshot)))
-    judge();
-  std::deque<std::string> held_for;
-  const std::vector<Reservation> reserved = fitting.empty()
-                                                ? state_.Reservations(ReservationKind::kReplacement)
-                                                : std::vector<Reservation>();
-  Candidates judged(*snapshot, args->pod, counted_on, asked);
-  for (size_t i = 0; i < args->size() && !reserved.empty(); ++i) {
-    const auto in_the_way = ReservationsInTheWay(args->pod, *judged.Judge(i).state, reserved);
-    if (in_the_way.empty()) continue;
-    if (YieldTo(args->pod, in_the_way)) {
-      for (const Reservation& place : in_the_way) state_.SettleReplacement(place.pod->uid, false);
-      judge();
-      break;
-    }
-    std::string text = fmt::format("{}{}, of gang {}", kHeldForReplacement,
-                                   in_the_way.back().pod->Key(), in_the_way.back().gang);
-    // kube-scheduler would not notice that the place is released, but it retries soon after an
-    // error.
-    if (!in_the_way.back().settled) return wire::WriteError(text);
-    failed[i].reason = held_for.emplace_back(std::move(text));
-  }
-  if (const auto late = fitting.empty() ? LateNode(args->pod, asked, reserved) : std::nullopt)
-    return AskAgain(failed[*late].reason, asked.Name(*late));
-  if (!refusals.empty()) metrics_.CountReservedRefusal(Verb::kFilter);
+  if (call.names_reservation()) metrics_.CountReservedRefusal(Verb::kFilter);
   // With one node left, kube-scheduler skips the scores and takes that node.
-  if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);
+  if (call.fitting().size() == 1 && call.last_fitting()) Expect(args->pod, *call.last_fitting());
 
   const std::string id = ids_.Begin(args->pod.uid);
   if (log_.Enabled(LogLevel::kDebug)) {
     log_.Debug("filtered", {{"request", id},
                             {"pod", args->pod.Key()},
                             {"nodes", args->size()},
-                            {"fitting", fitting.size()}});
+                            {"fitting", call.fitting().size()}});
   }
-  std::string answer = wire::WriteFilterResult(args->whole_nodes, fitting, failed);
+  std::string answer = wire::WriteFilterResult(args->whole_nodes, call.Answers(), call.failed());
   if (journal_ != nullptr) {
-    journal_->Wrote(decision::Filter{snapshot->version(),
-                                     Describe(args->pod, counted_on, *snapshot, asked),
-                                     std::move(fitting_names), terms});
+    journal_->Wrote(decision::Filter{call.snapshot().version(),
+                                     Describe(args->pod, call.counted_on(), call.snapshot(), asked),
+                                     call.FittingNames(), terms});
   }
   return answer;
+}
+
+std::optional<std::string> SchedulerExtender::SeekRoom(FilterCall& call) {
+  const Pod& pod = call.pod();
+  if (!call.failed().empty() && retries_.Allow(call.snapshot().version(), clock_.Now(),
+                                               [&call] { return call.MayFitSoon(); })) {
+    watches_.catch_up();
+    call.Judge();
+    metrics_.CountSecondLook(call.Fits() ? "found_room" : "in_vain");
+    if (call.Fits()) return std::nullopt;
+  }
+  if (gangs_.YieldTo(pod, call.Open())) call.Judge();
+  if (call.Fits()) return std::nullopt;
+  const std::vector<Reservation> places = state_.Reservations(ReservationKind::kReplacement);
+  if (std::optional<std::string> error = ReleaseReplacements(call, places)) return error;
+  if (call.Fits()) return std::nullopt;
+  const std::optional<size_t> late = LateNode(pod, call.asked(), places);
+  if (!late) return std::nullopt;
+  return AskAgain(call.failed()[*late].reason, call.asked().Name(*late));
+}
+
+std::optional<std::string> SchedulerExtender::ReleaseReplacements(
+    FilterCall& call, const std::vector<Reservation>& places) {
+  if (places.empty()) return std::nullopt;
+  Candidates judged = call.Look();
+  for (size_t i = 0; i < judged.size(); ++i) {
+    const auto in_the_way = ReservationsInTheWay(call.pod(), *judged.Judge(i).state, places);
+    if (in_the_way.empty()) continue;
+    if (YieldTo(call.pod(), in_the_way)) {
+      for (const Reservation& place : in_the_way) state_.SettleReplacement(place.pod->uid, false);
+      call.Judge();
+      return std::nullopt;
+    }
+    std::string text = fmt::format("{}{}, of gang {}", kHeldForReplacement,
+                                   in_the_way.back().pod->Key(), in_the_way.back().gang);
+    // kube-scheduler would not notice that the place is released, but it retries soon after an
+    // error.
+    if (!in_the_way.back().settled) return wire::WriteError(text);
+    call.Refuse(i, std::move(text));
+  }
+  return std::nullopt;
 }
 
 std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
@@ -425,7 +294,7 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPrioritize, ready.error());
   const RequestedNodes asked(*args, reader_);
   const auto snapshot = state_.Snapshot();
-  const auto counted_on = CountedOn(*snapshot, args->pod.uid);
+  const auto counted_on = CountedOn(state_, *snapshot, args->pod.uid);
   const NodeSet avoided = AvoidedBy(args->pod);
   const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_, avoided);
   const double slack = args->pod.waiting && args->pod.waiting->prefers ? slack_ : 0;

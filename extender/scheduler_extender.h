@@ -23,15 +23,17 @@
 #include "extender/binding/binder.h"
 #include "extender/calls.h"
 #include "extender/delays.h"
-#include "extender/elsewhere.h"
 #include "extender/gangs/shared_gangs.h"
 #include "extender/gangs/succeeded_members.h"
-#include "extender/reserved_gpus.h"
+#include "extender/nodes/elsewhere.h"
+#include "extender/nodes/reserved_gpus.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::extender {
+
+class FilterCall;
 
 // Access to the watches that keep the extender's copy of the cluster.
 struct Watches {
@@ -99,6 +101,14 @@ class SchedulerExtender {
   // Sets the GPUs that the request's pod has through ResourceClaims. Returns kUnavailable if the
   // watch has not reported one of the claims although kube-scheduler has seen it.
   Result<> CountDevices(Pod& pod) const;
+  // Looks for room for a pod that fits nowhere: a late watch, places held for gangs and lost
+  // members that yield to it. Returns the answer if it is an error, after which kube-scheduler
+  // retries.
+  std::optional<std::string> SeekRoom(FilterCall& call);
+  // Releases places of lost members for the pod, or else adds them to the reasons. Returns an
+  // answer as SeekRoom() does.
+  std::optional<std::string> ReleaseReplacements(FilterCall& call,
+                                                 const std::vector<Reservation>& places);
   // Returns the filter's answer for a member of a gang.
   std::string FilterMember(const wire::ExtenderArgs& args);
   // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if none are
@@ -113,7 +123,6 @@ class SchedulerExtender {
   // Returns an error, after which kube-scheduler retries. A refused pod would wait for the next
   // change of the cluster, or five minutes.
   std::string AskAgain(std::string_view reason, std::string_view node);
-  std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
   ClusterState& state_;

@@ -1,4 +1,4 @@
-#include "extender/ended_pods.h"
+#include "extender/nodes/ended_pods.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "extender/elsewhere.h"
+#include "extender/nodes/elsewhere.h"
 
 #include <string>
 #include <utility>

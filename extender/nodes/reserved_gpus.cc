@@ -1,4 +1,4 @@
-#include "extender/reserved_gpus.h"
+#include "extender/nodes/reserved_gpus.h"
 
 #include <algorithm>
 #include <utility>
