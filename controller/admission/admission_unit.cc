@@ -65,7 +65,8 @@ AdmissionUnit::AdmissionUnit(const config::ControllerConfig& config, WatchedClus
                              http::Server& server, const Clock& clock, Logger& log,
                              metrics::ControllerMetrics& metrics)
     : settings_(ToAdmissionSettings(config)),
-      gang_owners_(quick_client, cluster.state(), config.gpu_resource, clock, log, metrics),
+      gang_owners_(quick_client, cluster.state(), config.gpu_resource, clock, log, metrics,
+                   cluster.gpus_of_template()),
       webhook_(settings_, cluster.view(), gang_owners_, clock, log, metrics,
                cluster.gpus_of_template()),
       warnings_(cluster.pods(), events, [&leadership] { return leadership.IsLeader(); }),

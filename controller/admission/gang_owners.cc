@@ -11,13 +11,15 @@
 namespace synergy::controller {
 
 GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
-                       const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+                       const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
+                       GpusOfTemplate gpus_of_template)
     : client_(client),
       state_(state),
       gpu_resource_(std::move(gpu_resource)),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      gpus_of_template_(std::move(gpus_of_template)) {}
 
 ResolvedGang GangOwners::SizeFor(const PodToAdmit& pod, Duration within) {
   const Instant end = clock_.Now() + within;
@@ -140,7 +142,7 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   Forget(now);
   const Answer before = std::exchange(answers_[key], {});
   lock.unlock();
-  Answer answer = Read(owner, end);
+  Answer answer = Read(pod.pod_namespace, owner, end);
   lock.lock();
   if (!answer.failure.empty() && before.IsRemembered(now)) {
     answer = before;
@@ -158,7 +160,8 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
   return answer;
 }
 
-GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner, Instant end) {
+GangOwners::Answer GangOwners::Read(const std::string& its_namespace, const wire::GangOwner& owner,
+                                    Instant end) {
   Answer answer{.done = true, .gang = {}, .failure = {}, .until = clock_.Now() + kGood};
   const kube::Deadline deadline(clock_, std::max(end - clock_.Now(), Duration::zero()));
   const Result<std::string> text = client_.Get(owner.path, deadline.token());
@@ -169,7 +172,13 @@ GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner, Instant end) {
   }
   Error error;
   if (text) {
-    const Result<wire::GangSize> gang = wire::ReadGangSize(*text, owner, gpu_resource_);
+    wire::GpusInTemplates gpus{gpu_resource_};
+    if (gpus_of_template_) {
+      gpus.of_claim = [&](std::string_view name) {
+        return gpus_of_template_(its_namespace, std::string(name));
+      };
+    }
+    const Result<wire::GangSize> gang = wire::ReadGangSize(*text, owner, gpus);
     if (gang) {
       metrics_.CountGangRead("read");
       answer.gang = *gang;

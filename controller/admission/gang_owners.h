@@ -53,9 +53,11 @@ class GangOwners {
   // three seconds (webhook.yaml).
   static constexpr Duration kReads = std::chrono::seconds(2);
 
-  // All arguments must outlive this object.
+  // `gpus_of_template`: null if GPUs by claims do not count. All references must outlive this
+  // object.
   GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
-             const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+             const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
+             GpusOfTemplate gpus_of_template = nullptr);
 
   // `within`: the time of all its reads together.
   ResolvedGang SizeFor(const PodToAdmit& pod, Duration within = kReads);
@@ -82,7 +84,7 @@ class GangOwners {
   // Returns the answer after a failed read of `owner`.
   ResolvedGang WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
   Answer Ask(const PodToAdmit& pod, const wire::GangOwner& owner, Instant end);
-  Answer Read(const wire::GangOwner& owner, Instant end);
+  Answer Read(const std::string& its_namespace, const wire::GangOwner& owner, Instant end);
   void Forget(Instant now);
   // Returns the size that living members carry; 1 if there are none.
   int32_t SizeOfMembers(const std::string& gang) const;
@@ -93,6 +95,7 @@ class GangOwners {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
+  const GpusOfTemplate gpus_of_template_;
 
   std::mutex mutex_;
   std::condition_variable answered_;

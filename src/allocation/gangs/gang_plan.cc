@@ -35,7 +35,8 @@ class GangPlanner {
   GangPlanner(const ClusterSnapshot& snapshot,
               const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
               const GangTerms& terms, std::span<const NodeIndex> among,
-              const std::set<std::string>& but, const NodeAsIf& as_if, Others others)
+              const std::set<std::string>& but, const NodeAsIf& as_if, Others others,
+              const std::set<std::string>& leaving = {})
       : snapshot_(snapshot),
         members_(members),
         reserve_(reserve),
@@ -53,7 +54,9 @@ class GangPlanner {
       GangSite site{.node = node, .state = AsMembersFindIt(as_if(node)), .open_to = {}};
       if (Opens(site)) nodes_.push_back({std::move(site), {}});
     }
-    separation_.emplace(snapshot, members, uids_, others);
+    not_apart_from_ = uids_;
+    not_apart_from_.insert(leaving.begin(), leaving.end());
+    separation_.emplace(snapshot, members, not_apart_from_, others);
   }
 
   GangPlan Plan() {
@@ -268,7 +271,8 @@ class GangPlanner {
   const ReserveRule& reserve_;
   const GangTerms& terms_;
   const std::span<const NodeIndex> among_;
-  std::set<std::string> uids_;      // of pods to ignore
+  std::set<std::string> uids_;  // of pods to ignore
+  std::set<std::string> not_apart_from_;
   std::vector<const Pod*> shapes_;  // one pod of each shape
   std::vector<size_t> shape_of_;    // by member
   int32_t priority_ = std::numeric_limits<int32_t>::max();
@@ -329,10 +333,10 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
 GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
                       const std::vector<std::shared_ptr<const Pod>>& members,
                       const ReserveRule& reserve, const GangTerms& terms,
-                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if, OthersAsIf others) {
-  return GangPlanner(snapshot, members, reserve, terms, nodes, {}, as_if,
-                     others == OthersAsIf::kStay ? GangPlanner::Others::kAll
-                                                 : GangPlanner::Others::kFellows)
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if,
+                      const std::set<std::string>& leaving) {
+  return GangPlanner(snapshot, members, reserve, terms, nodes, {}, as_if, GangPlanner::Others::kAll,
+                     leaving)
       .Plan();
 }
 

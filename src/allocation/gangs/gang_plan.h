@@ -94,12 +94,12 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          std::span<const NodeIndex> nodes);
 // The hypothetical state of a node.
 using NodeAsIf = std::function<NodeState(NodeIndex node)>;
-// Whether pods outside the gang stay; members may have to stay apart from them.
-enum class OthersAsIf : uint8_t { kStay, kMayLeave };
-// Does the same as if the nodes were in that state.
+// Does the same as if the nodes were in that state. `leaving`: the UIDs of pods that leave; members
+// need not stay apart from them.
 GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
                       const std::vector<std::shared_ptr<const Pod>>& members,
                       const ReserveRule& reserve, const GangTerms& terms,
-                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if, OthersAsIf others);
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if,
+                      const std::set<std::string>& leaving = {});
 
 }  // namespace synergy

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -65,7 +66,13 @@ class VictimSearch {
     for (const auto& member : members) priority_ = std::min(priority_, member->priority);
     std::iota(all_.begin(), all_.end(), NodeIndex{0});
     nodes_.reserve(snapshot.size());
-    for (const NodeIndex node : all_) nodes_.push_back(Soon(snapshot.node(node), now));
+    for (const NodeIndex node : all_) {
+      nodes_.push_back(Soon(snapshot.node(node), now));
+      if (!snapshot.node(node).exists) continue;
+      for (const auto& pod : snapshot.node(node).detail->pods) {
+        if (IsLeaving(*pod)) leaving_.insert(pod->uid);
+      }
+    }
   }
 
   std::optional<GangVictims> Search() {
@@ -87,14 +94,17 @@ class VictimSearch {
   }
 
  private:
-  // Returns the node without pods that are being deleted, without places kept for lower priorities,
-  // and without surplus.
+  // Returns whether the pod is being deleted, or is only a place that is kept for a lower priority.
+  bool IsLeaving(const Pod& pod) const {
+    return pod.deleting || (pod.waiting != nullptr && pod.priority < priority_);
+  }
+
+  // Returns the node without pods that are leaving, and without surplus.
   NodeState Soon(const NodeState& node, WallTime now) const {
     if (!node.exists) return node;
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
-      const bool yields = pod->waiting != nullptr && pod->priority < priority_;
-      if (pod->deleting || yields) state = WithoutPod(state, *pod);
+      if (IsLeaving(*pod)) state = WithoutPod(state, *pod);
     }
     return WithoutSurplus(state, now);
   }
@@ -156,7 +166,9 @@ class VictimSearch {
   std::vector<NodeIndex> Plan(std::span<const Unit* const> leaving,
                               std::span<const NodeIndex> among) const {
     std::map<NodeIndex, NodeState> changed;
+    std::set<std::string> uids = leaving_;
     for (const Unit* unit : leaving) {
+      for (const auto& pod : unit->pods) uids.insert(pod->uid);
       for (size_t i = 0; i < unit->pods.size(); ++i) {
         const NodeIndex node = unit->nodes[i];
         Leave(changed.try_emplace(node, nodes_[node]).first->second, *unit->pods[i]);
@@ -166,8 +178,7 @@ class VictimSearch {
       const auto found = changed.find(node);
       return found == changed.end() ? nodes_[node] : found->second;
     };
-    return PlanGangAsIf(snapshot_, members_, reserve_, may_go_, among, as_if, OthersAsIf::kMayLeave)
-        .places;
+    return PlanGangAsIf(snapshot_, members_, reserve_, may_go_, among, as_if, uids).places;
   }
 
   struct Choice {
@@ -240,7 +251,8 @@ class VictimSearch {
   const MayGo& may_go_;
   const MayEvict& may_evict_;
   std::vector<NodeIndex> all_;
-  std::vector<NodeState> nodes_;  // their state soon
+  std::vector<NodeState> nodes_;   // their state soon
+  std::set<std::string> leaving_;  // UIDs
   int32_t priority_ = std::numeric_limits<int32_t>::max();
 };
 

@@ -165,7 +165,6 @@ void MemberSeparation::CountPodsOnNodes(Others others) {
       if (node && !ignored_.contains(fellow->uid)) CountOne(*fellow, *node, true);
     }
   }
-  if (others == Others::kFellows) return;
   for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
     if (!snapshot_.node(node).exists) continue;
     for (const auto& pod : snapshot_.node(node).detail->pods) {

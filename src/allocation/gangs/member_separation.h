@@ -28,8 +28,7 @@ class MemberSeparation {
  public:
   // Says which other pods on the nodes count.
   enum class Others : uint8_t {
-    kAll,      // all known pods
-    kFellows,  // only running members of the gang
+    kAll,  // all known pods
     kNone,
   };
 

@@ -8,7 +8,7 @@
 //
 // The first of these that has a result decides:
 //
-//   the node agent has seen a resize take a device away on that node      lost
+//   the node agent has seen a resize take a device away on that node      lost (not reported yet)
 //   the node's label synergy.io/devices-safe                              safe or unsafe
 //   the node agent's report on the pod (annotation synergy.io/devices)    safe, unsafe or unknown
 //   none of these                                                         unknown

@@ -108,7 +108,8 @@ GangSites PodRecords::SitesOf(const std::set<std::string>& uids) const {
     const Record& record = records_.at(uid);
     const Pod& seen = *record.seen;
     if (record.standing != Standing::kWaiting) sites.nodes.push_back(record.place);
-    if (seen.deleting) continue;
+    // A gated member is not there for the extender, either.
+    if (seen.deleting || seen.gated) continue;
     ++sites.members;
     if (seen.UsesGpus() && seen.node.empty()) ++sites.waiting;
   }

@@ -54,8 +54,9 @@ bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
   const GangSites* const sites = snapshot.GangOf(gang.name);
   if (sites != nullptr && sites->members == static_cast<size_t>(gang.size)) return true;
   const auto placed = snapshot.MembersOnNodes(gang.name);
-  return std::any_of(placed.begin(), placed.end(),
-                     [](const auto& pod) { return !pod->waiting && pod->UsesGpus(); });
+  return std::any_of(placed.begin(), placed.end(), [](const auto& pod) {
+    return !pod->waiting && !pod->deleting && pod->UsesGpus();
+  });
 }
 
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,

@@ -144,6 +144,19 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   return patch.Write();
 }
 
+namespace {
+
+// Sets the requests that the container leaves out to its limits. The API server does so for pods,
+// but not for templates.
+void FillRequests(GpuContainer& container) {
+  for (WrittenAmounts* const amounts : {&container.written, &container.asks}) {
+    if (!amounts->cpu_request) amounts->cpu_request = amounts->cpu_limit;
+    if (!amounts->memory_request) amounts->memory_request = amounts->memory_limit;
+  }
+}
+
+}  // namespace
+
 struct JobReview::State {
   Envelope envelope;
   bool counted = false;
@@ -164,11 +177,17 @@ Result<JobReview> JobReview::Read(std::string_view text, std::string_view gpu_re
     const Value spec = fields.Object(state->envelope.object["spec"]);
     state->counted = !fields.Text(fields.Object(metadata["labels"])[kQueueLabel]).empty();
     fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
-      if (fields.Truth(fields.Object(reference)["controller"])) state->counted = false;
+      reference = fields.Object(reference);
+      // Kueue counts the owner instead, unless it knows no such kind.
+      if (fields.Truth(reference["controller"]) && fields.Text(reference["kind"]) != "CronJob")
+        state->counted = false;
     });
     state->pod =
         ReadPodToAdmit(fields, fields.Object(spec["template"]),
                        std::string(state->envelope.request["namespace"].text()), gpu_resource);
+    for (GpuContainer& container : state->pod.gpu_containers) FillRequests(container);
+    for (ClaimingContainer& claiming : state->pod.claiming_containers)
+      FillRequests(claiming.container);
     Describe(fields, state->envelope);
   }
   return JobReview(std::move(state));

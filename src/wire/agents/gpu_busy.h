@@ -5,7 +5,7 @@
 //
 // Threading: pure. Strings are UTF-8.
 //
-// Apart because the device plugin writes it and has no data about progress.
+// This file is separate because the device plugin writes it and has no data about progress.
 
 #include <cstddef>
 #include <string>

@@ -4,7 +4,7 @@
 //
 // Threading: pure.
 //
-// Apart because every kind reads it.
+// This file is separate because every kind reads it.
 
 #include <memory>
 #include <string>

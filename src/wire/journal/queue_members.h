@@ -123,10 +123,11 @@ void Members(auto& each, Like<ClusterQueue> auto& queue) {
 }
 
 void Members(auto& each, Like<LocalQueue> auto& queue) {
-  auto& [queue_namespace, name, cluster_queue] = queue;
+  auto& [queue_namespace, name, cluster_queue, stopped] = queue;
   each("namespace", queue_namespace);
   each("name", name);
   each("clusterQueue", cluster_queue);
+  each("stopped", stopped);
 }
 
 void Members(auto& each, Like<ResourceFlavor> auto& flavor) {

@@ -101,13 +101,32 @@ GangSize SizeByJob(Value job, const GangOwner& owner) {
           .begun = IsPositive(job["status"]["active"])};
 }
 
-bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
+// Returns whether the claims that are made for a pod give the container GPUs, by the rules of
+// admission/pod_to_admit.h.
+bool ClaimsGpus(Value pod_spec, Value container, const GpusInTemplates& gpus) {
+  if (!gpus.of_claim) return false;
+  std::optional<Gpus> sum = Gpus(0);
+  pod_spec["resourceClaims"].ForEachElement([&](Value claim) {
+    const std::string_view from = claim["resourceClaimTemplateName"].text();
+    bool uses = false;
+    container["resources"]["claims"].ForEachElement(
+        [&](Value used) { uses |= used["name"].text() == claim["name"].text(); });
+    if (from.empty() || !uses) return;
+    const std::optional<Gpus> more = gpus.of_claim(from);
+    sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
+  });
+  return sum && *sum > Gpus(0);
+}
+
+bool AsksForGpus(Value pod_template, const GpusInTemplates& gpus) {
+  const Value spec = pod_template["spec"];
   bool asks = false;
-  pod_template["spec"]["containers"].ForEachElement([&](Value container) {
+  spec["containers"].ForEachElement([&](Value container) {
     for (const char* list : {"requests", "limits"}) {
-      const Value amount = container["resources"][list][gpu_resource];
+      const Value amount = container["resources"][list][gpus.resource];
       asks |= !amount.text().empty() && amount.text() != "0";
     }
+    asks = asks || ClaimsGpus(spec, container, gpus);
   });
   return asks;
 }
@@ -124,7 +143,7 @@ std::string SchedulerKey(Value pod_template) {
 }
 
 // `also`: the type of replicas that train together with the workers; empty: none.
-GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource,
+GangSize SizeByReplicas(Value specs, Value statuses, const GpusInTemplates& gpus,
                         std::string_view also) {
   GangSize gang;
   int64_t size = 0;
@@ -133,7 +152,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
     const Value spec = specs[type];
     if (!spec.IsObject()) continue;
     const Value pod_template = spec["template"];
-    if (!AsksForGpus(pod_template, gpu_resource)) continue;
+    if (!AsksForGpus(pod_template, gpus)) continue;
     // Another scheduler places the rest, so no program would count the whole gang.
     if (scheduler && *scheduler != SchedulerKey(pod_template)) return {};
     scheduler = SchedulerKey(pod_template);
@@ -147,9 +166,9 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
 }
 
 // torchrun begins with the workers of the lowest indices; the others may come later.
-GangSize SizeByElasticJob(Value spec, Value statuses, std::string_view gpu_resource) {
+GangSize SizeByElasticJob(Value spec, Value statuses, const GpusInTemplates& gpus) {
   const Value replicas = spec["pytorchReplicaSpecs"];
-  GangSize all = SizeByReplicas(replicas, statuses, gpu_resource, "");
+  GangSize all = SizeByReplicas(replicas, statuses, gpus, "");
   const int64_t least = CountOf(spec["elasticPolicy"]["minReplicas"]).value_or(1);
   if (all.size == 1 || !replicas["Master"].absent() || least < 1) return {};
   if (least < all.size) all = {.size = Within(least), .begun = all.begun, .below = least};
@@ -158,12 +177,12 @@ GangSize SizeByElasticJob(Value spec, Value statuses, std::string_view gpu_resou
 
 // In v2beta1 the launcher also trains if it requests GPUs. If it is created only once the workers
 // are ready, they cannot wait for it, so it is on its own.
-GangSize SizeByMpiJob(Value job, std::string_view of, std::string_view gpu_resource) {
+GangSize SizeByMpiJob(Value job, std::string_view of, const GpusInTemplates& gpus) {
   const Value spec = job["spec"];
   const bool with_launcher = job["apiVersion"].text() == "kubeflow.org/v2beta1" &&
                              spec["launcherCreationPolicy"].text() != "WaitForWorkersReady";
   if (of == kLauncher && !with_launcher) return {};
-  return SizeByReplicas(spec["mpiReplicaSpecs"], job["status"]["replicaStatuses"], gpu_resource,
+  return SizeByReplicas(spec["mpiReplicaSpecs"], job["status"]["replicaStatuses"], gpus,
                         with_launcher ? "Launcher" : "");
 }
 
@@ -189,17 +208,17 @@ GangSize SizeByRayCluster(Value spec, Value status, const GangOwner& owner) {
   return gang;
 }
 
-GangSize SizeByLeaderWorkerSet(Value spec, std::string_view gpu_resource) {
+GangSize SizeByLeaderWorkerSet(Value spec, const GpusInTemplates& gpus) {
   if (spec["startupPolicy"].text() == "LeaderReady") return {};
   const Value group = spec["leaderWorkerTemplate"];
   const auto size = group["size"].absent() ? 1 : CountOf(group["size"]);
   if (!size || *size < 1 || *size > kMostGangMembers) return {};
   const Value workers = group["workerTemplate"];
   const Value leader = group["leaderTemplate"].IsObject() ? group["leaderTemplate"] : workers;
-  const bool both = AsksForGpus(leader, gpu_resource) && AsksForGpus(workers, gpu_resource);
+  const bool both = AsksForGpus(leader, gpus) && AsksForGpus(workers, gpus);
   if (both && SchedulerKey(leader) != SchedulerKey(workers)) return {};
-  return {.size = Within((AsksForGpus(leader, gpu_resource) ? 1 : 0) +
-                         (AsksForGpus(workers, gpu_resource) ? *size - 1 : 0))};
+  return {.size = Within((AsksForGpus(leader, gpus) ? 1 : 0) +
+                         (AsksForGpus(workers, gpus) ? *size - 1 : 0))};
 }
 
 bool IsOfJob(const PodToAdmit& pod) {
@@ -382,7 +401,7 @@ bool IsMember(const GangSize& gang, const GangOwner& owner) {
 }
 
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
-                              std::string_view gpu_resource) {
+                              const GpusInTemplates& gpus) {
   const Result<Document> document = Document::Parse(text);
   if (!document) return Fail(document.error());
   const Value root = document->root();
@@ -396,15 +415,14 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
       return SizeByJob(root, owner);
     case GangOwnerKind::kPyTorchJob:
       if (!spec["elasticPolicy"].absent())
-        return SizeByElasticJob(spec, status["replicaStatuses"], gpu_resource);
-      return SizeByReplicas(spec["pytorchReplicaSpecs"], status["replicaStatuses"], gpu_resource,
-                            "Master");
+        return SizeByElasticJob(spec, status["replicaStatuses"], gpus);
+      return SizeByReplicas(spec["pytorchReplicaSpecs"], status["replicaStatuses"], gpus, "Master");
     case GangOwnerKind::kMpiJob:
-      return SizeByMpiJob(root, owner.group, gpu_resource);
+      return SizeByMpiJob(root, owner.group, gpus);
     case GangOwnerKind::kRayCluster:
       return SizeByRayCluster(spec, status, owner);
     case GangOwnerKind::kLeaderWorkerSet:
-      return SizeByLeaderWorkerSet(spec, gpu_resource);
+      return SizeByLeaderWorkerSet(spec, gpus);
     case GangOwnerKind::kPodGroup:
       return GangSize{.size = Within(CountOf(spec["minMember"]).value_or(1)),
                       .begun = IsPositive(status["running"])};

@@ -26,12 +26,14 @@
 // Threading: pure. Failures: an unreadable or invalid owner gives no gang.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "admission/pod_to_admit.h"
 #include "core/result.h"
+#include "core/units.h"
 
 namespace synergy::wire {
 
@@ -89,8 +91,16 @@ struct GangSize {
 // Returns whether the pod for which `owner` was found is a member, by its index.
 bool IsMember(const GangSize& gang, const GangOwner& owner);
 
+// Determines whether a template of pods has GPUs.
+struct GpusInTemplates {
+  std::string_view resource;  // the extended resource that its containers request
+  // Returns the GPUs of a claim made from this ResourceClaimTemplate of the owner's namespace;
+  // nullopt if they are unknown. Null: claims do not count.
+  std::function<std::optional<Gpus>(std::string_view)> of_claim = nullptr;
+};
+
 // Reads the owner's `text`; kInvalid if it is not a JSON object.
 Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
-                              std::string_view gpu_resource);
+                              const GpusInTemplates& gpus);
 
 }  // namespace synergy::wire

@@ -190,9 +190,9 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     if (const auto back = reclaimed.find(name); back != reclaimed.end())
       count = std::max<int64_t>(count - back->second, 0);
     workload.pods += count;
-    // Neither product nor sum can overflow, however many sets there are; the API server accepts
-    // eight.
-    workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
+    // More GPUs than any cluster has are as good as many more, and cannot overflow.
+    const Gpus of_set = Gpus(std::min(gpus, kMostPods)) * count;
+    workload.gpus = std::min(workload.gpus + std::min(of_set, Gpus(kMostPods)), Gpus(kMostPods));
     const Value metadata = fields.Object(pod["metadata"]);
     ReadTypeNeeds(fields, name, metadata, fields.Object(pod["spec"]), gpus, gpu_resource, workload);
     const Value checkpoint = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
@@ -317,9 +317,12 @@ struct Kind<LocalQueue> {
   static constexpr std::string_view kName = "local queue";
   static LocalQueue Read(FieldReader& fields, Value object, const PodRules&) {
     const Value metadata = fields.Object(object["metadata"]);
+    const Value spec = fields.Object(object["spec"]);
+    const std::string_view stop = fields.Text(spec["stopPolicy"]);
     return {.queue_namespace = ReadText(fields, metadata["namespace"]),
             .name = ReadText(fields, metadata["name"]),
-            .cluster_queue = ReadText(fields, fields.Object(object["spec"])["clusterQueue"])};
+            .cluster_queue = ReadText(fields, spec["clusterQueue"]),
+            .stopped = !stop.empty() && stop != "None"};
   }
 };
 

@@ -6,7 +6,7 @@
 //
 // Threading: values; pure.
 //
-// Apart because only the command line reads it.
+// This file is separate because only the command line reads it.
 
 #include <string>
 #include <string_view>

@@ -14,6 +14,8 @@ namespace {
 
 // The longest reason that is kept.
 constexpr size_t kLongestReason = 256;
+// The kernel's CPU shares express at most 256 cores, so a kubelet reports no more.
+constexpr MilliCpu kMostReportedCpu = Cores(256);
 
 Value FindByName(FieldReader& fields, Value list, std::string_view name) {
   Value found;
@@ -257,6 +259,8 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     }
     fungible->set_aside =
         ReadCpuAndMemory(fields, reported["allocatedResources"], fungible->in_force);
+    if (fungible->in_force.cpu == kMostReportedCpu)
+      fungible->in_force.cpu = std::max(fungible->in_force.cpu, fungible->set_aside.cpu);
     ReadResize(fields, status, *fungible);
     ReadOomKills(fields, status["containerStatuses"], *fungible);
     ReadOomKills(fields, status["initContainerStatuses"], *fungible);

@@ -46,13 +46,20 @@ class GangVictimsTest : public AllocationFixture {
     state.UpsertDisruptionBudget(budget);
   }
 
+  // Gives the running pod a host port, as pods with hostNetwork have.
+  void UsePort(const std::string& name) {
+    Change(name, [](Pod& pod) { pod.separation = std::make_shared<const Separation>(OfPort()); });
+  }
+  static Separation OfPort() { return {{{"0.0.0.0", "TCP", 29500}}, {}, {}}; }
+
   // Returns the victims for a gang of priority 10 with this many members, of one GPU each.
   std::vector<std::string> VictimsFor(size_t count, int64_t gpus = 1) {
     std::vector<std::shared_ptr<const Pod>> members;
     for (size_t i = 0; i < count; ++i) {
-      members.push_back(std::make_shared<const Pod>(
-          OfGang(WithPriority(MakeGpuPod("m" + std::to_string(i), gpus), 10), "important",
-                 static_cast<int32_t>(count))));
+      Pod member = OfGang(WithPriority(MakeGpuPod("m" + std::to_string(i), gpus), 10), "important",
+                          static_cast<int32_t>(count));
+      if (uses_port) member.separation = std::make_shared<const Separation>(OfPort());
+      members.push_back(std::make_shared<const Pod>(std::move(member)));
     }
     snapshot = state.Snapshot();
     victims = SelectGangVictims(
@@ -66,6 +73,7 @@ class GangVictimsTest : public AllocationFixture {
 
   std::optional<GangVictims> victims;
   std::string spared;
+  bool uses_port = false;  // whether the members do
 };
 
 TEST_F(GangVictimsTest, EvictsNoPodIfTheGangFits) {
@@ -73,6 +81,30 @@ TEST_F(GangVictimsTest, EvictsNoPodIfTheGangFits) {
   Running("low", "a", 4);
   EXPECT_THAT(VictimsFor(4), IsEmpty());
   EXPECT_THAT(victims->places, SizeIs(4));
+}
+
+TEST_F(GangVictimsTest, EvictsPodsFromWhichMembersMustStayApart) {
+  HaveNode("a");
+  HaveNode("b");
+  uses_port = true;
+  for (const char* const name : {"a", "b"}) {
+    Running(std::string("low-") + name, name, 1, 0, "low", 2);
+    UsePort(std::string("low-") + name);
+  }
+  // There are enough GPUs, but not enough ports.
+  EXPECT_THAT(VictimsFor(2), UnorderedElementsAre("low-a", "low-b"));
+  Change("low-a", [](Pod& pod) { pod.deleting = true; });
+  Change("low-b", [](Pod& pod) { pod.deleting = true; });
+  EXPECT_THAT(VictimsFor(2), IsEmpty());
+}
+
+TEST_F(GangVictimsTest, EvictsNoPodInVainBesideOneThatStaysAndKeepsMembersAway) {
+  HaveNode("a");
+  uses_port = true;
+  Running("high", "a", 1, 20);
+  UsePort("high");
+  Running("low", "a", 7);
+  EXPECT_THAT(VictimsFor(1), ElementsAre("nobody helps"));
 }
 
 TEST_F(GangVictimsTest, EvictsNoPodIfAllVictimsAreNotEnough) {

@@ -93,6 +93,8 @@ TEST_F(PodLifeTest, APodThatIsBeingDeletedKeepsItsShareUntilItIsGone) {
   leaving.deleting = true;
   state.UpsertPod(leaving);
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
+  state.RemovePod("a");
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
 }
 
 TEST_F(PodLifeTest, ARunningPodThatIsResizedTakesItsNewShare) {
@@ -277,6 +279,7 @@ TEST_F(PodLifeTest, BindingOfTheApiServerOverridesOurAssumption) {
   state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n2"));
   EXPECT_THAT(PodsOn("n1"), IsEmpty());
   EXPECT_THAT(PodsOn("n2"), ElementsAre("a"));
+  EXPECT_EQ(state.assumed_pods(), 0U);
 }
 
 TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnAssumedPlaceAway) {
@@ -359,6 +362,7 @@ TEST_F(PodLifeTest, ExtendingWhatIsNotAssumedDoesNothing) {
 }
 
 TEST_F(PodLifeTest, ADroppedExpectationDoesNotTouchAnAssumedPod) {
+  Expect(MakeGpuPod("a", 1), "n1", At(1));
   ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1", At(1)));
   state.DropStaleExpectations(At(100), {});
   EXPECT_EQ(PlacedOn("a"), "n1");

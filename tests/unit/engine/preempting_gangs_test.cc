@@ -74,6 +74,21 @@ TEST_F(PreemptingGangsTest, AGangWaitsForItsMembersFirstUnlessItRuns) {
   EXPECT_THAT(Names(), ElementsAre("gang", "running"));
 }
 
+TEST_F(PreemptingGangsTest, MembersWithGatesOrThatAreBeingDeletedAreNotThere) {
+  Add("m-0", "gang", 2);
+  Add("m-1", "gang", 2);
+  Pod gated = *state.FindPod("m-1");
+  gated.gated = true;
+  state.UpsertPod(gated);
+  EXPECT_THAT(Names(), IsEmpty());
+  Add("n-0", "running", 3, 0, "n1");
+  Add("n-1", "running", 3);
+  Pod leaving = *state.FindPod("n-0");
+  leaving.deleting = true;
+  state.UpsertPod(leaving);
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
 TEST_F(PreemptingGangsTest, SkipsAGangThatEvictionCannotHelp) {
   Add("m-0", "gang", 2);
   Add("m-1", "gang", 2);

@@ -52,7 +52,7 @@ std::string IndexedJob(std::string_view completions, std::string_view parallelis
 }
 
 int32_t SizeBy(std::string_view text, const GangOwner& owner) {
-  const Result<GangSize> read = ReadGangSize(text, owner, kGpuResource);
+  const Result<GangSize> read = ReadGangSize(text, owner, {kGpuResource});
   return read ? read->size : -1;
 }
 
@@ -135,7 +135,7 @@ TEST(GangOwnerTest, AnotherJobOfThatNameHasNoSize) {
 TEST(GangOwnerTest, JobWithActivePodsHasBegun) {
   const GangOwner owner = *FindGangOwner(JobPod());
   const auto begun = [&](std::string_view status) {
-    return ReadGangSize(Job("", status), owner, kGpuResource)->begun;
+    return ReadGangSize(Job("", status), owner, {kGpuResource})->begun;
   };
   EXPECT_TRUE(begun(R"("active":3)"));
   EXPECT_FALSE(begun(R"("active":0,"failed":3)"));
@@ -231,7 +231,7 @@ TEST(GangOwnerTest, AnElasticPyTorchJobIsItsLeastWorkersOfTheLowestIndices) {
     const GangOwner owner{.kind = GangOwnerKind::kPyTorchJob};
     return *ReadGangSize(
         Job(fmt::format(R"("elasticPolicy":{},"pytorchReplicaSpecs":{{{}}})", policy, workers)),
-        owner, kGpuResource);
+        owner, {kGpuResource});
   };
   const std::string six = R"("Worker":)" + Replica("6", "1");
   const GangSize some = read(R"({"minReplicas":4,"maxReplicas":8})", six);
@@ -285,7 +285,7 @@ GangSize RaySize(const std::string& group, const std::string& spec = "",
                        {{"groupName":"gpu",{}}}])",
                                        spec, group),
                            status),
-                       *owner, kGpuResource);
+                       *owner, {kGpuResource});
 }
 
 TEST(GangOwnerTest, TheWorkersOfARayClustersGroupAreOne) {
@@ -514,13 +514,55 @@ TEST(GangOwnerTest, TopologyOfAPodGroupLimitsTheGang) {
     return ReadGangSize(fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":2}}}},
                            "schedulingConstraints":{{"topology":{}}}}}}})",
                                     topology),
-                        group, kGpuResource)
+                        group, {kGpuResource})
         ->within;
   };
   EXPECT_EQ(within(R"([{"key":"kubernetes.io/hostname"}])"), "node");
   EXPECT_EQ(within(R"([{"key":"topology.kubernetes.io/rack"}])"), "rack");
   for (const char* nothing : {"[]", "[{}]", "null", "7", R"([{"key":""}])", "[[]]"})
     EXPECT_EQ(within(nothing), "") << nothing;
+}
+
+// Returns a template of pods whose container uses a claim made from `claimed`.
+std::string ClaimingTemplate(std::string_view claimed, std::string_view used = "gpu") {
+  return fmt::format(R"({{"spec":{{"resourceClaims":[{{"name":"gpu",
+      "resourceClaimTemplateName":"{}"}}],"containers":[{{"resources":{{"claims":[
+      {{"name":"{}"}}]}}}}]}}}})",
+                     claimed, used);
+}
+
+int32_t SizeWithClaims(const std::string& workers, const std::string& master) {
+  const GangOwner owner{.kind = GangOwnerKind::kPyTorchJob, .uid = "7"};
+  const auto of_claim = [](std::string_view name) -> std::optional<Gpus> {
+    if (name == "one-gpu") return Gpus(1);
+    if (name == "nic") return Gpus(0);
+    return std::nullopt;
+  };
+  return ReadGangSize(Job(fmt::format(R"("pytorchReplicaSpecs":{{
+                          "Worker":{{"replicas":3,"template":{}}},"Master":{{"template":{}}}}})",
+                                      workers, master)),
+                      owner, {kGpuResource, of_claim})
+      ->size;
+}
+
+TEST(GangOwnerTest, TemplatesWhoseClaimsHaveGpusAreMembers) {
+  const std::string gpu = ClaimingTemplate("one-gpu");
+  EXPECT_EQ(SizeWithClaims(gpu, gpu), 4);
+  EXPECT_EQ(SizeWithClaims(gpu, ClaimingTemplate("nic")), 3);
+  EXPECT_EQ(SizeWithClaims(gpu, ClaimingTemplate("any-number")), 3)
+      << "admission sizes no such pod";
+  EXPECT_EQ(SizeWithClaims(gpu, ClaimingTemplate("one-gpu", "other")), 3) << "no container uses it";
+  EXPECT_EQ(SizeWithClaims(ClaimingTemplate("nic"), gpu), 1);
+}
+
+TEST(GangOwnerTest, ClaimsDoNotCountWithoutDra) {
+  const std::string gpu = ClaimingTemplate("one-gpu");
+  const GangOwner owner{.kind = GangOwnerKind::kLeaderWorkerSet};
+  const std::string set =
+      Job(fmt::format(R"("leaderWorkerTemplate":{{"size":4,"workerTemplate":{}}})", gpu));
+  EXPECT_EQ(ReadGangSize(set, owner, {kGpuResource})->size, 1);
+  const auto of_claim = [](std::string_view) { return Gpus(1); };
+  EXPECT_EQ(ReadGangSize(set, owner, {kGpuResource, of_claim})->size, 4);
 }
 
 }  // namespace

@@ -193,6 +193,13 @@ TEST(ReadManagedContainer, DistinguishesAManualChangeFromOurs) {
   EXPECT_TRUE(text.Read().fungible->ChangedByHand());
 }
 
+TEST(ReadManagedContainer, MoreThan256CoresAreInForceAlthoughTheKubeletReportsFewer) {
+  PodText text;
+  text.status = R"("containerStatuses":[{"name":"train",
+    "resources":{"requests":{"cpu":"256","memory":"8Gi"}},"allocatedResources":{"cpu":"300","memory":"8Gi"}}])";
+  EXPECT_EQ(text.Read().fungible->in_force, Amounts(Cores(300), GiB(8)));
+}
+
 TEST(ReadManagedContainer, SeesWhatTheKubeletIsDoing) {
   PodText text;
   text.status = R"("conditions":[{"type":"PodResizeInProgress","status":"True","reason":"Error",

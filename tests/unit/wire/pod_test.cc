@@ -101,7 +101,7 @@ TEST(ReadPod, RecognizesAFailedAlignment) {
   EXPECT_FALSE(misaligned("Running", "TopologyAffinityError"));
 }
 
-TEST(ReadPod, TakesOnlySucceededAndFailedForTheEnd) {
+TEST(ReadPod, OnlySucceededAndFailedAreTerminal) {
   for (const auto& [phase, terminal] :
        std::vector<std::pair<std::string, bool>>{{"Succeeded", true},
                                                  {"Failed", true},
@@ -151,7 +151,7 @@ TEST(ReadPod, RecognizesTolerationsOfCordonedNodes) {
           .tolerates_unschedulable);
 }
 
-TEST(ReadPod, LetsTheLastOfEqualKeysCount) {
+TEST(ReadPod, TheLastOfEqualKeysCounts) {
   const Pod pod = ReadValidPod(
       R"({"metadata":{"labels":{"a":"1","b":"2","a":"3"},"name":"x","name":"y"},
           "spec":{"overhead":{"cpu":"1","cpu":"2"}}})");
@@ -177,8 +177,10 @@ TEST(ReadPod, RaisesADemandToTheRequests) {
             (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
-TEST(ReadPod, PlacesAPodWithInvalidAnnotations) {
-  EXPECT_FALSE(ReadValidPod(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
+TEST(ReadPod, DropsAnInvalidDemandOfAnIncomingPod) {
+  const Pod pod = ReadValidPod(PodWithDemand("cpu=12"), PodUse::kIncoming);
+  EXPECT_FALSE(pod.demand);
+  EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
 TEST(ReadPod, NamesTheAnnotationWhenItCannotRead) {
@@ -233,7 +235,7 @@ TEST(ReadPod, NamesTheFieldThatItCannotRead) {
   for (const auto& [text, message] : cases) EXPECT_EQ(Refusal(text), message) << text;
 }
 
-TEST(ReadPod, LooksAtTheStatusOfAnIncomingPodForItsPhaseOnly) {
+TEST(ReadPod, IgnoresContainerStatusesOfAnIncomingPod) {
   const std::string_view text = R"({"status":{"containerStatuses":7}})";
   ReadValidPod(text, PodUse::kIncoming);
   EXPECT_EQ(Refusal(text, PodUse::kAccounted),

@@ -51,7 +51,7 @@ Judged Judge(const std::string& pod, const std::string& object) {
   if (review->pod().gpu_containers.empty()) return {};
   const std::optional<GangOwner> owner = FindGangOwner(review->pod());
   if (!owner) return {};
-  const Result<GangSize> gang = ReadGangSize(object, *owner, kGpuName);
+  const Result<GangSize> gang = ReadGangSize(object, *owner, {kGpuName});
   EXPECT_TRUE(gang);
   if (gang->size == 1 || !IsMember(*gang, *owner)) return {};
   return {owner->gang, gang->size};
