@@ -136,15 +136,14 @@ LogsVerdict ByLogs(const FailureFacts& facts) {
     of_message.push_back(ReadLog(message));
     best = BestOf(of_message);
   }
-  if (best != nullptr) {
-    return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
-                    best->evidence},
-            false};
-  }
-  const auto finished = [](const LogReading& log) { return log.finished; };
-  return {std::nullopt, !facts.logs.empty() &&
-                            std::all_of(facts.logs.begin(), facts.logs.end(), finished) &&
-                            std::all_of(of_message.begin(), of_message.end(), finished)};
+  const auto has_finished = [](const LogReading& log) { return log.finished; };
+  const bool finished = !facts.logs.empty() &&
+                        std::all_of(facts.logs.begin(), facts.logs.end(), has_finished) &&
+                        std::all_of(of_message.begin(), of_message.end(), has_finished);
+  if (best == nullptr) return {std::nullopt, finished};
+  return {Verdict{best->rule->category, best->rule->outcome, std::string(best->rule->name),
+                  best->evidence},
+          finished};
 }
 
 std::optional<Verdict> ByExitCode(int code) {
@@ -208,7 +207,9 @@ JobFailure Judge(const Verdict& verdict, const FailureFacts& facts) {
 std::optional<JobFailure> Classify(const FailureFacts& facts) {
   const int code = facts.exit_code.value_or(-1);
   if (code == 0 || facts.reason == "Completed") return std::nullopt;
-  const LogsVerdict logs = ByLogs(facts);
+  LogsVerdict logs = ByLogs(facts);
+  // Without an exit code, an end that the log reports counts before lines earlier in it.
+  if (!facts.exit_code && logs.finished) logs.verdict.reset();
   std::optional<Verdict> verdict = ByXid(facts, true);
   if (verdict && logs.verdict && PrecedesCuda(logs.verdict->category)) verdict.reset();
   if (!verdict) verdict = ByPlatform(facts);

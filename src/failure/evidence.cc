@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "json/text.h"
@@ -69,6 +70,8 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   static const re2::RE2 short_name(R"((?i)(?:.*[_-])?(?:pass|sig|signature|token))",
                                    re2::RE2::Latin1);
   static const re2::RE2 word(R"([A-Za-z]{1,5}\W?)", re2::RE2::Latin1);
+  // A class, whose message follows it.
+  static const re2::RE2 error(R"([A-Z]\w*(?:Error|Exception))", re2::RE2::Latin1);
   static const re2::RE2 number(R"([\d.,]+)", re2::RE2::Latin1);
   if (Matches(value, none)) return false;
   const std::string_view separator = label.separator;
@@ -79,6 +82,7 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   if (is_short && Matches(value, number)) return false;
   if (separator.find(',') != std::string_view::npos) return quoted;
   if (assigned || (colon && quoted)) return true;
+  if (colon && Matches(label.name, error)) return LooksRandom(value);
   if (colon) return is_short ? LooksRandom(value) : !Matches(value, word);
   if (!label.dashes.empty()) return true;
   // Kubernetes names objects so: key password in Secret team/login-1.
@@ -145,27 +149,28 @@ std::string Evidence(std::string_view line, size_t at) {
   at = std::min(at, line.size());
   const size_t from = at < kContext ? 0 : at - kContext;
   std::string text(line.substr(from, 2 * kContext));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
   // Find the place again by the text after it, because masks may move it.
   const std::string shown = text.substr(at - from, 24);
   text = WithoutNamedSecrets(text);
   for (const Secret& secret : Secrets()) {
     re2::RE2::GlobalReplace(&text, secret.expression, secret.replacement);
   }
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  const size_t place = text.find(shown);
+  const size_t found = text.find(shown);
+  const size_t place = std::min(found == std::string::npos ? at - from : found, text.size());
+  std::string before;
+  json::AppendRepairedUtf8(before, std::string_view(text).substr(0, place));
   std::string repaired;
   json::AppendRepairedUtf8(repaired, text);
   if (repaired.size() <= kLongestEvidence) return repaired;
-  const size_t wanted = place == std::string::npos ? 0 : place;
-  if (wanted + kLongestEvidence / 2 < kLongestEvidence) {
+  if (before.size() < kLongestEvidence / 2)
     return std::string(Part(repaired, 0, kLongestEvidence - kCut.size())) + std::string(kCut);
-  }
-  const size_t begin = std::min(wanted - kLongestEvidence / 3, repaired.size());
-  return std::string(kCut) +
-         std::string(Part(repaired, begin, kLongestEvidence - 2 * kCut.size())) +
-         (begin + kLongestEvidence < repaired.size() ? std::string(kCut) : std::string());
+  const size_t begin = std::min(before.size() - kLongestEvidence / 3, repaired.size());
+  const std::string_view part = Part(repaired, begin, kLongestEvidence - 2 * kCut.size());
+  const bool is_cut = part.data() + part.size() < repaired.data() + repaired.size();
+  return fmt::format("{}{}{}", kCut, part, is_cut ? kCut : "");
 }
 
 }  // namespace synergy

@@ -5,6 +5,8 @@
 
 #include <re2/re2.h>
 
+#include "failure/traceback.h"
+
 namespace synergy {
 namespace {
 
@@ -31,6 +33,16 @@ bool IsWrapper(std::string_view text) {
   return Finds(wrapper, text);
 }
 
+bool HasOwnMessage(std::string_view text) {
+  static const re2::RE2 own(R"(^(?:[\w.]+\.)?(?:CalledProcessError|TuneError)\b)", RuleOptions());
+  return Finds(own, text);
+}
+
+bool IsOfNccl(std::string_view text) {
+  static const re2::RE2 nccl(R"(unhandled system error|^ncclSystemError\b)", RuleOptions());
+  return Finds(nccl, text);
+}
+
 bool PointsElsewhere(std::string_view text) {
   static const re2::RE2 pointer(
       R"(^[\w.]*(?:Error|Exception)\b.*(?:(?i)(?:root cause|(?:see|check|inspect|look at|refer to) .{0,40}\b(?:errors?|logs?|messages?|output|statements?|traces?|tracebacks?)\b.{0,30})(?:above|earlier|previous|for (?:a|the|more)|further up)|not the (?:actual|original|real) error))",
@@ -40,7 +52,7 @@ bool PointsElsewhere(std::string_view text) {
 
 bool IsClosing(std::string_view text) {
   static const re2::RE2 closing(
-      R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:error|fail|failed|failure|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
+      R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:giving up|gave up|no_other_failures|errors?|fail|failed|failures?|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
       RuleOptions());
   return Finds(closing, text);
 }
@@ -108,6 +120,17 @@ bool IsSource(std::string_view text) {
       R"(^raise(?: [\w.]+(?:\(.*|(?: from \w+)?)$|$)|^(?:return|assert) .*[)\]]$|^self\.\w+)",
       RuleOptions());
   return Finds(source, text);
+}
+
+bool ListsHandled(std::string_view text) { return text.ends_with(':') && ReportsHandling(text); }
+
+bool IsIndented(std::string_view text) { return text.starts_with(' ') || text.starts_with('\t'); }
+
+bool ClaimsError(std::string_view text) {
+  static const re2::RE2 claims(
+      R"(^(?:(?:FATAL|[Ff]atal|ERROR|Error|CRITICAL)(?::| in | when | while | during )|[Tt]erminate called))",
+      RuleOptions());
+  return Finds(claims, text) || BeginsLikeException(text);
 }
 
 bool IsRuler(std::string_view text) {

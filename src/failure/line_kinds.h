@@ -12,6 +12,10 @@ namespace synergy {
 
 // Returns whether a launcher raised the exception because of another one.
 bool IsWrapper(std::string_view text);
+// Returns whether the wrapper may have a message of its own, unlike others.
+bool HasOwnMessage(std::string_view text);
+// Returns whether NCCL only reports that some call to the system failed: its warnings show which.
+bool IsOfNccl(std::string_view text);
 // Returns whether the exception's text points at another one: "look at the errors above".
 bool PointsElsewhere(std::string_view text);
 // Returns whether the line comes from a launcher, a shutdown or a backtrace, which do not show the
@@ -36,6 +40,12 @@ bool IsOfCall(std::string_view text);
 bool IsBareType(std::string_view text);
 // Returns whether the line is one of a program's source, as in a traceback.
 bool IsSource(std::string_view text);
+// Returns whether the line introduces a list of errors that the program handled.
+bool ListsHandled(std::string_view text);
+bool IsIndented(std::string_view text);
+// Returns whether the line calls itself an error, whatever its level: some loggers write all output
+// of a program as information.
+bool ClaimsError(std::string_view text);
 bool IsRuler(std::string_view text);
 bool ReportsEnd(std::string_view text);
 bool SpeaksOfSeveral(std::string_view text);

@@ -25,6 +25,8 @@ namespace {
 // other for all other lines.
 constexpr size_t kLinesAfterTraceback = 30;
 constexpr size_t kLinesAfterLine = 10;
+// The same if a line beside the traceback reports that the program handled it.
+constexpr size_t kLinesAfterHandled = 3;
 // The same for lines that show progress: for the log of one process, and of several.
 constexpr size_t kStepsOfOne = 2;
 constexpr size_t kStepsOfSeveral = 4;
@@ -75,12 +77,14 @@ void TakeLearnedPrefixes(std::vector<Entry>& entries) {
 struct Candidate {
   RuleMatch match;
   size_t entry = 0;
-  size_t end = 0;    // its last entry
-  size_t steps = 0;  // lines with progress before it
-  size_t lines = 0;  // lines of work before its end
+  size_t end = 0;      // its last entry
+  size_t steps = 0;    // lines with progress before it
+  size_t lines = 0;    // lines of work before its end
+  size_t no_work = 0;  // counted lines after it that show no work: its details, how it was handled
   bool raised = false;
   bool aside = false;
-  bool announced = false;  // the line before reports that the program handled it
+  bool of_thread = false;  // of another thread; counts only without another cause
+  bool handled = false;    // a line beside it reports that the program handled it
   bool caused = false;     // the exception before it in the chain caused it
   bool open = false;       // the following lines contain its message
   bool points = false;     // at another error; counts only without one
@@ -124,9 +128,15 @@ class Reading {
   }
 
   LogReading Conclude() {
-    std::erase_if(candidates_, [this](const Candidate& one) {
-      return one.aside || (one.announced && lines_ > one.lines) || WentOn(one);
+    std::vector<Candidate> of_threads;
+    for (const Candidate& one : candidates_) {
+      if (one.of_thread && steps_ == one.steps && !WentOn(one)) of_threads.push_back(one);
+    }
+    const size_t last = candidates_.empty() ? 0 : candidates_.back().entry;
+    std::erase_if(candidates_, [this, last](const Candidate& one) {
+      return one.aside || one.of_thread || WentOn(one) || (one.handled && WasHandled(one, last));
     });
+    if (candidates_.empty() && !ended_) candidates_ = std::move(of_threads);
     const bool has_other = std::any_of(
         candidates_.begin(), candidates_.end(),
         [](const Candidate& one) { return !one.points && one.strength() > Strength::kSignal; });
@@ -148,7 +158,10 @@ class Reading {
       reading.finding = {best->match.rule, Evidence(best->text, best->match.place),
                          log_.lines()[entries_[best->entry].at].time};
     }
-    reading.finished = candidates_.empty() && ended_;
+    reading.finished =
+        ended_ && std::all_of(candidates_.begin(), candidates_.end(), [this](const Candidate& one) {
+          return !one.raised && one.entry < end_entry_;
+        });
     reading.iterations = trained_ ? 1 : 0;
     return reading;
   }
@@ -253,10 +266,10 @@ class Reading {
     // The parent ended before it had sent the work for its child.
     const bool orphaned = std::exchange(spawned_, false) && text.starts_with("EOFError");
     const bool aside = seen.aside || orphaned;
-    if (!aside && !seen.announced) ended_ = false;
+    if (!aside && !seen.of_thread && !seen.announced) ended_ = false;
     const RuleMatch match = MatchRule(text, true);
-    const bool points = PointsElsewhere(text);
-    if (IsWrapper(text) || (points && match.rule == nullptr)) {
+    const bool points = PointsElsewhere(text) || IsOfNccl(text);
+    if (IsWrapperOnly(text, match) || (points && match.rule == nullptr)) {
       several_ |= text.find("ChildFailed") != std::string_view::npos;
       if (const auto before = open_.find(line.origin); before != open_.end()) {
         Candidate& outer = candidates_[before->second];
@@ -273,7 +286,8 @@ class Reading {
                      .lines = lines_,
                      .raised = true,
                      .aside = aside,
-                     .announced = seen.announced,
+                     .of_thread = seen.of_thread,
+                     .handled = seen.announced,
                      .caused = seen.caused,
                      .open = text.ends_with(':') || IsOfCall(text),
                      .points = points,
@@ -290,11 +304,12 @@ class Reading {
     const auto open = open_.find(line.origin);
     if (open == open_.end()) return false;
     Candidate& raised = candidates_[open->second];
-    if (raised.aside && ReportsEnd(line.body)) return false;
+    if ((raised.aside || raised.of_thread || raised.handled) && ReportsEnd(line.body)) return false;
     if (raised.text.find_first_of(": (") == std::string_view::npos) return false;  // it has none
     raised.end = at;
     several_ |= SpeaksOfSeveral(line.body);
-    if (at <= raised.entry + 2 && ReportsHandling(line.body)) raised.aside = true;
+    const bool indented = IsIndented(line.body);
+    raised.handled |= at <= raised.entry + 2 && !indented && ReportsHandling(line.body);
     const RuleMatch match = MatchRule(line.body, raised.open || BeginsLikeException(line.body));
     const Strength strength =
         match.rule == nullptr ? Strength::kNone : StrengthOf(match.rule->category);
@@ -302,9 +317,12 @@ class Reading {
         (raised.match.rule == nullptr || match.rule < raised.match.rule)) {
       raised.match = match;
       raised.text = line.body;
+      raised.points = IsOfNccl(line.body);
     }
     CountStep(line.body);
-    if (!IsClosing(line.body)) ++lines_;
+    if (IsClosing(line.body)) return true;
+    ++lines_;
+    if (indented || ReportsHandling(line.body)) ++raised.no_work;
     return true;
   }
 
@@ -314,27 +332,38 @@ class Reading {
     if (text.empty()) return;
     several_ |= SpeaksOfSeveral(text);
     const bool closing = IsClosing(text);
+    listing_handled_ = ListsHandled(text) || (listing_handled_ && IsIndented(text));
     if (CountStep(log_.lines()[entries_[at].at].text) || !closing) ++lines_;
     // The line after a traceback may show that the error was handled.
     if (const auto open = open_.find(line.origin); open != open_.end()) {
       Candidate& raised = candidates_[open->second];
-      if (at <= raised.end + 2 && ReportsHandling(text)) raised.aside = true;
+      if (at <= raised.end + 2 && !IsIndented(text) && ReportsHandling(text)) {
+        raised.handled = true;
+        if (!closing) ++raised.no_work;
+      }
       if (at > raised.end + 2) open_.erase(open);
     }
     if (!closing || ReportsEnd(text)) ended_ = ReportsEnd(text) || (ended_ && lines_ - end_at_ < 6);
-    if (ReportsEnd(text)) end_at_ = lines_;
-    if (IsPipUnconnected(text)) unconnected_ = text;
-    if (line.level == LogLevel::kWarning || line.level == LogLevel::kInfo ||
-        text.find(" NCCL INFO ") != std::string_view::npos) {
-      return;
+    if (ReportsEnd(text)) {
+      end_at_ = lines_;
+      if (!closing) end_entry_ = at;
     }
+    if (IsPipUnconnected(text)) unconnected_ = text;
     const std::string_view trimmed =
         text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
-    const bool points = PointsElsewhere(trimmed);
-    if (IsWrapper(trimmed) || (points && MatchRule(trimmed, true).rule == nullptr)) {
-      several_ = true;
-      AddSignal(at, trimmed);
+    if (line.level == LogLevel::kWarning ||
+        (line.level == LogLevel::kInfo && !ClaimsError(trimmed)) ||
+        text.find(" NCCL INFO ") != std::string_view::npos || listing_handled_) {
       return;
+    }
+    const bool points = PointsElsewhere(trimmed) || IsOfNccl(trimmed);
+    if (points || IsWrapper(trimmed)) {
+      const RuleMatch named = MatchRule(trimmed, true);
+      if (IsWrapperOnly(trimmed, named) || (points && named.rule == nullptr)) {
+        several_ = true;
+        AddSignal(at, trimmed);
+        return;
+      }
     }
     ended_others_ |= ReportsExit(trimmed);
     const RuleMatch match = MatchLine(trimmed, line.level == LogLevel::kError);
@@ -401,11 +430,27 @@ class Reading {
     return true;
   }
 
+  // Returns whether the exception only wraps another one. `match`: of its text.
+  static bool IsWrapperOnly(std::string_view text, const RuleMatch& match) {
+    if (!IsWrapper(text)) return false;
+    const bool has_cause =
+        match.rule != nullptr && (match.rule->category == Category::kLibrary ||
+                                  match.rule->category == Category::kConfiguration);
+    return !(has_cause && HasOwnMessage(text));
+  }
+
   bool IsOfSeveral() const { return several_ || origins_.size() > 1; }
 
   bool WentOn(const Candidate& one) const {
     return steps_ - one.steps >= (IsOfSeveral() ? kStepsOfSeveral : kStepsOfOne) ||
            lines_ - one.lines > (one.raised ? kLinesAfterTraceback : kLinesAfterLine);
+  }
+
+  // Returns whether the program went on after it had handled this one. `last`: the entry of the
+  // last candidate.
+  bool WasHandled(const Candidate& one, size_t last) const {
+    return one.entry < last || steps_ > one.steps ||
+           lines_ - one.lines > one.no_work + kLinesAfterHandled;
   }
 
   // Returns the exception that ended the program; null if there is none.
@@ -492,6 +537,7 @@ class Reading {
   std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
   std::set<std::string> origins_;
   bool several_ = false;
+  bool listing_handled_ = false;  // the program lists errors that it handled
   bool listed_ = false;           // the line before introduces a list of presumed causes
   bool announced_ = false;        // the next line is an exception's message
   std::string_view unconnected_;  // pip's last line about its index, which it could not reach
@@ -503,6 +549,7 @@ class Reading {
   std::pair<double, int64_t> furthest_ = {-1, -1};
   bool ended_ = false;
   size_t end_at_ = 0;
+  size_t end_entry_ = 0;  // the last line that reports an end
 };
 
 }  // namespace

@@ -35,9 +35,17 @@ bool LinksChain(std::string_view text) {
 
 bool IsAside(std::string_view text) {
   static const re2::RE2 aside(
-      R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|Exception in thread [^"]|--- Logging error|Exception in callback|Task exception was never retrieved))",
+      R"(^(?:Exception ignored in|Error in atexit|Error in sys\.excepthook|--- Logging error))",
       re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), aside);
+}
+
+// Returns whether the exception that follows is of another thread, or of a task.
+bool IsOfThread(std::string_view text) {
+  static const re2::RE2 thread(
+      R"(^(?:Exception in thread [^"]|Exception in callback|Task exception was never retrieved))",
+      re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(Piece(text), thread);
 }
 
 // Returns whether the line comes from Python's module warnings, which announces no traceback.
@@ -71,7 +79,7 @@ std::string_view LastErrorOf(std::string_view text) {
 
 bool ReportsHandling(std::string_view text) {
   static const re2::RE2 handling(
-      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bhandled\b|\bcontinuing\b|(?:\b(?:will|we|and|then|so)|[,;:.]|^) continue\b|^continue\b|\bcontinue (?:with|without|training|anyway|from|on)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\boptional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
+      R"((?i)\bretry(?:ing)?\b|\bwill retry|\bretries (?:left|remaining)|\battempt \d+ ?(?:of|/)|\bfalling back|\bfall back|\bfallback\b|\bignor(?:ed|ing)\b|\bskipp(?:ed|ing)\b|\bhandled\b|\bcontinuing\b|(?:\b(?:will|we|and|then|so)|[,;:.]|^) continue\b|^continue\b|\bcontinue (?:with|without|training|anyway|from|on)\b|\bnon-?fatal\b|not fatal|\bwill be disabled|\bdisabling\b|\banyway\b|\b(?:us(?:e|ing)|load(?:ing)?|train(?:ing)?|switch(?:ing)?|default(?:ing)?|run(?:ning)?) .{0,60}\binstead\b|\bharmless\b|\bproceeding\b|\brecover(?:ed|ing)\b|\bexpected failure\b|\bcaught and\b|\(optional\)|\boptional (?:dependency|package|module|import|feature|extension|plugin|kernel)s?\b|\bis optional\b|reduc(?:e|ing) (?:the )?batch size (?:to|by|and)|\btrying again|\breconnect(?:ed|ing)\b)",
       re2::RE2::Latin1);
   static const re2::RE2 advice(
       R"((?i)\byou (?:can|may|could|should|might) (?:\w+ ){0,8}(?:fall|fallback|ignore|skip|disable|continue|retry|use|try)\b)",
@@ -101,6 +109,7 @@ TracebackReader::Seen TracebackReader::AddException(State& state) {
   state.last = {.part = Part::kException,
                 .chain = chain,
                 .aside = state.aside,
+                .of_thread = state.of_thread,
                 .announced = state.announced,
                 .caused = state.linked && state.caused};
   state.indent = 0;
@@ -109,6 +118,7 @@ TracebackReader::Seen TracebackReader::AddException(State& state) {
   state.quotes = false;
   state.linked = false;
   state.aside = false;
+  state.of_thread = false;
   state.announced = false;
   return state.last;
 }
@@ -136,8 +146,10 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     state.after = false;
     return {.part = Part::kFrame};
   }
-  if (IsAside(text)) {
-    state.aside = true;
+  const bool of_thread = IsOfThread(text);
+  if (of_thread || IsAside(text)) {
+    state.aside = !of_thread;
+    state.of_thread = of_thread;
     state.linked = false;
     state.after = false;
     state.indent = 0;
@@ -161,6 +173,7 @@ TracebackReader::Seen TracebackReader::Add(const LogLine& line) {
     // Exceptions of several processes without prefixes may directly follow each other.
     if (BeginsLikeException(text) && state.messages == 0) {
       state.aside = state.last.aside;
+      state.of_thread = state.last.of_thread;
       state.announced = state.last.announced;
       return AddException(state);
     }

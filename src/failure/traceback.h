@@ -32,9 +32,10 @@ class TracebackReader {
     // The exception's number, for kException and kMessage. All exceptions of a chain ("During
     // handling of the above exception") have the number of the first one.
     int chain = 0;
-    // The exception did not end the program: it belongs to another thread, a destructor or an exit
-    // function.
+    // The exception did not end the program: it belongs to a destructor or an exit function.
     bool aside = false;
+    // It belongs to another thread, so whether it ended the program is unknown.
+    bool of_thread = false;
     // The line before is a warning, or reports that the program handled the exception. If no line
     // follows, the exception ended the program all the same.
     bool announced = false;
@@ -56,6 +57,7 @@ class TracebackReader {
     bool linked = false;  // the next traceback belongs to the same chain
     bool caused = false;  // and the previous exception caused it
     bool aside = false;   // the next exception is aside
+    bool of_thread = false;
     bool announced = false;
     bool quiet = false;  // the previous line is a warning
     Seen last;

@@ -50,14 +50,22 @@ const Expression& OfLines() {
 const Expression& OfColumns() {
   static const Expression expression(
       R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?:(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2) +)*)"
-      R"((?P<iteration>\d+)/(?P<total>\d+)(?: +(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2)| *$))",
+      R"((?P<iteration>\d+)/(?P<total>\d+)(?: +(?P<elapsed>\d+:\d\d:\d\d) +[-\d]+:[-\d:]+(?: |$)| +(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2)| *$))",
       false, kBarMemory);
   return expression;
 }
 // Matches alive-progress: "Training |███     | 255/1000 [25%] in 25.5s (10.0/s, eta: 74s)".
 const Expression& OfAlive() {
   static const Expression expression(
-      R"(\|[^|]*[|>] (?P<iteration>\d+)/(?P<total>\d+) \[\d+%\] in [^(]{1,24}\(~?(?P<rate>[\d.]+)/s)",
+      R"(\|[^|]*[|>] (?:[^\d|]{1,40} )?(?P<iteration>\d+)/(?P<total>\d+) \[\d+%\] in [^(]{1,24}\(~?(?P<rate>[\d.]+)/s)",
+      false, kBarMemory);
+  return expression;
+}
+// Matches Julia's ProgressBars: "80.00%┣███ ┫ 480/600 [00:30<00:08, 16.00i/s]".
+const Expression& OfJulia() {
+  static const Expression expression(
+      R"(%\xe2\x94\xa3.*\xe2\x94\xab (?P<iteration>\d+)/(?P<total>\d+) )"
+      R"(\[(?P<elapsed>[\d:]+)<[^,\]]*(?:, *(?P<rate>\d[\d.]*)(?P<unit>[^/,\]]{0,8})/(?P<per>[a-z]+))?)",
       false, kBarMemory);
   return expression;
 }
@@ -69,7 +77,8 @@ const Expression& OfElapsed() {
       false, kBarMemory);
   return expression;
 }
-constexpr std::string_view kDashes = "--- ";    // where the terminal has no such characters
+constexpr std::string_view kDashes = "--- ";  // where the terminal has no such characters
+constexpr std::string_view kJuliaEnd = "\xe2\x94\xab ";
 constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─", which every such bar contains
 
 bool FindBar(std::string_view text, Expression::Match& match) {
@@ -83,6 +92,7 @@ bool FindBar(std::string_view text, Expression::Match& match) {
   if (contains("%] in ") && OfAlive().Find(text, match)) return true;
   if (contains("Elapsed Time: ") && OfElapsed().Find(text, match)) return true;
   if (contains(kDashes) && OfLines().Find(text, match)) return true;
+  if (contains(kJuliaEnd) && OfJulia().Find(text, match)) return true;
   return contains(kLine) && (OfLines().Find(text, match) || OfColumns().Find(text, match));
 }
 
@@ -144,6 +154,8 @@ std::optional<ProgressLine> ReadBar(std::string_view text) {
   const std::string_view rest = text.substr(static_cast<size_t>(bar.data() - text.data()));
   const std::string_view unit = match[Expression::kUnit];
   line.format = FormatOf(description, rest);
+  line.requests = description.find("requests") != std::string_view::npos ||
+                  description.find("prompts") != std::string_view::npos;
   const bool training = NamesTraining(description);
   const bool other_unit = IsOtherUnit(unit, training);
   line.kind = other_unit ? LineKind::kOther : KindOf(description);

@@ -1,6 +1,8 @@
 #include "progress/counted_line.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <deque>
 
 #include <fmt/format.h>
 
@@ -42,14 +44,21 @@ const Expression& Any() {
 }
 // These words name a count only beside a training's values.
 const Expression& Loose() {
-  static const Expression expression = Counted("(?:it *[:=]|updates?)");
+  static const Expression expression = Counted("(?:it|updates?)");
   return expression;
 }
 // Returns false for most lines, faster than the expression.
 bool HasLooseWord(std::string_view text) {
-  return text.find("pdate") != std::string_view::npos ||
-         text.find("it:") != std::string_view::npos ||
-         text.find("it =") != std::string_view::npos || text.find("it=") != std::string_view::npos;
+  if (text.find("pdate") != std::string_view::npos) return true;
+  for (size_t at = text.find_first_of("tT"); at != std::string_view::npos;
+       at = text.find_first_of("tT", at + 1)) {
+    const bool it = at > 0 && (text[at - 1] == 'i' || text[at - 1] == 'I') &&
+                    (at == 1 || !IsLetter(text[at - 2]));
+    if (!it) continue;
+    const size_t next = std::min(text.find_first_not_of(" :=", at + 1), text.size());
+    if (next > at + 1 && next < text.size() && IsDigit(text[next])) return true;
+  }
+  return false;
 }
 // "batch" may also be a size, so it needs an epoch or a total beside it.
 const Expression& Batch() {
@@ -81,11 +90,18 @@ const Expression& Total() {
   return expression;
 }
 
+// Matches total=20000 beside step=4000. It may also be another sum, which grows.
+const Expression& UnsureTotal() {
+  static const Expression expression(
+      R"((?i)[\s,{]["']?total["']?\s*[=:]\s*(?P<total>\d+)(?:[\s,;}]|$))", false, kCountedMemory);
+  return expression;
+}
+
 // Matches lines of other activities, which are refused: {"mode": "val", ...}, or a server's lines.
 const Expression& Other() {
   static const Expression expression(
       R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"
-      R"((?:val|eval|test|dev\b|pred|infer)|\brequests?\b|\breq_?id\b|\bHTTP/|\b(?:GET|POST|PUT) /)",
+      R"((?:val|eval|test|dev\b|pred|infer)|\bcalibrat(?:ion|ing)\b *(?:step|iter|batch|[\[(\d])|\brequests?\b|\breq_?id\b|\bHTTP/|\b(?:GET|POST|PUT) /)",
       false, kCountedMemory);
   return expression;
 }
@@ -104,6 +120,52 @@ const Expression& PossibleSettings() {
       R"(weight_decay|warmup(?:_steps|_ratio)?|num_workers|output_dir)["']?\s*[=:])",
       false, kCountedMemory);
   return expression;
+}
+
+// Matches a training's speed in the forms that can mean nothing else; a bare "time: 0.2s" may be
+// that of several iterations, or all time so far.
+const std::deque<Expression>& Speeds() {
+  static const std::deque<Expression> speeds = [] {
+    std::deque<Expression> made;  // a deque does not move its elements
+    for (
+        const std::string_view text :
+        {// "5.12 step/s", "817.5 ms/it", "(0.523 sec/step)"
+         R"((?i)(?:^|[\s|,(:=])(?:(?P<rate>\d[\d.]*) ?(?:it|iters?|steps?|batch(?:es)?|updates?)/s(?:ec(?:ond)?)?\b|(?P<seconds>\d[\d.]*) ?s(?:ec)?/(?:it|iter|step|batch)\b|(?P<milliseconds>\d[\d.]*) ?ms/(?:it|iter|step|batch)\b))",
+         // "ups=3.07", "steps_per_sec: 3.1"
+         R"((?i)(?:^|[\s,|;({])["']?(?:ups|(?:global_)?(?:it|iters?|steps?)(?:/s(?:ec)?|_per_sec(?:ond)?))["']?\s*[:=]\s*(?P<rate>\d[\d.]*))",
+         // "step_avg:161.3ms", "dt: 339.1ms", "step time: 0.4 s"
+         R"((?i)(?:^|[,|;({\t]|\d|\dm?s) *["']?(?:step_avg|step[_ ]time|iter(?:ation)?[_ ]time|time[_/ ](?:per[_ ])?(?:step|iter(?:ation)?)|dt)["']?\s*[:=]\s*(?:(?P<milliseconds>\d[\d.]*) ?ms|(?P<seconds>\d[\d.]*) ?s(?:ec)?)\b)",
+         // "| 294.5 ms |"
+         R"(\| *(?P<milliseconds>\d[\d.]*) ?ms *\|)",
+         // "Iteration #401 finished in 0.83 s"
+         R"((?i)\b(?:iteration|step|iter) #?\d+(?:/\d+)? (?:finished|completed|done|took)(?: in)? (?P<seconds>\d[\d.]*) ?s(?:ec)?\b)"}) {
+      made.emplace_back(text, false, kCountedMemory);
+    }
+    return made;
+  }();
+  return speeds;
+}
+
+// Returns whether the text ends with the name of something else that takes time.
+bool EndsWithOtherWork(std::string_view before) {
+  static const Expression expression(
+      R"((?i)\b(?:val|valid|validation|eval|evaluation|test|data|load|loading|loader)[a-z_ ]{0,12}[:= ]*$)",
+      false, kCountedMemory);
+  Expression::Match match;
+  return expression.Find(before, match);
+}
+
+// Returns the iterations per second that the line tells.
+std::optional<double> FindSpeed(std::string_view text) {
+  for (const Expression& speed : Speeds()) {
+    Expression::Match match;
+    ProgressLine printed;
+    if (!speed.Find(text, match) || !Expression::Fill(match, printed) || !printed.rate) continue;
+    const std::string_view whole = match[Expression::kWhole];
+    const auto begin = static_cast<size_t>(whole.data() - text.data());
+    if (!EndsWithOtherWork(text.substr(0, begin + 1))) return printed.rate;
+  }
+  return std::nullopt;
 }
 
 // Returns whether the count is a setting: "steps" is the number of them, unlike "step".
@@ -182,10 +244,20 @@ std::optional<ProgressLine> ReadCounted(std::string_view text) {
     return std::nullopt;
   }
   if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);
+  if (named && !line.total && UnsureTotal().Find(text, more)) {
+    line.total = ReadCount(more[Expression::kTotal]);
+    line.unsure_total = true;
+  }
+  if (line.loss) line.rate = FindSpeed(text);
   // A setting of the same name has no loss beside it, and never grows.
   line.weak = named && !line.loss;
   line.source = SourceOf(line.format, line.weak ? "alone" : "", -1);
   return line;
+}
+
+bool IsOtherActivity(std::string_view text) {
+  Expression::Match match;
+  return Other().Find(text, match) || Settings().Find(text, match);
 }
 
 }  // namespace synergy

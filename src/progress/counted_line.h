@@ -15,10 +15,14 @@ namespace synergy {
 
 // Part of an expression; every counted line matches it.
 constexpr std::string_view kCountedWords =
-    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\bit *[:=] *\d|[uU]pdate[ =:#]+\d|\d */ *\d.*[lL]oss)";
+    R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\b[iI][tT](?: *[:=] *| +)\d|[uU]pdate[ =:#]+\d|\d */ *\d.*[lL]oss)";
 
 // Returns nullopt if `text` has no count, or no value that only a training prints: requests and
 // image builds ("Step 3/12 : RUN make") have none.
 std::optional<ProgressLine> ReadCounted(std::string_view text);
+
+// Returns whether a line belongs to another activity ({"mode": "val", ...}, a server's line), or
+// shows settings (Namespace(...)).
+bool IsOtherActivity(std::string_view text);
 
 }  // namespace synergy

@@ -126,7 +126,28 @@ std::optional<TimeFields> ReadUndated(std::string_view text) {
   return written;
 }
 
+// "Wed Jun  6 16:01:01 2018".
+std::optional<TimeFields> ReadNamed(std::string_view text) {
+  constexpr std::string_view kDays = "Mon Tue Wed Thu Fri Sat Sun ";
+  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
+  if (text.size() < 24 || text[3] != ' ' || kDays.find(text.substr(0, 4)) == kDays.npos) {
+    return std::nullopt;
+  }
+  const size_t month = kMonths.find(text.substr(4, 4));
+  if (text[7] != ' ' || month == kMonths.npos) return std::nullopt;
+  TimeFields written;
+  written.month = static_cast<int>(month / 4) + 1;
+  text.remove_prefix(8);
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  if (!Take(text, CountDigits(text) == 1 ? 1 : 2, written.day) || !Take(text, ' ') ||
+      !TakeTime(text, written) || !Take(text, ' ') || !Take(text, 4, written.year)) {
+    return std::nullopt;
+  }
+  return written;
+}
+
 std::optional<TimeFields> ReadAny(std::string_view text) {
+  if (auto written = ReadNamed(text)) return written;
   if (auto written = ReadDated(text)) return written;
   return ReadUndated(text);
 }
@@ -152,6 +173,7 @@ std::optional<TimeFields> ReadFront(std::string_view text) {
     if (auto written = ReadAny(text)) return written;
     if (IsOneOf(text, "[(<")) {
       std::string_view inside = text.substr(1);
+      inside.remove_prefix(std::min(inside.find_first_not_of(' '), inside.size()));
       if (auto written = ReadAny(inside)) return written;
       if (TakeOrigin(inside)) {
         if (auto written = ReadAny(inside)) return written;
@@ -174,7 +196,18 @@ std::optional<TimeFields> ReadFront(std::string_view text) {
 // Returns whether the line has named values: {"timestamp": ...}, time="..." level=info.
 bool HasNames(std::string_view text) {
   constexpr size_t kFront = 16;
-  return text.substr(0, kFront).find('{') != std::string_view::npos || text.starts_with("time=");
+  return text.substr(0, kFront).find('{') != std::string_view::npos || text.starts_with("time=") ||
+         text.starts_with("ts=");
+}
+
+// Returns the position of the next name that begins with "time", or that is "ts".
+size_t FindName(std::string_view text, size_t from) {
+  const size_t time = text.find("time", from);
+  for (size_t at = text.find("ts", from); at < time; at = text.find("ts", at + 1)) {
+    const bool begins = at == 0 || text[at - 1] == '"' || text[at - 1] == ' ';
+    if (begins && IsOneOf(text.substr(at + 2), "\"=:")) return at;
+  }
+  return time;
 }
 
 std::optional<WallTime> FromSeconds(std::string_view text) {
@@ -219,9 +252,8 @@ std::optional<WallTime> LineTime::Read(std::string_view text) {
   std::optional<WallTime> time;
   std::optional<WallTime> seconds;  // used if no name has a date
   if (const std::optional<TimeFields> written = ReadFront(text)) time = Resolve(*written, last_);
-  constexpr std::string_view kName = "time";
-  for (size_t at = HasNames(text) && !time ? text.find(kName) : std::string_view::npos;
-       at != std::string_view::npos && !time; at = text.find(kName, at + kName.size())) {
+  for (size_t at = HasNames(text) && !time ? FindName(text, 0) : std::string_view::npos;
+       at != std::string_view::npos && !time; at = FindName(text, at + 1)) {
     std::string_view rest = text.substr(at);
     rest.remove_prefix(
         static_cast<size_t>(std::find_if_not(rest.begin(), rest.end(), IsLetter) - rest.begin()));
@@ -230,6 +262,8 @@ std::optional<WallTime> LineTime::Read(std::string_view text) {
     if (!seconds) seconds = FromSeconds(rest);
   }
   if (!time) time = seconds;
+  // A line that begins with a Unix time.
+  if (!time && CountDigits(text) == 10 && IsOneOf(text.substr(10), ". ")) time = FromSeconds(text);
   if (time) last_ = time;
   return time;
 }

@@ -4,12 +4,16 @@
 // progress_meter.h and checkpoint_line.h. There is one object per container; rotated logs are fed
 // to the same object.
 //
-// Threading: one owner. Memory: below 24 KiB, however long the log and its lines are.
+// Threading: one owner. Memory: below 40 KiB, however long the log and its lines are.
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "progress/container_log.h"
+#include "progress/loose/guess_meter.h"
+#include "progress/loose/table_reader.h"
 #include "progress/patterns.h"
 #include "progress/progress_meter.h"
 
@@ -23,18 +27,25 @@ class LogProgress {
 
   void Feed(std::string_view bytes);
   // Does what RateMeter::Pause describes.
-  void Pause(Duration total) { meter_.Pause(total); }
+  void Pause(Duration total);
   // Takes that the program was started again after what was fed.
-  void NoteRestart() { meter_.NoteFailure(); }
+  void NoteRestart();
   void End();  // call it last; the final line may lack a newline
   TrainingProgress Current() const;
 
  private:
   void Observe(std::string_view text, std::optional<WallTime> time);
+  void Guess(std::string_view text, std::optional<WallTime> time);
+  GuessMeter& Guesses();
 
   ContainerLog log_;
   std::optional<OwnPattern> own_;
   ProgressMeter meter_;
+  // Counts only while meter_ recognises nothing, and is absent if there is nothing to count.
+  std::unique_ptr<GuessMeter> guesses_;
+  TableReader table_;
+  Duration paused_{};
+  int64_t guessed_ = 0;  // iterations of earlier guesses
   std::optional<WallTime> checkpoint_;
 };
 

@@ -71,6 +71,21 @@ std::optional<std::string> WithoutGroups(std::string_view text) {
   return plain;
 }
 
+// "Ep 3", "ep=3".
+std::optional<double> FindShortEpoch(std::string_view text) {
+  for (const std::string_view name : {"Ep", "ep"}) {
+    const size_t at = text.find(name);
+    if (at == std::string_view::npos || (at > 0 && text[at - 1] != ' ' && text[at - 1] != '[')) {
+      continue;
+    }
+    std::string_view rest = text.substr(at + name.size());
+    const size_t marks = std::min(rest.find_first_not_of(" =:#"), rest.size());
+    rest.remove_prefix(marks);
+    if (marks > 0 && !rest.empty() && IsDigit(rest.front())) return Leading(rest);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> ReadNumber(std::string_view text) {
@@ -97,7 +112,32 @@ std::optional<int64_t> ReadCount(std::string_view text) {
   return ToNearest(*number * multiplier);
 }
 
+// "3m 4s", "5.61s".
+std::optional<Duration> ReadSpoken(std::string_view text) {
+  double seconds = 0;
+  while (!text.empty()) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::optional<double> number = ReadNumber(text.substr(0, digits));
+    text.remove_prefix(digits);
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view unit = text.substr(0, end);
+    const double factor = unit == "us"   ? 1e-6
+                          : unit == "ms" ? 1e-3
+                          : unit == "s"  ? 1
+                          : unit == "m"  ? 60
+                          : unit == "h"  ? 3600
+                          : unit == "d"  ? 86400
+                                         : -1;
+    constexpr double kMost = 1e8;
+    if (!number || factor < 0 || *number > kMost / factor) return std::nullopt;
+    seconds += *number * factor;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::chrono::duration_cast<Duration>(Seconds(seconds));
+}
+
 std::optional<Duration> ReadElapsed(std::string_view text) {
+  if (!text.empty() && IsLetter(text.back())) return ReadSpoken(text);
   int64_t seconds = 0;
   while (!text.empty()) {
     int64_t part = 0;
@@ -135,6 +175,7 @@ std::optional<double> FindEpoch(std::string_view text) {
     if (ep != std::string_view::npos && (ep == 0 || text[ep - 1] == ' ')) {
       return Leading(text.substr(ep + 3));
     }
+    if (const std::optional<double> short_form = FindShortEpoch(text)) return short_form;
     // "1/100  2.61G  1.142": Ultralytics begins the line with the epoch.
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     const size_t total = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());

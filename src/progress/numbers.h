@@ -21,7 +21,7 @@ constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 std::optional<double> ReadNumber(std::string_view text);
 // Parses "938", "1,200", "1.2k", "76.5M"; nullopt below zero.
 std::optional<int64_t> ReadCount(std::string_view text);
-// Parses "05:12", "1:05:12".
+// Parses "05:12", "1:05:12", "3m 4s".
 std::optional<Duration> ReadElapsed(std::string_view text);
 // Returns the number after "loss" in `text`, preferring the training's loss over a validation's.
 std::optional<double> FindLoss(std::string_view text);

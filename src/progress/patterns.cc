@@ -37,6 +37,13 @@ constexpr auto kFailure = LineKind::kFailure;
 
 // The first match counts.
 constexpr std::array kPatterns = {
+    // CLU names what its values belong to: "collection=eval", "collection=training_eval/...".
+    Pattern{"flax", kEvaluation, "collection=", R"(\bcollection=(?:\w*_)?(?:eval|val|test|infer))"},
+    Pattern{"big_vision", kTraining,
+            "Steps:", R"(\bSteps:(?P<iteration>\d+)/(?P<total>\d+) \[[\d.]+%\])"},
+    Pattern{"steps", kTraining, " It",
+            R"((?i)\bEp(?:och)?[:=# ]+(?P<epoch>\d+)(?:/\d+)?[,:;| ]+It(?:er)?[:=# ]+)"
+            R"((?P<iteration>\d+)(?:/(?P<total>\d+))?(?:[ ,:;|]|$))"},
     // PaddleNLP's Trainer, as dicts and as texts.
     Pattern{
         "paddle", kTraining, "'global_step': ",
@@ -150,7 +157,8 @@ constexpr std::array kPatterns = {
             R"(epoch_index: *(?P<epoch>\d+)/\d+\]\[batch_index: *(?P<iteration>\d+)/)"
             R"((?P<total>\d+)\])"},
     Pattern{"llama2.c", kTraining, "| loss ",
-            R"((?:^|[>\]:] )(?P<iteration>\d+) \| loss (?P<loss>[\d.]+) \| lr )"},
+            R"((?:^|[>\]:] )(?P<iteration>\d+) \| loss (?P<loss>[\d.]+) \| lr )"
+            R"((?:\S+ \| (?P<milliseconds>[\d.]+)ms)?)"},
     Pattern{"gpt-2-simple", kTraining,
             "] loss=", R"(^\[(?P<iteration>\d+) \| [\d.]+\] loss=(?P<loss>[\d.]+) avg=)"},
     Pattern{"tacotron", kTraining, "Grad Norm ",
@@ -161,8 +169,9 @@ constexpr std::array kPatterns = {
     Pattern{"xgboost", kTraining, "]\t",
             R"(^(?:\[[\d:]+\] |.*[>\]:] )?\[(?P<iteration>\d+)\]\t[\w-]+-[\w@.]+:[-\d.e]+)"},
     Pattern{"lightgbm", kTraining, "]\t", R"(\[(?P<iteration>\d+)\]\t[\w' ]+'s [\w@ ]+: [-\d.e]+)"},
-    Pattern{"catboost", kTraining,
-            ":\tlearn: ", R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"},
+    Pattern{"catboost", kTraining, ":\tlearn: ",
+            R"(\b(?P<iteration>\d+):\tlearn: [-\d.e]+\t.*total: )"
+            R"((?P<elapsed>(?:\d+[dhm] )*\d[\d.]*(?:us|ms|[smh]))?)"},
     Pattern{"torchvision", kTraining, "Training  [",
             R"(\bTraining  \[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
@@ -173,8 +182,8 @@ constexpr std::array kPatterns = {
             "fps step: ", R"(fps step: .* epoch: (?P<iteration>\d+)(?:/(?P<total>\d+))?)"},
     Pattern{"rsl_rl", kTraining, "Learning iteration ",
             R"(Learning iteration (?P<iteration>\d+)/(?P<total>\d+))"},
-    Pattern{"coqui", kTraining,
-            "-- GLOBAL_STEP: ", R"( -- STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
+    Pattern{"coqui", kTraining, "-- GLOBAL_STEP: ",
+            R"((?: -- |--> )STEP: (?P<iteration>\d+)/(?P<total>\d+) -- GLOBAL_STEP: )"},
     Pattern{"darknet", kTraining, "rate, ",
             R"((?:^|\s)(?P<iteration>\d+): [-\d.e+]+, (?P<loss>[-\d.e+]+) avg(?: loss)?, )"
             R"([\d.e+-]+ rate, (?P<seconds>[\d.]+) seconds, \d+ images)"},
@@ -218,6 +227,9 @@ constexpr std::array kPatterns = {
             R"(\btick +(?P<iteration>\d+) +kimg [\d.]+ +time .* sec/tick +(?P<seconds>[\d.]+))"},
     Pattern{"tensorflow", kTraining, "| steps/sec:",
             R"(\btrain \| step: +(?P<iteration>\d+) \| steps/sec: +(?P<rate>[\d.]+))"},
+    // TensorFlow's Estimator, below the line with the count
+    Pattern{"steps", kTraining,
+            "global_step/sec: ", R"((?:^|:)global_step/sec: (?P<rate>[\d.]+)$)"},
     Pattern{"tensorflow", kTraining, "per-step time ",
             R"(\bStep (?P<iteration>\d+) per-step time (?P<seconds>[\d.]+)s)"},
     Pattern{"guided-diffusion", kTraining, "| step ",

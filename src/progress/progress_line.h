@@ -18,6 +18,13 @@ enum class LineKind {
   kFailure,     // the program reports that it failed, and may be started again
 };
 
+// Evidence that the number is a count of iterations; the first is the firmest.
+enum class Claim {
+  kCount,   // a word or a bar
+  kNumber,  // a number beside a loss, if it grows steadily (loose/guess_meter.h)
+  kEpoch,   // the epoch, if nothing finer is printed
+};
+
 struct ProgressLine {
   std::string_view format;  // a literal: "tqdm", "keras"
   LineKind kind = LineKind::kTraining;
@@ -28,6 +35,9 @@ struct ProgressLine {
   bool epochs = false;  // its description contains the word "epoch"
   // Whether the line alone is no evidence: a configuration may print the same, but only once.
   bool weak = false;
+  Claim claim = Claim::kCount;
+  bool unsure_total = false;  // counts if the next line has the same
+  bool requests = false;      // its bar counts requests to a model
   // Whether the line is training only inside a bar of epochs.
   bool inner = false;
   // As printed; absent if the line does not contain it.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "progress/description.h"
+
 namespace synergy {
 namespace {
 
@@ -23,6 +25,8 @@ constexpr int64_t kGivenUp = 10;
 constexpr double kMostRate = 1e18;
 // Without missing lines, a count advances by at most this many times its usual step.
 constexpr int64_t kNear = 4;
+// A first step of more than this many times the second one is that of a resume.
+constexpr int64_t kJump = 32;
 
 }  // namespace
 
@@ -41,7 +45,15 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
     announced_ = printed.kind == LineKind::kEvaluation;
     return;
   }
+  // Only the speed of the lines before.
+  if (printed.kind == LineKind::kTraining && printed.rate && !printed.iteration) {
+    if (HasMain()) KeepRate(*printed.rate);
+    return;
+  }
   ProgressLine line = Continued(printed);
+  if (line.unsure_total && std::exchange(unsure_total_, line.total) != line.total) {
+    line.total.reset();
+  }
   if (BeginsInner(line)) line.kind = LineKind::kTraining;
   if (announced_ && line.iteration && !(HasMain() && line.source == Main().source)) {
     AddEvaluation(line.source);
@@ -49,24 +61,7 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
   }
   const bool known = !bars_.empty();
   NoteFormat(line);
-  if (IsEvaluation(line)) {
-    const size_t before = std::exchange(last_track_, kTracks);
-    // Hugging Face prints results below the bar of the evaluation that produced them.
-    if (line.format == "huggingface" && HasMain()) {
-      const uint64_t source = last_source_;
-      // Without another bar, nothing was trained.
-      if (source == Main().source && Main().Complete() && !known) Forget();
-      if (restarted_ && before == main_ && Main().Complete()) ForgetTraining();
-      // A line beside the training's bar is none of an evaluation.
-      if (!HasMain() ||
-          (source != Main().source && before < kTracks && !IsSameCount(tracks_[before]))) {
-        AddEvaluation(source);
-      }
-    }
-    progress_.evaluating = HasMain();
-    meter_.Break(time);
-    return;
-  }
+  if (IsEvaluation(line)) return AddEvaluationLine(line, known, time);
   if (line.iteration && IsOnlyWeak(line, *line.iteration)) return;
   if (line.loss) progress_.loss = line.loss;
   if (line.kind == LineKind::kEnd) {
@@ -86,6 +81,31 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
     heading_ = line.epoch;
   }
   progress_.epoch = line.epoch;
+}
+
+// `known`: the format of the bars was known before the line.
+void ProgressMeter::AddEvaluationLine(const ProgressLine& line, bool known,
+                                      std::optional<WallTime> time) {
+  if (WasNoTraining(line)) {
+    const uint64_t source = Main().source;
+    Forget();
+    AddEvaluation(source);
+  }
+  const size_t before = std::exchange(last_track_, kTracks);
+  // Hugging Face prints results below the bar of the evaluation that produced them.
+  if (line.format == "huggingface" && HasMain()) {
+    const uint64_t source = last_source_;
+    // Without another bar, nothing was trained.
+    if (source == Main().source && Main().Complete() && !known) Forget();
+    if (restarted_ && before == main_ && Main().Complete()) ForgetTraining();
+    // A line beside the training's bar is none of an evaluation.
+    if (!HasMain() ||
+        (source != Main().source && before < kTracks && !IsSameCount(tracks_[before]))) {
+      AddEvaluation(source);
+    }
+  }
+  progress_.evaluating = HasMain();
+  meter_.Break(time);
 }
 
 TrainingProgress ProgressMeter::Current() const {
@@ -117,6 +137,31 @@ void ProgressMeter::Forget() {
   const int64_t counted = progress_.counted;
   *this = {};
   progress_.counted = first_counted_ = counted;
+}
+
+// A bar without a name or a loss prepared what the next bar requests of a model.
+bool ProgressMeter::WasNoTraining(const ProgressLine& line) const {
+  return line.requests && bars_.empty() && HasMain() && Main().Complete() && Main().total &&
+         Main().source == SourceOf("bar", {}, *Main().total) && !progress_.loss &&
+         !progress_.epoch && !heading_;
+}
+
+// The work before a resume does not count for the overall rate: the bar begins at 0, and jumps
+// once, much farther than it then advances.
+void ProgressMeter::NoteResume(const ProgressLine& line, int64_t step,
+                               std::optional<WallTime> time) {
+  if (step <= 0) return;
+  const bool jumped = resume_ && resume_->step > kJump * step;
+  if (lines_ == 2 && step == line.iteration) {
+    resume_ = Resume{step, progress_.counted, time, line.elapsed.value_or(Duration())};
+    return;
+  }
+  if (jumped) {
+    first_counted_ = resume_->counted;
+    if (first_time_) first_time_ = resume_->time;
+    if (first_clock_) first_clock_ = resume_->clock;
+  }
+  resume_.reset();
 }
 
 // The first bar after a restart was an evaluation.
@@ -217,6 +262,7 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
     Advance(tracks_[track], line, iteration);
     if (track != main_) return AddOther(track, line, time);
     progress_.counted += iteration - before;
+    NoteResume(line, iteration - before, time);
     // A bar around others is drawn again while they advance.
     if (iteration == before) return AddTraining(line, time);
     NoteInner();

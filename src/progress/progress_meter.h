@@ -56,6 +56,8 @@ class ProgressMeter {
   // Does what RateMeter::Pause describes.
   void Pause(Duration total);
   TrainingProgress Current() const;
+  // Returns whether a line of a training was recognised.
+  bool Recognises() const { return !progress_.format.empty(); }
 
  private:
   struct Track {
@@ -88,6 +90,9 @@ class ProgressMeter {
   const Track& Main() const { return tracks_[main_]; }
   void Forget();
   void ForgetTraining();
+  void AddEvaluationLine(const ProgressLine& line, bool known, std::optional<WallTime> time);
+  bool WasNoTraining(const ProgressLine& line) const;
+  void NoteResume(const ProgressLine& line, int64_t step, std::optional<WallTime> time);
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
   bool IsKnownEvaluation(uint64_t source) const;
@@ -139,6 +144,16 @@ class ProgressMeter {
   std::array<uint64_t, kSources> evaluations_{};
   size_t evaluation_count_ = 0;
   std::optional<Track> before_;  // last track of the source that was formerly the training's
+
+  std::optional<int64_t> unsure_total_;
+  // The second line, if the first was at 0: a training that resumes jumps there.
+  struct Resume {
+    int64_t step = 0;
+    int64_t counted = 0;
+    std::optional<WallTime> time;
+    Duration clock{};
+  };
+  std::optional<Resume> resume_;
 
   RateMeter meter_;
   std::optional<WallTime> first_time_;

@@ -85,6 +85,8 @@ TEST(Evidence, KeepsWhatIsNone) {
            "bypass=yes compass: northeast",
            "ValueError: tokens per batch must be positive",
            "KeyError: 'password'",
+           "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
+           "InvalidTokenError: Signature verification failed",
            "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
            "OSError: [Errno 28] No space left on device: '/out/a@b'",
        }) {
@@ -97,6 +99,30 @@ TEST(Evidence, ShowsThePlaceOfALongLine) {
   const std::string evidence = Evidence(line, 5001);
   EXPECT_LE(evidence.size(), kLongestEvidence);
   EXPECT_NE(evidence.find("CUDA out of memory"), std::string::npos);
+}
+
+TEST(Evidence, ShowsThePlaceWhateverIsBeforeAndAfterIt) {
+  const std::string found = "CUDA out of memory";
+  for (const std::string before : {"a", "\xff", "\xe2\x94\x81", "\t"}) {
+    for (const std::string after : {" bbbbbbbb", "\tpassword=letmein\t", " \xff"}) {
+      for (const size_t times : {0, 40, 90, 300, 5000}) {
+        std::string line;
+        for (size_t i = 0; i < times; ++i) line += before;
+        const size_t at = line.size();
+        line += found + after + std::string(600, 'c');
+        EXPECT_NE(Evidence(line, at).find(found), std::string::npos) << times << before << after;
+      }
+    }
+  }
+}
+
+TEST(Evidence, MarksWhereItIsCut) {
+  for (size_t after = 0; after < 300; ++after) {
+    const std::string line = std::string(300, 'a') + " Killed" + std::string(after, 'b') + "!";
+    const std::string evidence = Evidence(line, 301);
+    EXPECT_TRUE(evidence.starts_with("..."));
+    EXPECT_NE(evidence.ends_with("!"), evidence.ends_with("...")) << after;
+  }
 }
 
 TEST(Evidence, IsValidUtf8WhereverItIsCut) {

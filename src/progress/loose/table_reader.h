@@ -1,0 +1,35 @@
+#pragma once
+
+// Reads tables, whose header alone says what is counted: " epoch |   step |   loss ", then
+// "     2 |   2500 | 0.8574". Columns are separated by bars, tabs or two spaces. Part of
+// src/progress only.
+//
+// Threading: one owner. Memory: fixed.
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "progress/progress_line.h"
+
+namespace synergy {
+
+class TableReader {
+ public:
+  // Returns nullopt if `text` is no row of the table whose header came last.
+  std::optional<ProgressLine> Read(std::string_view text);
+
+ private:
+  // Numbers of the columns that are read.
+  struct Header {
+    size_t cells = 0;
+    std::optional<size_t> count;
+    std::optional<size_t> epoch;
+    std::optional<size_t> loss;
+  };
+  bool ReadHeader(std::string_view text);
+
+  std::optional<Header> header_;
+};
+
+}  // namespace synergy
