@@ -168,41 +168,11 @@ Result<std::string> PrerunKeeper::Obstacle(const std::stop_token& stop) {
       settings_.priority_class);
 }
 
-Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_token& stop) {
-  const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
-  // Sets when the job is looked at again.
-  const auto look_after = [&](Duration pause) {
-    looked_.insert_or_assign(workload.job.uid, clock_.Now() + pause);
-    return Result<>();
-  };
-  const auto refuse = [&](std::string why) {
-    Refuse(workload, std::move(why));
-    return look_after(kAgain);
-  };
-  const bool is_job = workload.job.kind == "Job" && workload.job.api_version == "batch/v1";
-  std::optional<wire::PrerunJob> job;
-  std::string text;
-  if (is_job) {
-    Result<std::string> read = api_.ReadJob(workload.its_namespace, workload.job.name, stop);
-    if (!read && read.error().code == ErrorCode::kNotFound) return look_after(kAgain);
-    if (!read) return Fail(read.error());
-    Result<wire::PrerunJob> parsed = wire::ReadPrerunJob(*read, settings_.gpu_resource);
-    if (!parsed || parsed->uid != workload.job.uid) return look_after(kAgain);
-    job = *std::move(parsed);
-    text = *std::move(read);
-  }
-  const auto wish = WishOf(workload, job ? job->prerun : std::nullopt, queue.get());
-  if (!wish) return look_after(kAgain);
-  const Result<Duration> limit = ParsePrerun(wish->text);
-  if (!limit) {
-    return refuse(
-        fmt::format("{} of {}: {}", wire::kPrerunAnnotation, wish->where, limit.error().message));
-  }
-  if (*limit == Duration::zero()) return look_after(kAgain);
-  if (!is_job) return refuse(fmt::format("a {} has none, only a Job", workload.job.kind));
-  if (!job->problem.empty()) return refuse(job->problem);
+Result<PrerunKeeper::TrialPlace> PrerunKeeper::PlaceOf(const PrerunWorkload& workload,
+                                                       const PrerunQueue* queue) const {
+  const auto none = [](std::string why) { return Fail(ErrorCode::kInvalid, std::move(why)); };
   if (queue == nullptr || queue->trial_queue.empty()) {
-    return refuse(
+    return none(
         fmt::format("the local queue {} lacks the annotation {}, which names the local "
                     "queue for trials",
                     workload.queue, wire::kTrialQueueAnnotation));
@@ -211,9 +181,9 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
   const std::string where =
       fmt::format("{} of the local queue {}", wire::kTrialQueueAnnotation, workload.queue);
   if (trials == nullptr)
-    return refuse(fmt::format("{}: there is no local queue {}", where, queue->trial_queue));
+    return none(fmt::format("{}: there is no local queue {}", where, queue->trial_queue));
   if (trials->cluster_queue == queue->cluster_queue) {
-    return refuse(
+    return none(
         fmt::format("{}: {} belongs to the same cluster queue, so that jobs would wait "
                     "for trials; name one of another cluster queue",
                     where, queue->trial_queue));
@@ -222,26 +192,65 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
       trials->trial_resource.empty() ? settings_.gpu_resource : trials->trial_resource;
   if (resource != settings_.gpu_resource && resource != SharedResource(settings_.gpu_resource) &&
       resource != TurnsResource(settings_.gpu_resource)) {
-    return refuse(fmt::format("{} of the local queue {}: write {}, {} or {}",
-                              wire::kTrialResourceAnnotation, trials->name, settings_.gpu_resource,
-                              SharedResource(settings_.gpu_resource),
-                              TurnsResource(settings_.gpu_resource)));
+    return none(fmt::format("{} of the local queue {}: write {}, {} or {}",
+                            wire::kTrialResourceAnnotation, trials->name, settings_.gpu_resource,
+                            SharedResource(settings_.gpu_resource),
+                            TurnsResource(settings_.gpu_resource)));
   }
+  return TrialPlace{trials->name, resource};
+}
+
+Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_token& stop) {
+  const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
+  // Sets when the job is looked at again.
+  const auto look_again = [&] {
+    looked_.insert_or_assign(workload.job.uid, clock_.Now() + kAgain);
+    return Result<>();
+  };
+  const auto refuse = [&](std::string why) {
+    Refuse(workload, std::move(why));
+    return look_again();
+  };
+  const bool is_job = workload.job.kind == "Job" && workload.job.api_version == "batch/v1";
+  std::optional<wire::PrerunJob> job;
+  std::string text;
+  if (is_job) {
+    Result<std::string> read = api_.ReadJob(workload.its_namespace, workload.job.name, stop);
+    if (!read && read.error().code == ErrorCode::kNotFound) return look_again();
+    if (!read) return Fail(read.error());
+    Result<wire::PrerunJob> parsed = wire::ReadPrerunJob(*read, settings_.gpu_resource);
+    if (!parsed || parsed->uid != workload.job.uid) return look_again();
+    job = *std::move(parsed);
+    text = *std::move(read);
+  }
+  const auto wish = WishOf(workload, job ? job->prerun : std::nullopt, queue.get());
+  if (!wish) return look_again();
+  const Result<Duration> limit = ParsePrerun(wish->text);
+  if (!limit) {
+    return refuse(
+        fmt::format("{} of {}: {}", wire::kPrerunAnnotation, wish->where, limit.error().message));
+  }
+  if (*limit == Duration::zero()) return look_again();
+  if (!is_job) return refuse(fmt::format("a {} has none, only a Job", workload.job.kind));
+  if (!job->problem.empty()) return refuse(job->problem);
+  const Result<TrialPlace> place = PlaceOf(workload, queue.get());
+  if (!place) return refuse(place.error().message);
   const Result<std::string> obstacle = Obstacle(stop);
   if (!obstacle) return Fail(obstacle.error());
   if (!obstacle->empty()) {
     metrics_.CountPrerun("refused");
     return refuse(*obstacle);
   }
-  const Result<std::string> trial = wire::WriteTrial(
-      text, {trials->name, resource, *limit, settings_.priority_class}, settings_.gpu_resource);
-  if (!trial) return look_after(kAgain);
+  const Result<std::string> trial =
+      wire::WriteTrial(text, {place->queue, place->resource, *limit, settings_.priority_class},
+                       settings_.gpu_resource);
+  if (!trial) return look_again();
   const Result<> begun = api_.Begin(workload.its_namespace, *trial, stop);
   if (!begun) {
     switch (begun.error().code) {
       case ErrorCode::kConflict:  // It exists: a call without an answer has created it.
       case ErrorCode::kNotFound:  // The namespace is gone.
-        return look_after(kAgain);
+        return look_again();
       case ErrorCode::kDenied:
       case ErrorCode::kInvalid:
         metrics_.CountPrerun("refused");
@@ -255,8 +264,8 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
               fmt::format("While it waits, a trial of it runs for at most {} ({} of {}): job {} in "
                           "the local queue {}",
                           wish->text, wire::kPrerunAnnotation, wish->where,
-                          wire::TrialName(workload.job.uid), trials->name));
-  return look_after(kAgain);
+                          wire::TrialName(workload.job.uid), place->queue));
+  return look_again();
 }
 
 Result<> PrerunKeeper::End(const PrerunTrial& trial, const std::stop_token& stop) {

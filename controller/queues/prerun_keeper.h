@@ -76,10 +76,18 @@ class PrerunKeeper {
     std::string where;  // "job bert"
   };
 
+  struct TrialPlace {
+    std::string queue;     // a local queue
+    std::string resource;  // that the trial requests in place of its GPU
+  };
+
   PrerunState State(const std::map<std::string, FailureHistory>& histories) const;
   static std::optional<Wish> WishOf(const PrerunWorkload& workload,
                                     const std::optional<std::string>& of_job,
                                     const PrerunQueue* queue);
+  // Returns where the workload's trial runs; an error says what to write on its queue, null if it
+  // is unknown.
+  Result<TrialPlace> PlaceOf(const PrerunWorkload& workload, const PrerunQueue* queue) const;
   // Returns why no trial can run in the cluster; empty: one can.
   Result<std::string> Obstacle(const std::stop_token& stop);
   // Each returns an error only if the call may succeed later.

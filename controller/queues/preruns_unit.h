@@ -1,12 +1,12 @@
 #pragma once
 
 // Watches Kueue's Workloads and local queues and the trials of Jobs, and runs PrerunKeeper on them.
-// Does nothing unless failures.prerun.
+// Does nothing unless failures.prerun is set.
 //
 // Threading: one owner constructs, starts and stops it; one thread calls StartOver() and Step();
 // the watches have their own threads.
 //
-// Apart because the keeper's tests have no watches.
+// It is separate from PrerunKeeper, whose tests need no watches.
 
 #include <functional>
 #include <map>
@@ -41,15 +41,16 @@ class PrerunsUnit {
 
   // Call it when this process begins to lead.
   void StartOver() { keeper_.StartOver(); }
-  // `records`: of failures, by namespace. Call it about every second while this process leads.
+  // `records`: records of failures, by namespace. Call it about every second while this process
+  // leads.
   void Step(const std::map<std::string, FailureHistory>& records, const std::stop_token& stop);
 
  private:
   const bool enabled_;
   const std::unique_ptr<kube::PrerunApi> api_;
   PrerunKeeper keeper_;
-  // Separate watches: without them no trial begins or ends, but everything else continues. Declared
-  // after the stores to which they write.
+  // Separate watches: while they fail no trial begins or ends, but everything else continues.
+  // Declared after the stores to which they write.
   kube::Watches watches_;
 };
 

@@ -107,7 +107,7 @@ RoundDecision ElasticRounds::Decide(const RoundSettings& settings, Gpus quota,
     if (its != nullptr && its->to > 0) {
       left -= WorkerOf(workload, elastic[index]) * its->to;
       verdict = {Band::kRuns, its->why};
-    } else if (its != nullptr) {
+    } else if (its != nullptr && (!runs || workload.may_lose_turn)) {
       verdict = {runs ? Band::kNext : Band::kWaits, its->why};
     } else if (runs && (workload.gpus <= left || !workload.may_lose_turn)) {
       left -= workload.gpus;

@@ -3,8 +3,8 @@
 // Computes how many pods of a job the cluster's nodes can hold. Kueue counts only GPUs, and would
 // give a job with pods of 3 GPUs a quota that nodes with 8 GPUs cannot fill.
 //
-// Apart because the planner receives only the answers: a recording contains no nodes. Threading:
-// pure.
+// This file is separate because the planner receives only the answers: a recording contains no
+// nodes. Threading: pure.
 
 #include <cstdint>
 

@@ -39,6 +39,16 @@ RoundNote NoteOf(const RoundService& service, WallTime at) {
   return note;
 }
 
+std::optional<WallTime> Workload::AdmittedAt() const {
+  if (!has_quota) return std::nullopt;
+  WallTime at = quota_since;
+  for (const CheckState& check : checks) {
+    if (check.state != ToString(CheckPhase::kReady)) return std::nullopt;
+    at = std::max(at, check.since);
+  }
+  return at;
+}
+
 bool IsHeldBy(const Workload& workload, const CheckState& check) {
   return workload.has_quota && !workload.evicted && check.state != ToString(CheckPhase::kReady);
 }

@@ -116,6 +116,9 @@ struct Workload {
   std::optional<Duration> longest;
 
   std::string Key() const { return workload_namespace + "/" + name; }
+  // Returns since when its pods may run: it has quota, and all its admission checks are ready;
+  // nullopt if they may not.
+  std::optional<WallTime> AdmittedAt() const;
   // Returns whether all `profiles_to_ask` declare checkpoints; `may_lose_turn` if there are none.
   bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
   // Returns its priority as it would be without Synergy. A priority that Synergy did not write is
@@ -141,6 +144,7 @@ struct LocalQueue {
   std::string queue_namespace;
   std::string name;
   std::string cluster_queue;
+  bool stopped = false;  // stopPolicy: none of its workloads is admitted
 
   std::string Key() const { return queue_namespace + "/" + name; }
 };

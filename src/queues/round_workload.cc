@@ -44,15 +44,17 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
     return workload.active && !InBackoff(workload, now) ? Rounds::Doing::kWaited
                                                         : Rounds::Doing::kNeither;
   }
-  if (workload.evicted) return Rounds::Doing::kNeither;
+  // Quota that waits for an admission check, such as a node under way, is no service.
+  const std::optional<WallTime> admitted = workload.AdmittedAt();
+  if (workload.evicted || !admitted) return Rounds::Doing::kNeither;
   if (AllRun(workload, pods)) return Rounds::Doing::kRan;
   if (pods.unplaced > 0) return Rounds::Doing::kUnplaced;
-  return now >= workload.quota_since + kMostStart ? Rounds::Doing::kRan : Rounds::Doing::kNeither;
+  return now >= *admitted + kMostStart ? Rounds::Doing::kRan : Rounds::Doing::kNeither;
 }
 
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now) {
   if (DoingOf(workload, pods, now) != Rounds::Doing::kRan) return workload.quota_since;
-  return AllRun(workload, pods) ? pods.since : workload.quota_since + kMostStart;
+  return AllRun(workload, pods) ? pods.since : *workload.AdmittedAt() + kMostStart;
 }
 
 std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,
@@ -78,7 +80,9 @@ RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workloa
                          PriorityOf(described.own_priority, Band::kRuns) > policy.most_priority;
   described.band = BandOf(workload);
   described.created = workload.created;
-  described.started = workload.quota_since;
+  // A workload that waits for an admission check keeps its turn as one that has just started.
+  described.started =
+      workload.has_quota ? workload.AdmittedAt().value_or(now) : workload.quota_since;
   described.service = service;
   described.longest = workload.longest;
   return described;

@@ -131,6 +131,59 @@ struct Rounds::Entry {
   }
 };
 
+// Chooses which workloads run, one after the other in their order.
+class Rounds::Choice {
+ public:
+  // `free`: the GPUs of the quota that these workloads may use.
+  Choice(const Rounds& rounds, Gpus quota, Gpus free, WallTime now)
+      : rounds_(rounds), quota_(quota), free_(free), now_(now) {}
+
+  // Returns why the next workload runs; empty if it does not.
+  std::string_view Consider(const Entry& entry, const RoundWorkload& workload) {
+    const bool runs = workload.state == RoundState::kRuns;
+    std::string_view why = entry.kept.empty() ? kTurn : entry.kept;
+    if (entry.may_lose_turn && (workload.gpus > free_ || (stopped_ && !runs))) {
+      why = Stop(entry, workload);
+      if (why.empty()) return why;
+    }
+    free_ -= workload.gpus;
+    if (!runs) return why;
+    if (const std::optional<End> end = EndOf(workload, now_)) ends_.push_back(*end);
+    return why;
+  }
+
+ private:
+  // Lets a workload that waits in vain stop those behind it. Returns why a workload that an earlier
+  // one has stopped may pass it; empty if it may not.
+  std::string_view Stop(const Entry& entry, const RoundWorkload& workload) {
+    const bool runs = workload.state == RoundState::kRuns;
+    const bool stops =
+        !rounds_.policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota_;
+    if (stops && !stopped_ && rounds_.settings_.backfill)
+      start_ = StartOf(workload.gpus, free_, ends_);
+    const std::string_view passing = stopped_ && !runs ? Pass(workload) : std::string_view();
+    stopped_ |= stops;
+    return passing;
+  }
+
+  std::string_view Pass(const RoundWorkload& workload) {
+    if (!start_ || workload.gpus > free_) return {};
+    const std::optional<Seconds> longest = LongestOf(workload, rounds_.settings_.restart_cost);
+    if (longest && *longest <= start_->earliest) return kInTime;
+    if (workload.gpus > start_->spare) return {};
+    start_->spare -= workload.gpus;
+    return kSpare;
+  }
+
+  const Rounds& rounds_;
+  const Gpus quota_;
+  Gpus free_;
+  const WallTime now_;
+  std::vector<End> ends_;  // of the chosen workloads that run
+  bool stopped_ = false;
+  std::optional<Start> start_;  // of the workload that stopped those behind it, with backfill
+};
+
 Rounds::Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy)
     : settings_(std::move(settings)),
       policy_(std::move(policy)),
@@ -269,80 +322,55 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
     if (workload.state == RoundState::kRuns) quota_left -= workload.gpus;
   }
 
-  Gpus free;
-  bool stopped = false;
-  std::vector<End> ends;       // of the chosen workloads that run
-  std::optional<Start> start;  // of the workload that stopped those behind it, with backfill
-  // Returns why a workload may pass the one that stopped it; empty if it may not.
-  const auto passes = [&](const RoundWorkload& workload) -> std::string_view {
-    if (!start || workload.gpus > free) return {};
-    const std::optional<Seconds> longest = LongestOf(workload, settings_.restart_cost);
-    if (longest && *longest <= start->earliest) return kInTime;
-    if (workload.gpus > start->spare) return {};
-    start->spare -= workload.gpus;
-    return kSpare;
-  };
-  const auto chosen = [&](const Entry& entry) {
-    const RoundWorkload& workload = workloads[entry.index];
-    const bool runs = workload.state == RoundState::kRuns;
-    std::string_view why = entry.kept.empty() ? kTurn : entry.kept;
-    if (entry.may_lose_turn && (workload.gpus > free || (stopped && !runs))) {
-      const bool stops = !policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota;
-      if (stops && !stopped && settings_.backfill) start = StartOf(workload.gpus, free, ends);
-      const std::string_view passing = stopped && !runs ? passes(workload) : std::string_view();
-      stopped |= stops;
-      if (passing.empty()) return false;
-      why = passing;
-    }
-    free -= workload.gpus;
-    if (runs) {
-      if (const std::optional<End> end = EndOf(workload, now)) ends.push_back(*end);
-    }
-    decision.verdicts[entry.index] = {Band::kRuns, why};
-    return true;
-  };
   // A workload that had its turn and no longer fits is ranked by the policy again, as in the next
   // decision. That may change which other workloads fit.
   auto rest = entries.begin();
   for (bool again = true; again;) {
     std::sort(entries.begin(), entries.end());
-    free = quota_left;
-    stopped = again = false;
-    ends.clear();
-    start.reset();
-    rest = std::stable_partition(entries.begin(), entries.end(), chosen);
+    again = false;
+    Choice choice(*this, quota, quota_left, now);
+    rest = std::stable_partition(entries.begin(), entries.end(), [&](const Entry& entry) {
+      const std::string_view why = choice.Consider(entry, workloads[entry.index]);
+      if (!why.empty()) decision.verdicts[entry.index] = {Band::kRuns, why};
+      return !why.empty();
+    });
     for (auto entry = rest; entry != entries.end(); ++entry) {
       if (entry->kept != kRound) continue;
       *entry = Rank(workloads[entry->index], entry->index, true, now);
       again = true;
     }
   }
+  JudgeOthers(quota, workloads, {rest, entries.end()}, decision);
+  decision.order.reserve(entries.size());
+  for (const Entry& entry : entries) decision.order.push_back(entry.index);
+  return decision;
+}
+
+void Rounds::JudgeOthers(Gpus quota, std::span<const RoundWorkload> workloads,
+                         std::span<Entry> others, RoundDecision& decision) const {
   // For the band kNext, the reason why a workload kept its turn does not matter.
-  for (auto entry = rest; entry != entries.end(); ++entry) {
-    entry->gives_way = true;
-    entry->turn_unused = false;
+  for (Entry& entry : others) {
+    entry.gives_way = true;
+    entry.turn_unused = false;
   }
-  std::sort(rest, entries.end());
-  Gpus next_free = quota;
+  std::sort(others.begin(), others.end());
+  Gpus free = quota;
   bool held_back = false;  // by a waiting workload that goes first
-  for (auto entry = rest; entry != entries.end(); ++entry) {
-    const RoundWorkload& workload = workloads[entry->index];
-    RoundVerdict& verdict = decision.verdicts[entry->index];
+  for (const Entry& entry : others) {
+    const RoundWorkload& workload = workloads[entry.index];
+    RoundVerdict& verdict = decision.verdicts[entry.index];
     if (workload.state == RoundState::kRuns) {
       verdict = {Band::kNext, kLosesTurn};
     } else if (workload.gpus > quota) {
       verdict = {Band::kWaits, kTooLarge};
-    } else if (workload.gpus <= next_free && !held_back) {
-      next_free -= workload.gpus;
+    } else if (workload.gpus <= free && !held_back) {
+      free -= workload.gpus;
       verdict = {Band::kNext, kNextWhenFree};
     } else {
       held_back |= !policy_->Preempts();
       verdict = {Band::kWaits, kBehind};
     }
   }
-  decision.order.reserve(entries.size());
-  for (const Entry& entry : entries) decision.order.push_back(entry.index);
-  return decision;
 }
 
 }  // namespace synergy

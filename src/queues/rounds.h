@@ -169,10 +169,14 @@ class Rounds {
 
  private:
   struct Entry;
+  class Choice;
 
   Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy);
   Entry Rank(const RoundWorkload& workload, size_t index, bool begins, WallTime now) const;
   RoundDecision AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const;
+  // Decides about those that do not run in this round: which are next, and which wait.
+  void JudgeOthers(Gpus quota, std::span<const RoundWorkload> workloads, std::span<Entry> others,
+                   RoundDecision& decision) const;
   Job ToJob(const RoundWorkload& workload) const;
 
   RoundSettings settings_;

@@ -77,6 +77,12 @@ std::string ProblemOf(const QueueObjects& objects, const ClusterQueue& queue,
     return fmt::format("cohort {} is part of {}, which has other members", queue.cohort,
                        cohort->parent);
   }
+  for (const auto& [name, child] : objects.cohorts) {
+    if (child->parent == queue.cohort) {
+      return fmt::format("cohort {} has the child {}, whose queues share its quota", queue.cohort,
+                         name);
+    }
+  }
   return {};
 }
 

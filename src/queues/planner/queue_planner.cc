@@ -134,8 +134,10 @@ QueuePlan QueuePlanner::Plan(const QueueObjects& objects, Moment at) {
 
 void QueuePlanner::Observe(Pass& pass) {
   std::map<std::string, const JudgedPolicy*> ordered;  // by ClusterQueue
+  std::set<std::string_view> named;                    // ClusterQueues that a policy names
   for (const JudgedPolicy& policy : pass.policies) {
     for (const auto& [name, queue] : policy.queues) {
+      named.insert(name);
       if (policy.rounds && queue.problem.empty()) ordered.emplace(name, &policy);
     }
   }
@@ -146,19 +148,32 @@ void QueuePlanner::Observe(Pass& pass) {
         pass.objects.local_queues.Find(workload->workload_namespace + "/" + workload->local_queue);
     const auto policy = local ? ordered.find(local->cluster_queue) : ordered.end();
     if (policy != ordered.end() && workload->gpus > Gpus(0)) {
-      ObserveOrdered(pass, *policy->second, policy->first, workload);
+      ObserveOrdered(pass, *policy->second, *local, policy->first, workload);
     } else if (workload->note) {
-      const auto kind = workload->has_quota ? WorkloadWrite::Kind::kRestoreRunning
-                                            : WorkloadWrite::Kind::kRestoreWaiting;
-      pass.plan.writes.push_back(
-          {kind, workload, workload->OwnPriority(), std::nullopt, "no policy orders its queue"});
+      // A refusal may last only until an object is completed, so the note keeps the service.
+      Restore(pass, workload, local == nullptr || named.contains(local->cluster_queue));
     }
   }
   elastic_.ForgetOthers(pass.objects, std::move(pass.elastic_jobs));
   ledger_.Forget();
 }
 
-void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const std::string& queue,
+void QueuePlanner::Restore(Pass& pass, const std::shared_ptr<const Workload>& workload,
+                           bool keeps_note) {
+  std::optional<RoundNote> note;
+  if (keeps_note) {
+    note = workload->note;
+    note->own = note->written = workload->OwnPriority();
+    if (note == workload->note && workload->priority == note->own) return;
+  }
+  const auto kind = workload->has_quota ? WorkloadWrite::Kind::kRestoreRunning
+                                        : WorkloadWrite::Kind::kRestoreWaiting;
+  pass.plan.writes.push_back(
+      {kind, workload, workload->OwnPriority(), note, "no policy orders its queue"});
+}
+
+void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const LocalQueue& local,
+                                  const std::string& queue,
                                   const std::shared_ptr<const Workload>& workload) {
   static const ObservedPods kNoPods;
   const auto own_pods = pass.pods.find(workload->Key());
@@ -181,6 +196,9 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
   queued.object = workload;
   queued.round = ToRoundWorkload(*policy.policy, *workload, account.service, pass.at.wall);
   queued.round.may_lose_turn = workload->MayLoseTurn(checkpoints_);
+  // Kueue admits none of a stopped local queue, so no other job must lose its turn to it. If the
+  // ClusterQueue is stopped, the order is for the time after.
+  queued.round.left_alone |= local.stopped && !workload->has_quota;
   if (policy.policy->ChoosesTypes() && held) queued.round.state = RoundState::kWaits;
   if (!policy.rounds->IsElastic()) return;
   queued.iteration = account.iteration;

@@ -62,8 +62,10 @@ class QueuePlanner {
   // Observes all workloads and sorts them by the ClusterQueues that are ordered; restores those in
   // other queues.
   void Observe(Pass& pass);
-  void ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const std::string& queue,
-                      const std::shared_ptr<const Workload>& workload);
+  void ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const LocalQueue& local,
+                      const std::string& queue, const std::shared_ptr<const Workload>& workload);
+  // Gives a workload that no policy orders its own priority again.
+  static void Restore(Pass& pass, const std::shared_ptr<const Workload>& workload, bool keeps_note);
   // Decides on which type each workload of the policy has its turn, and the order that follows. An
   // obstacle becomes a problem of the policy's queues.
   void ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins);

@@ -355,6 +355,35 @@ TEST_F(QueueControllerTest, PrioritiesComeBackWhenTheQueueIsRefused) {
               HasSubstr("cluster queue train: admissionScope"));
 }
 
+TEST_F(QueueControllerTest, ServiceOutlivesARefusalOfTheQueue) {
+  Add(MakeWorkload("a", 7));
+  Step();
+  Workload served = Now("a");
+  served.note->served = 3600;
+  Add(served);
+  ChangeQueue([](ClusterQueue& queue) { queue.by_usage = true; });
+  EXPECT_THAT(Step(), ElementsAre("a 8 -> 7"));
+  EXPECT_THAT(Step(), IsEmpty());
+  ASSERT_TRUE(Now("a").note);
+  EXPECT_EQ(Now("a").note->served, 3600);
+  ChangeQueue([](ClusterQueue& queue) { queue.by_usage = false; });
+  EXPECT_THAT(Step(), ElementsAre("a 7 -> 8"));
+  EXPECT_GE(Now("a").note->served, 3600);
+}
+
+TEST_F(QueueControllerTest, AWaitingJobOfAStoppedLocalQueueTakesNoTurn) {
+  Add(MakeWorkload("a"));
+  LocalQueue local =
+      *objects.local_queues.Find(Now("a").workload_namespace + "/" + Now("a").local_queue);
+  local.stopped = true;
+  objects.local_queues.Upsert(local);
+  EXPECT_THAT(Step(), IsEmpty());
+  EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
+  local.stopped = false;
+  objects.local_queues.Upsert(local);
+  EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
+}
+
 TEST_F(QueueControllerTest, ForeignPriorityBecomesTheWorkloadsOwn) {
   Add(MakeWorkload("a", 7));
   Step();

@@ -13,6 +13,7 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 constexpr WallTime kFirstMoment{Duration(std::chrono::hours(500'000))};
@@ -154,6 +155,15 @@ TEST_F(ElasticRoundsTest, UnsuspendableJobRunsToItsEndAndIgnoredJobKeepsGpus) {
   workloads[2].own_priority = 10;
   EXPECT_THAT(Decide(4), ElementsAre("a: runs", "c: waits"));
   EXPECT_EQ(ChangeOf("b", 2), 0);
+}
+
+TEST_F(ElasticRoundsTest, UnsuspendableJobThatGotAPlaceWithinARoundKeepsIt) {
+  Add("a", 4, 4);
+  Add("b", 0, 2);
+  workloads[1].may_lose_turn = false;
+  EXPECT_THAT(Decide(4), ElementsAre("a: runs", "b: waits"));
+  workloads[1].state = RoundState::kRuns;
+  EXPECT_THAT(Decide(4, false), Contains("b: runs"));
 }
 
 TEST_F(ElasticRoundsTest, RemainingWorkToATargetLossFollowsTheCurve) {

@@ -94,6 +94,10 @@ TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
   objects.cluster_queues.Remove(other);
   objects.cohorts.Upsert({.name = "co", .parent = "root"});
   EXPECT_THAT(Judged(shared).problem, HasSubstr("cohort co is part of root"));
+  objects.cohorts.Upsert({.name = "co", .parent = ""});
+  EXPECT_THAT(Judged(shared).problem, IsEmpty());
+  objects.cohorts.Upsert({.name = "kid", .parent = "co"});
+  EXPECT_THAT(Judged(shared).problem, HasSubstr("cohort co has the child kid"));
 }
 
 TEST_F(JudgedPoliciesTest, HintsThatNoJobWillLoseATurn) {

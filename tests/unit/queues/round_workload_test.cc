@@ -47,6 +47,19 @@ TEST(RoundWorkload, RunsWhenAllItsPodsDo) {
   EXPECT_EQ(DoingOf(Admitted(), one), Doing::kNeither) << "it starts";
 }
 
+TEST(RoundWorkload, QuotaThatWaitsForAnAdmissionCheckIsNoService) {
+  Workload workload = Admitted();
+  workload.checks = {{.name = "provision", .state = "Pending", .since = kQuotaSince}};
+  const WallTime much_later = kQuotaSince + hours(2);
+  EXPECT_EQ(DoingOf(workload, {}, much_later), Doing::kNeither);
+  EXPECT_EQ(ToRoundWorkload({}, workload, {}, much_later).started, much_later);
+  workload.checks.front() = {.name = "provision", .state = "Ready", .since = much_later};
+  EXPECT_EQ(DoingOf(workload, {}, much_later + std::chrono::seconds(1)), Doing::kNeither);
+  EXPECT_EQ(DoingOf(workload, {}, much_later + kMostStart), Doing::kRan);
+  EXPECT_EQ(DoingSince(workload, {}, much_later + kMostStart), much_later + kMostStart);
+  EXPECT_EQ(ToRoundWorkload({}, workload, {}, much_later).started, much_later);
+}
+
 TEST(RoundWorkload, WaitsForNodesWhenItHasQuotaAndAPodWithoutOne) {
   const WorkloadPods pods = Count({PodThat(true, true), PodThat(false, false)});
   EXPECT_EQ(DoingOf(Admitted(), pods), Doing::kUnplaced);
