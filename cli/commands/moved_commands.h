@@ -5,7 +5,7 @@
 //
 // Threading: one caller at a time.
 //
-// Apart because it will be removed together with the old spellings.
+// This file is separate because it will be removed together with the old spellings.
 
 #include <CLI/CLI.hpp>
 

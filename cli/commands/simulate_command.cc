@@ -86,6 +86,7 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   AddMovedOptions(*simulate);
   AddSimulateOptions(*simulate, arguments);
   AddProductOptions(*simulate, arguments);
+  RejectEmptyValues(*simulate);
   return simulate;
 }
 

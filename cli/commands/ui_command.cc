@@ -93,8 +93,9 @@ Result<> ServeTokens(const UiArguments& arguments) {
   if (!server) return Fail(server.error());
   ui.AddRoutes(**server);
   return Serve(**server, [&address](uint16_t port) {
-    const bool v6 = address->host.find(':') != std::string::npos;
-    fmt::print("https://{}:{}/\n", v6 ? "[" + address->host + "]" : address->host, port);
+    std::string host = address->host.empty() ? "localhost" : address->host;
+    if (host.find(':') != std::string::npos) host = "[" + host + "]";
+    fmt::print("https://{}:{}/\n", host, port);
   });
 }
 

@@ -189,7 +189,7 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
       const Gpus gpus = ReadGpus(entry.first, name);
       ModelFact fact = ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes);
       if (!as_measured) {
-        // For several GPUs some rows are unmeasured (0), so no throughput can be derived from them.
+        // The matrix for several GPUs has unmeasured cells (0), so nothing can be derived from it.
         if (gpus > Gpus(1)) continue;
         auto on_server = OnServer(std::move(fact), measured, server);
         if (!on_server) Reject(entry.second, name + ": " + on_server.error().message);

@@ -7,7 +7,8 @@
 //                            "speedup": 2.94, "tput": [[...], ...]}}}}
 //
 // The keys are the servers' CPUs per GPU, the model, and the job's GPU count. "tput" has a row for
-// each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are ignored.
+// each CPU amount. If all rows are shorter than cols_mem_gb_per_gpu, the smallest memory amounts
+// are missing. Other fields are ignored.
 //
 // Facts apply to servers of any shape: the throughput is interpolated between two measured amounts
 // of CPU, and above the largest it stays the same. Below the smallest amount nothing is known.
@@ -23,10 +24,11 @@
 
 namespace synergy::cli {
 
-// Returns the file's TrainingProfiles (profiles/profile_manifests.h); or, from a file in the form
-// above, the facts for servers of this shape: those for its CPUs per GPU, or else for the next
-// fewer (or the fewest) CPUs, with iteration time, demand and speed-up derived from the matrix.
-// Returns kInvalid if the server has fewer CPUs per GPU than the smallest measured amount.
+// Reads TrainingProfiles (profiles/profile_manifests.h), or the form above. From the latter it
+// takes the facts for the server's CPUs per GPU, else for the next lower number, else for the
+// lowest. In the last two cases it derives iteration time, demand and speed-up from the matrix, for
+// jobs of one GPU only. Returns kInvalid if the server has fewer CPUs per GPU than the smallest
+// measured amount.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
 // `name` is the file's name in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,

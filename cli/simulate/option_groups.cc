@@ -1,6 +1,9 @@
 #include "cli/simulate/option_groups.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -40,7 +43,7 @@ void AddJobs(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
   command.add_option("--load", arguments.loads, "factors on the arrival rate")
       ->delimiter(',')
-      ->check(CLI::Range(0.001, 1000.0))
+      ->check(NumberBetween(0.001, 1000))
       ->capture_default_str();
   command.add_option("--window", arguments.window,
                      "measure only jobs with these ids, such as 4000:5000");
@@ -56,7 +59,7 @@ void AddProfiles(CLI::App& command, SimulateArguments& arguments) {
       .add_option("--gpu-speed", arguments.gpu_speed,
                   "speed of the servers' GPUs in units of those that were profiled and recorded; "
                   "a faster GPU needs more CPU for its full speed")
-      ->check(CLI::Range(0.01, 100.0))
+      ->check(NumberBetween(0.01, 100))
       ->capture_default_str();
   command.add_option("--recorded", arguments.recorded,
                      "the servers on which the trace was recorded, gpus=8,cpus=96,memory=1Ti or "
@@ -110,12 +113,12 @@ void AddCluster(CLI::App& command, SimulateArguments& arguments) {
   command.add_option("--save-cluster", arguments.save_cluster,
                      "with --from-cluster: save the state to this file");
   command.add_option("--remaining", arguments.remaining,
-                     "remaining work of each GPU pod of the cluster, as its time at the fair share "
-                     "(default: they run forever)");
+                     "how long each GPU pod of the cluster would still run with its fair share "
+                     "(default: forever)");
   AddClusterOptions(command, arguments.access);
   from->excludes(file);
-  for (const char* made : {"--servers", "--gpus", "--cpus", "--memory"}) {
-    command.get_option(made)->excludes(from)->excludes(file);
+  for (const char* option : {"--servers", "--gpus", "--cpus", "--memory"}) {
+    command.get_option(option)->excludes(from)->excludes(file);
   }
 }
 
@@ -123,7 +126,7 @@ void AddScheduling(CLI::App& command, SimulateArguments& arguments) {
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--mechanism", arguments.mechanisms,
-                  "the allocation mechanism; both for a comparison:" + Mechanisms())
+                  "the allocation mechanism; give several to compare them:" + Mechanisms())
       ->delimiter(',')
       ->capture_default_str();
   // kube-scheduler has only one policy: first in, first out.
@@ -143,12 +146,12 @@ void AddScheduling(CLI::App& command, SimulateArguments& arguments) {
   command
       .add_option("--spread-factor", arguments.spread_factor,
                   "speed factor of a job that spans servers, if its profile has no spreadSpeed")
-      ->check(CLI::Range(0.01, 1.0))
+      ->check(NumberBetween(0.01, 1))
       ->capture_default_str();
   command
       .add_option("--rack-spread-factor", arguments.rack_spread_factor,
                   "speed factor of a job that spans racks, if its profile has none")
-      ->check(CLI::Range(0.01, 1.0))
+      ->check(NumberBetween(0.01, 1))
       ->capture_default_str();
   command
       .add_option("--pod-gpus", arguments.pod_gpus,
@@ -186,6 +189,35 @@ void AddOutput(CLI::App& command, SimulateArguments& arguments) {
 }
 
 }  // namespace
+
+// CLI::Range takes a value that is not a number.
+CLI::Validator NumberBetween(double least, double most) {
+  const CLI::Range range(least, most);
+  const std::string about = range.get_description();
+  return {[least, most](const std::string& text) {
+            double number = 0;
+            const bool reads = CLI::detail::lexical_cast(text, number);
+            if (reads && number >= least && number <= most) return std::string();
+            return fmt::format("Value {} not in range {} to {}", text, least, most);
+          },
+          about};
+}
+
+void RejectEmptyValues(CLI::App& command) {
+  constexpr auto kMayBeEmpty =
+      std::to_array<std::string_view>({"--kubeconfig", "--context", "--namespace"});
+  for (CLI::Option* const option : command.get_options()) {
+    if (option->get_items_expected_max() == 0 ||
+        std::find(kMayBeEmpty.begin(), kMayBeEmpty.end(), option->get_name()) != kMayBeEmpty.end())
+      continue;
+    option->check(CLI::Validator(
+        [](const std::string& text) {
+          return text.empty() ? std::string("is empty: write a value, or leave the option out")
+                              : std::string();
+        },
+        ""));
+  }
+}
 
 void AddSimulateOptions(CLI::App& command, SimulateArguments& arguments) {
   AddJobs(command, arguments);

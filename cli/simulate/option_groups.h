@@ -14,4 +14,10 @@ namespace synergy::cli {
 // address. Hides the option --policy from the help.
 void AddSimulateOptions(CLI::App& command, SimulateArguments& arguments);
 
+// Returns a check that a number is from `least` to `most`; it refuses NaN.
+CLI::Validator NumberBetween(double least, double most);
+
+// Makes all options that the command has refuse an empty value, except those of a kubeconfig.
+void RejectEmptyValues(CLI::App& command);
+
 }  // namespace synergy::cli

@@ -33,7 +33,7 @@ class PhillyReader {
                     .submitted = TimeOf(job["submitted_time"])};
     bool began = false;
     Seconds gpu_time{};
-    job["attempts"].ForEachElement([&](json::Value attempt) {
+    ForEach(job["attempts"], "write a list of attempts", [&](json::Value attempt) {
       const std::optional<Seconds> start = TimeOf(attempt["start_time"]);
       const std::optional<Seconds> end = TimeOf(attempt["end_time"]);
       const double gpus = CountGpus(attempt);
@@ -50,12 +50,17 @@ class PhillyReader {
     builder_.Add(std::move(row), true);
   }
 
+  // Rejects a value that is neither a list nor missing.
+  template <typename Function>
+  void ForEach(json::Value list, const char* advice, const Function& add) {
+    if (!list.absent() && !list.IsArray()) return Reject(list, advice);
+    list.ForEachElement(add);
+  }
+
   double CountGpus(json::Value attempt) {
     double gpus = 0;
-    attempt["detail"].ForEachElement([&](json::Value machine) {
-      const json::Value list = machine["gpus"];
-      if (!list.absent() && !list.IsArray()) Reject(list, "write a list of GPUs");
-      list.ForEachElement([&](json::Value) { ++gpus; });
+    ForEach(attempt["detail"], "write a list of machines", [&](json::Value machine) {
+      ForEach(machine["gpus"], "write a list of GPUs", [&](json::Value) { ++gpus; });
     });
     return gpus;
   }

@@ -7,8 +7,8 @@
 //    "attempts": [{"start_time": "...", "end_time": "...", "detail": [{"ip": "m1", "gpus":
 //    ["gpu0"]}]}]}
 //
-// A job has the most GPUs of its attempts, and lasts so long that its GPU time is that of all
-// attempts. Attempts without a start, an end or GPUs, and those that end before they start, do not
+// A job gets the largest GPU count of its attempts, and the duration that preserves their total GPU
+// time. Attempts without a start, an end or GPUs, and those that end before they start, do not
 // count.
 //
 // Threading: pure.

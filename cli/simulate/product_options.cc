@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/failures/failure_options.h"
+#include "cli/simulate/option_groups.h"
 #include "cli/simulate/settings.h"
 #include "cli/simulate/simulation.h"
 #include "cli/text/amounts.h"
@@ -132,8 +133,9 @@ Result<> ReadGpuTypes(std::string_view text, SimulateOptions& options) {
     int64_t count = 0;
     if (auto read = ReadCount(count, 1, kMostServers)(servers); !read)
       return WrongOption(product, read.error());
-    double& speed = options.gpu_speeds.of_products[product];
-    speed = 1;
+    const auto [known, is_new] = options.gpu_speeds.of_products.emplace(product, 1);
+    if (!is_new) return WrongOption(product, "is there twice; write its servers once");
+    double& speed = known->second;
     if (servers.size() < numbers.size()) {
       if (auto read = ReadNumber(speed, 1e-6, 1e6)(numbers.substr(servers.size() + 1)); !read)
         return WrongOption(product, read.error());
@@ -332,7 +334,7 @@ Result<> ReadFeature(std::string_view text, SimulateOptions& options) {
     const std::string_view settings = text.substr(std::min(name.size() + 1, text.size()));
     const auto read = feature.read(settings, options);
     if (!read) return WrongOption(name, read.error());
-    if (!settings.empty() || !NeedsSettings(feature)) return read;
+    if (!settings.empty() || text == name) return read;
     return WrongOption(name, fmt::format("write some of {}", feature.settings));
   }
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\": write NAME=SETTINGS, with a name of: {}",
@@ -444,7 +446,7 @@ void AddProductOptions(CLI::App& command, SimulateArguments& arguments) {
       ->capture_default_str();
   command.add_option("--price", arguments.price, "price of a GPU for an hour, for --plan")
       ->needs(plan)
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(NumberBetween(0, 1e6));
   command.option_defaults()->group("Scheduling");
   command
       .add_option("--seed", arguments.seed,

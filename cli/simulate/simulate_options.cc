@@ -73,6 +73,8 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
     return WrongOption("--generate", "not with --trace: set one of the two, not both");
   if (sources != 1 && !only_saves)
     return Fail(ErrorCode::kInvalid, "set --trace or --generate, or --from-cluster --since");
+  if (options.starts_from_cluster && !arguments.history && arguments.rack_servers != 0)
+    return WrongOption("--rack-servers", "not with the nodes of a cluster, whose racks are known");
   if (!arguments.remaining.empty()) {
     if (!options.starts_from_cluster) {
       return WrongOption("--remaining", "only with --from-cluster or --cluster");

@@ -44,7 +44,8 @@ TraceJob JobWithDuration(int64_t id, const RecordedJob& job, const std::string& 
                   .total_iterations = static_cast<int64_t>(iterations),
                   .gpus = job.gpus,
                   .iteration_time = iteration_time,
-                  .duration = job.duration};
+                  .duration = job.duration,
+                  .priority = job.priority};
 }
 
 // Draws models of jobs whose own is unknown: by --split or, if the profiles lack a model of it,
@@ -288,13 +289,11 @@ Result<> CheckServers(const SimulateArguments& arguments, const SimulateOptions&
                       const ModelFacts& facts, const TraceWorkload& workload) {
   const std::set<std::string> models = ModelsOf(workload.jobs);
   if (options.recorded) {
-    auto recorded = CheckServer(facts, models, *options.recorded, "--recorded");
+    auto recorded = CheckServer(facts, models, {*options.recorded, "--recorded"});
     if (!recorded) return recorded;
   }
   if (options.starts_from_cluster) return {};
-  const double speed = arguments.gpu_speed;
-  return CheckServer(OnGpusOfSpeed(facts, speed), models, options.server,
-                     speed == 1 ? "servers" : "--gpu-speed");
+  return CheckServer(facts, models, {options.server, {}, arguments.gpu_speed});
 }
 
 void PrintManifests(const SimulateArguments& arguments, const ModelFacts& facts) {
@@ -306,9 +305,8 @@ void PrintManifests(const SimulateArguments& arguments, const ModelFacts& facts)
 
 void NoteExtrapolation(const SimulateArguments& arguments, const SimulateOptions& options,
                        const ModelFacts& facts) {
-  const ModelFacts faster = OnGpusOfSpeed(facts, arguments.gpu_speed);
-  for (const std::string& flat :
-       {ExtrapolatedModels(faster, options.server), ExtrapolatedMemory(faster, options.server)}) {
+  for (const std::string& flat : {ExtrapolatedModels(facts, options.server, arguments.gpu_speed),
+                                  ExtrapolatedMemory(facts, options.server)}) {
     if (!flat.empty()) fmt::print(stderr, "Note: {}\n", flat);
   }
   if (!options.recorded) return;

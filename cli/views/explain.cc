@@ -186,8 +186,16 @@ void RemarkOnTurns(const Pod& pod, const TurnReading& reading, const PodFacts& f
   if (!reading.refusal.empty()) {
     remarks.push_back(
         fmt::format("it takes no turns on its GPU, and is never suspended: {}", reading.refusal));
+  } else if (!turn && pod.IsOfGang()) {
+    remarks.emplace_back(
+        "it takes no turns: no other pod that trains has a GPU of its gang, or a member "
+        "of the gang is missing or cannot be suspended");
   } else if (!turn) {
     remarks.emplace_back("no other pod that trains has its GPU, so it takes no turns");
+  } else if (turn->with.empty() && beside.empty()) {
+    remarks.emplace_back(
+        "no other pod that trains has its GPU, so it is not suspended; other members of its gang "
+        "take turns");
   } else if (turn->with.empty()) {
     remarks.push_back(fmt::format("{}, so neither waits", beside));
   } else {
@@ -433,6 +441,50 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   return text;
 }
 
+// Adds what a managed pod has, and why.
+void ExplainManaged(const ManagedContainer& fungible, const PodFacts& facts, WallTime now,
+                    Explanation& explanation) {
+  const Pod& pod = facts.pod;
+  explanation.enforcement = std::string(ToString(fungible.enforcement));
+  explanation.profile_generation = fungible.profile_generation;
+  if (!pod.node.empty()) explanation.in_force = fungible.in_force;
+  explanation.resize_message = fungible.resize_message;
+  explanation.change = fungible.change;
+  if (fungible.placeholder) {
+    explanation.remarks.emplace_back(
+        "its CPU and memory are placeholders: synergy-controller sets them when a node has room "
+        "for it; until then it is not scheduled");
+  }
+  const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
+  if (object != nullptr && object->measured) {
+    explanation.measured = std::string(ConfidenceOf(*object->measured));
+    explanation.found_by = FoundBy(fungible, *object->measured);
+  }
+  if (fungible.ProbedAt(now)) {
+    explanation.remarks.push_back(fmt::format(
+        "a probe is running: its CPU is limited to {} until {} at most, to measure its speed",
+        ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+  }
+  if (fungible.BurstsAt(now)) {
+    explanation.remarks.push_back(fmt::format(
+        "a burst is running: it may use up to {} of CPU until {} at most, which other pods of "
+        "its node leave unused, to measure its speed",
+        ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+  }
+  if (fungible.Counted(fungible.floor) != fungible.floor) {
+    explanation.remarks.push_back(
+        fmt::format("its node counts at least {} for it as long as it exists, because its init "
+                    "containers request that",
+                    DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
+  }
+  if (explanation.pod.progress && explanation.pod.progress->pod.turn)
+    RemarkOnTurns(pod, *explanation.pod.progress->pod.turn, facts, now, explanation.remarks);
+  if (pod.SharesGpus()) RemarkOnPacks(pod, facts.profiles, now, explanation.remarks);
+  RemarkOnProfile(pod, facts, explanation.remarks);
+  RemarkOnChanges(fungible, now, explanation.remarks);
+  RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);
+}
+
 }  // namespace
 
 Explanation Explain(const PodFacts& facts, WallTime now) {
@@ -448,45 +500,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   for (const std::string& warning : pod.warnings)
     explanation.remarks.push_back("when it was created: " + warning);
   if (pod.fungible) {
-    const ManagedContainer& fungible = *pod.fungible;
-    explanation.enforcement = std::string(ToString(fungible.enforcement));
-    explanation.profile_generation = fungible.profile_generation;
-    if (!pod.node.empty()) explanation.in_force = fungible.in_force;
-    explanation.resize_message = fungible.resize_message;
-    explanation.change = fungible.change;
-    if (fungible.placeholder) {
-      explanation.remarks.emplace_back(
-          "its CPU and memory are placeholders: synergy-controller sets them when a node has room "
-          "for it; until then it is not scheduled");
-    }
-    const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
-    if (object != nullptr && object->measured) {
-      explanation.measured = std::string(ConfidenceOf(*object->measured));
-      explanation.found_by = FoundBy(fungible, *object->measured);
-    }
-    if (fungible.ProbedAt(now)) {
-      explanation.remarks.push_back(fmt::format(
-          "a probe is running: its CPU is limited to {} until {} at most, to measure its speed",
-          ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
-    }
-    if (fungible.BurstsAt(now)) {
-      explanation.remarks.push_back(fmt::format(
-          "a burst is running: it may use up to {} of CPU until {} at most, which other pods of "
-          "its node leave unused, to measure its speed",
-          ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
-    }
-    if (fungible.Counted(fungible.floor) != fungible.floor) {
-      explanation.remarks.push_back(
-          fmt::format("its node counts at least {} for it as long as it exists, because its init "
-                      "containers request that",
-                      DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
-    }
-    if (explanation.pod.progress && explanation.pod.progress->pod.turn)
-      RemarkOnTurns(pod, *explanation.pod.progress->pod.turn, facts, now, explanation.remarks);
-    if (pod.SharesGpus()) RemarkOnPacks(pod, facts.profiles, now, explanation.remarks);
-    RemarkOnProfile(pod, facts, explanation.remarks);
-    RemarkOnChanges(fungible, now, explanation.remarks);
-    RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);
+    ExplainManaged(*pod.fungible, facts, now, explanation);
   } else {
     RemarkOnUnmanaged(pod, explanation.remarks);
   }

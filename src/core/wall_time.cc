@@ -12,9 +12,9 @@ namespace {
 // Removes `digits` digits from the front of `text`.
 std::optional<int> TakeNumber(std::string_view& text, size_t digits) {
   int number = 0;
-  if (text.size() < digits) return std::nullopt;
+  if (text.size() < digits || text.front() == '-') return std::nullopt;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number);
-  if (error != std::errc() || end != text.data() + digits || number < 0) return std::nullopt;
+  if (error != std::errc() || end != text.data() + digits) return std::nullopt;
   text.remove_prefix(digits);
   return number;
 }

@@ -25,7 +25,7 @@ namespace synergy {
 struct ModelFact {
   MilliCpu cpu;              // demand
   Bytes memory;              // demand
-  Seconds iteration_time{};  // at the fair share
+  Seconds iteration_time{};  // at the fair share, on the GPUs of the measurement
   double speedup = 1;        // with the demand
   // The throughput matrix, by CPU, then memory.
   std::vector<MilliCpu> cpus;
@@ -39,8 +39,8 @@ Result<JobProfile> ProfileOf(const ModelFact& fact);
 
 // Returns the fact for GPUs that are `speed` times as fast: the GPU's part of the work scales,
 // while CPU and storage do as much per second as before. So the same fraction of the best speed
-// takes `speed` times the CPU, and a throughput that memory limits does not change. REQUIRES:
-// `speed` > 0.
+// takes `speed` times the CPU, and a throughput that memory limits does not change. With the same
+// CPU and memory, no job is slower on faster GPUs. REQUIRES: `speed` > 0.
 ModelFact OnGpusOfSpeed(ModelFact fact, double speed);
 
 // Measurements of models, and TrainingProfiles that stand for models of their names.

@@ -10,9 +10,6 @@
 namespace synergy {
 namespace {
 
-// Kubernetes reserves higher priorities.
-constexpr int64_t kMostPriority = 1'000'000'000;
-
 // Positions of the trace's columns.
 struct Columns {
   size_t id, model, arrival, iterations, gpus;
@@ -64,16 +61,24 @@ Result<TraceJob> ReadJob(const CsvTable& table, const Columns& columns, size_t r
   }
   if (columns.priority) {
     const auto field = table.At(row, *columns.priority);
-    const auto priority = field.WholeNumber(0);
+    const auto priority = ReadPriority(field);
     if (!priority) return Fail(priority.error());
-    if (*priority > kMostPriority)
-      return field.Reject(fmt::format("write a priority of at most {}", kMostPriority));
-    job.priority = static_cast<int32_t>(*priority);
+    job.priority = *priority;
   }
   return job;
 }
 
 }  // namespace
+
+Result<int32_t> ReadPriority(const CsvTable::Field& field) {
+  // Kubernetes reserves higher priorities.
+  constexpr int64_t kMostPriority = 1'000'000'000;
+  const auto priority = field.WholeNumber(0);
+  if (!priority) return Fail(priority.error());
+  if (*priority > kMostPriority)
+    return field.Reject(fmt::format("write a priority of at most {}", kMostPriority));
+  return static_cast<int32_t>(*priority);
+}
 
 Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view file_name) {
   const auto table = CsvTable::Parse(text, file_name);

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/result.h"
 #include "core/units.h"
+#include "sim/csv.h"
 
 namespace synergy {
 
@@ -32,5 +33,8 @@ struct TraceJob {
 // in the order of the file, which may differ from their order of arrival. `file_name` names the
 // text in errors.
 Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view file_name);
+
+// Reads the priority of a PriorityClass, from 0 to the most that users may give.
+Result<int32_t> ReadPriority(const CsvTable::Field& field);
 
 }  // namespace synergy

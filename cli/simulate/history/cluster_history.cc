@@ -13,11 +13,11 @@
 namespace synergy::cli {
 namespace {
 
-// Kinds that a cluster may lack. JobSets and RayClusters connect their Jobs and pods with the
+// The kinds to read. JobSets and RayClusters connect their Jobs and pods with the
 // Workload of the job to which they belong.
 struct HistoryKind {
   std::string_view path;
-  bool is_everywhere = false;
+  bool required = false;
 };
 constexpr std::array<HistoryKind, 5> kHistoryKinds = {{{"/apis/batch/v1/jobs", true},
                                                        {"/api/v1/pods", true},
@@ -35,6 +35,14 @@ Result<> AddAll(kube::ApiClient& client, std::string_view path, KubernetesTrace&
       });
 }
 
+// Returns a key that is equal for nodes of one kind: machines of one kind differ by a few KiB.
+std::tuple<int64_t, int64_t, int64_t> ShapeOf(const ResourceVector& amounts) {
+  return {amounts.gpus.count(), (amounts.cpu.count() + Cores(1).count() / 2) / Cores(1).count(),
+          (amounts.memory.count() + GiB(1).count() / 2) / GiB(1).count()};
+}
+
+}  // namespace
+
 Result<> SetServers(const std::vector<Node>& nodes, ClusterHistory& history) {
   struct Shape {
     ResourceVector amounts;
@@ -48,7 +56,7 @@ Result<> SetServers(const std::vector<Node>& nodes, ClusterHistory& history) {
     if (amounts.gpus <= Gpus(0)) continue;
     gpus += amounts.gpus;
     ++with_gpus;
-    Shape& shape = shapes[{amounts.gpus.count(), amounts.cpu.count(), amounts.memory.count()}];
+    Shape& shape = shapes[ShapeOf(amounts)];
     shape.amounts = amounts;
     ++shape.nodes;
   }
@@ -69,8 +77,6 @@ Result<> SetServers(const std::vector<Node>& nodes, ClusterHistory& history) {
   return {};
 }
 
-}  // namespace
-
 Result<ClusterHistory> ReadHistory(kube::ApiClient& client, const wire::ObjectReader& reader,
                                    const KubernetesTrace::Period& period) {
   ClusterHistory history;
@@ -80,9 +86,10 @@ Result<ClusterHistory> ReadHistory(kube::ApiClient& client, const wire::ObjectRe
   KubernetesTrace trace(reader.gpu_resource());
   for (const HistoryKind& kind : kHistoryKinds) {
     const auto added = AddAll(client, kind.path, trace);
-    if (added || (!kind.is_everywhere && added.error().code == ErrorCode::kNotFound)) continue;
-    if (kind.is_everywhere) return Fail(added.error());
-    history.notes.push_back(fmt::format("without {}: {}", kind.path, added.error().message));
+    if (added || (!kind.required && added.error().code == ErrorCode::kNotFound)) continue;
+    if (kind.required) return Fail(added.error());
+    history.notes.push_back(
+        fmt::format("without {}, or without a part of them: {}", kind.path, added.error().message));
   }
   auto finished = trace.Finish("the cluster", period);
   if (!finished) return Fail(finished.error());

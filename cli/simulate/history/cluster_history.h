@@ -3,7 +3,7 @@
 // Turns the jobs that a cluster has run into a trace for its own servers: `simulate --from-cluster
 // --since 7d`. Reads with the user's own kubeconfig and rights, and changes nothing.
 //
-// Threading: values; reading makes calls one after another. Failures: as in kube::ApiClient;
+// Threading: one caller; it makes one call after another. Failures: as in kube::ApiClient;
 // kNotFound if no job is left, or no node has GPUs.
 
 #include <cstdint>
@@ -26,6 +26,10 @@ struct ClusterHistory {
   int64_t servers = 0;
   std::vector<std::string> notes;
 };
+
+// Sets the servers from the nodes with GPUs, and adds a note if these have several shapes. Returns
+// kNotFound if no node has GPUs.
+Result<> SetServers(const std::vector<Node>& nodes, ClusterHistory& history);
 
 Result<ClusterHistory> ReadHistory(kube::ApiClient& client, const wire::ObjectReader& reader,
                                    const KubernetesTrace::Period& period);

@@ -227,19 +227,21 @@ std::string KubernetesTrace::WholeOf(const std::string& uid) const {
   return whole;
 }
 
-// A Job starts when it is created or resumed, which may be long before its pods have their GPUs.
-// Sets the Jobs' starts to those of their pods, as far as these are known.
+// A Workload is admitted, and a Job is created or resumed, maybe long before the pods have their
+// GPUs. Sets their starts to those of their pods, as far as these are known. Pods of earlier runs
+// do not count.
 void KubernetesTrace::StartWithPods(std::vector<Object>& parts) {
-  std::optional<Seconds> first;
-  bool has_pods = false;
-  for (const Object& part : parts) {
-    if (part.source != Source::kPod) continue;
-    has_pods = true;
-    if (part.started) first = std::min(first.value_or(*part.started), *part.started);
-  }
-  if (!has_pods) return;
+  const auto is_pod = [](const Object& part) {
+    return part.source == Source::kPod && part.gpus > 0;
+  };
+  if (std::none_of(parts.begin(), parts.end(), is_pod)) return;
   for (Object& part : parts) {
-    if (part.source != Source::kJob || !part.started) continue;
+    if (part.source == Source::kPod || !part.started) continue;
+    std::optional<Seconds> first;
+    for (const Object& pod : parts) {
+      if (!is_pod(pod) || !pod.started || (pod.ended && *pod.ended <= *part.started)) continue;
+      first = std::min(first.value_or(*pod.started), *pod.started);
+    }
     if (first && (!part.ended || *first <= *part.ended)) {
       part.started = std::max(*part.started, *first);
     } else if (!first && !part.ended) {
@@ -287,7 +289,7 @@ Result<RecordedTrace> KubernetesTrace::Finish(std::string_view name,
         std::min_element(parts.begin(), parts.end(), [](const Object& a, const Object& b) {
           return a.source < b.source;
         })->source;
-    if (best == Source::kJob) StartWithPods(parts);
+    StartWithPods(parts);
     std::erase_if(parts, [best](const Object& part) { return part.source != best; });
     RecordedRow row = RowOf(parts, period ? period->end : latest_);
     if (period && row.ended && *row.ended < period->end - period->length) {

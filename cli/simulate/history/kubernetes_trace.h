@@ -5,8 +5,8 @@
 //
 // A job of the trace is what one object runs at the same time: a Job, a JobSet or TrainJob with its
 // Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times come from Kueue's Workload;
-// without one, from its Jobs, which start with the first of their pods in the list; without these,
-// from its pods. Its GPUs are the most that it had at any moment. Its model is the label
+// without one, from its Jobs; without these, from its pods. It starts with the first of its pods in
+// the list. Its GPUs are the most that it had at any moment. Its model is the label
 // synergy.io/profile. Pods that serve until they are removed (of Deployments, DaemonSets) are
 // omitted.
 //

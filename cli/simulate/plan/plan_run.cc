@@ -92,15 +92,14 @@ class Planner {
   }
 
   Result<Plan> PlanOne(const TraceWorkload& workload, size_t index) {
-    PlanQuestion question{
-        .baseline = arguments_.baseline,
-        .with = arguments_.mechanisms.front(),
-        .servers = arguments_.servers,
-        .gpus = arguments_.gpus,
-        .cpus = arguments_.cpus,
-        .least_cpus_per_gpu = LeastCpusPerGpu(OnGpusOfSpeed(facts_, arguments_.gpu_speed)),
-        .models_drawn = workload.drawn_models > 0,
-        .seeds = {arguments_.seed}};
+    PlanQuestion question{.baseline = arguments_.baseline,
+                          .with = arguments_.mechanisms.front(),
+                          .servers = arguments_.servers,
+                          .gpus = arguments_.gpus,
+                          .cpus = arguments_.cpus,
+                          .least_cpus_per_gpu = LeastCpusPerGpu(facts_) * arguments_.gpu_speed,
+                          .models_drawn = workload.drawn_models > 0,
+                          .seeds = {arguments_.seed}};
     for (const TraceJob& job : workload.jobs)
       question.largest_job = std::max(question.largest_job, job.gpus.count());
     if (workload.drawn_models > 0 && workload.jobs.size() <= kMostJobsForSeeds) {
@@ -128,8 +127,7 @@ class Planner {
                              [](const RunResult&, size_t, size_t) {});
     if (!runs) return Fail(runs.error());
     Take(runs->front(), options.window.value_or(JobWindow{}), point);
-    const ModelFacts faster = OnGpusOfSpeed(*facts, arguments.gpu_speed);
-    point.extrapolated = !ExtrapolatedModels(faster, options.server).empty();
+    point.extrapolated = !ExtrapolatedModels(*facts, options.server, arguments.gpu_speed).empty();
     return {};
   }
 

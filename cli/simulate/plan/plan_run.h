@@ -2,8 +2,8 @@
 
 // `synergy simulate --plan`: the simulations for a plan, and its output.
 //
-// Apart because plan.h only decides what to simulate. Threading: one caller at a time. Failures:
-// the same as RunAndReport().
+// This file is separate because plan.h only decides what to simulate. Threading: one caller at a
+// time. Failures: the same as RunAndReport().
 
 #include "cli/simulate/simulate_options.h"
 #include "core/result.h"

@@ -61,34 +61,55 @@ bool Below(double amount, double limit) {
   return amount < limit && fmt::format("{:.4g}", amount) != fmt::format("{:.4g}", limit);
 }
 
+tl::unexpected<Error> TooFewCpus(const CheckedServer& server, const std::string& model, double cpu,
+                                 double measured) {
+  const double speed = server.gpu_speed;
+  if (speed == 1) {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{}: {:.4g} CPUs per GPU are fewer than the {:.4g} with which {} was "
+                    "measured: give servers more, or measure it with {:.4g} and name the "
+                    "file in --profiles",
+                    server.option.empty() ? "--cpus" : server.option, cpu, measured, model, cpu));
+  }
+  return Fail(
+      ErrorCode::kInvalid,
+      fmt::format(
+          "--gpu-speed {:.4g}: {} was measured with {:.4g} CPUs per GPU or more, which are "
+          "{:.4g} at this speed, and servers have {:.4g}: give servers {:.4g} CPUs per GPU, "
+          "or set a speed of at most {:.4g}",
+          speed, model, measured, measured * speed, cpu, measured * speed, cpu / measured));
+}
+
 }  // namespace
 
 Result<> CheckServer(const ModelFacts& facts, const std::set<std::string>& models,
-                     const ResourceVector& server, std::string_view option) {
-  if (server.gpus <= Gpus(0)) return {};
-  const double cpu = CoresOf(server.cpu, server.gpus);
-  const double memory = GigabytesOf(server.memory, server.gpus);
-  const auto check = [&](const std::string& model, std::string_view what, double amount,
-                         double least) -> Result<> {
-    if (!Below(amount, least)) return {};
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}: {:.4g} {} per GPU are fewer than the {:.4g} with which {} was "
-                            "measured at least: measure it with {:.4g}, or give servers more",
-                            option, amount, what, least, model, amount));
-  };
+                     const CheckedServer& server) {
+  const Gpus gpus = server.amounts.gpus;
+  if (gpus <= Gpus(0)) return {};
+  const double cpu = CoresOf(server.amounts.cpu, gpus);
+  const double memory = GigabytesOf(server.amounts.memory, gpus);
   for (const std::string& model : models) {
     const auto limits = LimitsOf(facts, model);
     if (!limits) continue;
-    if (auto enough = check(model, "CPUs", cpu, limits->least_cpu); !enough) return enough;
-    if (auto enough = check(model, "GB", memory, limits->least_memory); !enough) return enough;
+    if (const double least = limits->least_cpu * server.gpu_speed; Below(cpu, least))
+      return TooFewCpus(server, model, cpu, limits->least_cpu);
+    if (!Below(memory, limits->least_memory)) continue;
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}: {:.4g} GB per GPU are fewer than the {:.4g} with which {} was "
+                            "measured: give servers more, or measure it with {:.4g} and name the "
+                            "file in --profiles",
+                            server.option.empty() ? "--memory" : server.option, memory,
+                            limits->least_memory, model, memory));
   }
   return {};
 }
 
 double LeastCpusPerGpu(const ModelFacts& facts) { return MostOf(facts).least_cpu; }
 
-std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server) {
-  const double most = MostOf(facts).most_cpu;
+std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server,
+                               double gpu_speed) {
+  const double most = MostOf(facts).most_cpu * gpu_speed;
   if (most == 0 || server.gpus <= Gpus(0)) return {};
   const double cpus = CoresOf(server.cpu, server.gpus);
   if (cpus <= most) return {};

@@ -3,7 +3,7 @@
 // Checks servers against what was measured of models: with less CPU or memory per GPU than in any
 // point of a profile its throughput is unknown; with more it is taken as with the most.
 //
-// Apart because servers are known later than profiles. Threading: pure.
+// This file is separate because servers are known later than profiles. Threading: pure.
 
 #include <set>
 #include <string>
@@ -23,17 +23,26 @@ std::set<std::string> ModelsOf(const Jobs& jobs) {
   return models;
 }
 
-// Returns kInvalid, which names the model and what to measure, if one of the models was not
-// measured with as little per GPU as the server has. `option` precedes the message.
+// The check's subject.
+struct CheckedServer {
+  ResourceVector amounts;
+  std::string_view option;  // precedes the message; if empty, --cpus or --memory does
+  // Relative to the measured GPUs: the least CPU that was measured grows with it.
+  double gpu_speed = 1;
+};
+
+// Returns kInvalid, which names the model and the cure, if one of the models was not measured with
+// as little per GPU as the server has.
 Result<> CheckServer(const ModelFacts& facts, const std::set<std::string>& models,
-                     const ResourceVector& server, std::string_view option);
+                     const CheckedServer& server);
 
 // Returns the largest of the models' smallest measured numbers of CPUs per GPU.
 double LeastCpusPerGpu(const ModelFacts& facts);
 
 // Returns a line about servers with more CPUs per GPU than any model was measured with, or else
 // with more memory; empty if they have no more.
-std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server);
+std::string ExtrapolatedModels(const ModelFacts& facts, const ResourceVector& server,
+                               double gpu_speed = 1);
 std::string ExtrapolatedMemory(const ModelFacts& facts, const ResourceVector& server);
 
 }  // namespace synergy::cli

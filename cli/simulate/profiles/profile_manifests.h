@@ -3,8 +3,8 @@
 // Reads TrainingProfiles from a file of --profiles: manifests in YAML or JSON, or a List of
 // `kubectl get trainingprofiles -o yaml`. A simulated job uses the one that its model names.
 //
-// Apart because model_facts_file.h reads another form. Threading: pure.
-// Failures: kInvalid with file and object.
+// This file is separate because model_facts_file.h reads another form. Threading: pure. Failures:
+// kInvalid with file and object.
 
 #include <optional>
 #include <string>

@@ -16,6 +16,18 @@ std::optional<std::array<double, 2>> PairSpeeds::Of(const std::string& model,
   return speeds;
 }
 
+namespace {
+
+// A job is not faster beside another one than alone; a larger number may be a percentage.
+Result<double> SpeedAt(const CsvTable::Field& field) {
+  auto speed = field.Number(0);
+  if (speed && *speed > 1)
+    return field.Reject("write the speed beside the other as a part of that alone, from 0 to 1");
+  return speed;
+}
+
+}  // namespace
+
 Result<PairSpeeds> ParsePairSpeeds(std::string_view text, std::string_view file_name) {
   const auto table = CsvTable::Parse(text, file_name);
   if (!table) return Fail(table.error());
@@ -30,9 +42,9 @@ Result<PairSpeeds> ParsePairSpeeds(std::string_view text, std::string_view file_
   PairSpeeds pairs;
   for (size_t row = 0; row < table->rows(); ++row) {
     const auto text_at = [&](size_t at) { return std::string(table->At(row, columns[at]).text); };
-    const auto speed = table->At(row, columns[3]).Number(0);
+    const auto speed = SpeedAt(table->At(row, columns[3]));
     if (!speed) return Fail(speed.error());
-    const auto other_speed = table->At(row, columns[4]).Number(0);
+    const auto other_speed = SpeedAt(table->At(row, columns[4]));
     if (!other_speed) return Fail(other_speed.error());
     if (pairs.Of(text_at(0), text_at(1), text_at(2)))
       return table->At(row, columns[0]).Reject("write one line for each pair and gpu_product");

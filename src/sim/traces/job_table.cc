@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/trace.h"
 #include "sim/traces/trace_builder.h"
 #include "sim/traces/trace_fields.h"
 
@@ -12,7 +13,7 @@ constexpr double kMostGpus = 1e6;
 constexpr std::string_view kWholeRows = "write a field for each column, and quote separators";
 
 struct JobColumns {
-  std::optional<size_t> id, model, state, submitted, started, ended, duration;
+  std::optional<size_t> id, model, state, submitted, started, ended, duration, priority;
   std::optional<size_t> queued;  // time in the queue; only if times of submission are missing
   size_t gpus = 0;
 };
@@ -22,6 +23,7 @@ Result<JobColumns> PlainColumns(const TraceTable& table) {
   JobColumns columns;
   columns.id = table.Find({"job_id", "jobid", "id"});
   columns.model = table.Find({"model"});
+  columns.priority = table.Find({"priority"});
   columns.state = table.Find({"state", "status"});
   columns.duration = table.Find({"duration_s", "duration", "runtime_s", "runtime", "elapsed"});
   const auto gpus = table.Need({"gpus", "num_gpus", "num_gpu", "gpu_count"}, "the job's GPUs");
@@ -83,6 +85,11 @@ Result<RecordedRow> ReadJobRow(const TraceTable& table, const JobColumns& column
   const auto gpus = table.Number(columns.gpus, kMostGpus);
   if (!gpus) return Fail(gpus.error());
   row.gpus = gpus->value_or(0);
+  if (!table.Text(columns.priority).empty()) {
+    const auto priority = ReadPriority(table.At(*columns.priority));
+    if (!priority) return Fail(priority.error());
+    row.priority = *priority;
+  }
   row.line = table.line();
   return row;
 }

@@ -3,8 +3,8 @@
 // Reads a table with a row for each job, in the plain form or in those of Helios (SC'21) and Acme
 // (NSDI'24).
 //
-// Apart because each form of a trace has its own file. Threading: pure. Failures: as in
-// recorded_trace.h.
+// This file is separate because each form of a trace has its own file. Threading: pure. Failures:
+// as in recorded_trace.h.
 
 #include <string_view>
 

@@ -39,6 +39,7 @@ struct RecordedJob {
   Seconds submitted{};  // since the first job
   Seconds duration{};
   Gpus gpus;
+  int32_t priority = 0;
 };
 
 struct RecordedTrace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -202,6 +203,8 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
   TraceBuilder builder;
   builder.KeepLatest();
   bool billed = false;
+  Seconds latest{};
+  std::vector<RecordedRow> still_run;
   // Indexed by job, then by component.
   std::map<std::string, std::map<std::string, RecordedRow>> heterogeneous;
   for (;;) {
@@ -224,7 +227,19 @@ Result<RecordedTrace> ReadSlurmTrace(std::string_view text, std::string_view fil
       if (!is_new && time(*row) >= time(found->second)) found->second = *std::move(row);
       continue;
     }
+    for (const auto& time : {row->submitted, row->started, row->ended})
+      latest = std::max(latest, time.value_or(latest));
+    if (row->state == RecordedRow::State::kRunning && row->started && !row->ended &&
+        !row->duration) {
+      still_run.push_back(*std::move(row));
+      continue;
+    }
     builder.Add(*std::move(row), columns->start.has_value());
+  }
+  // Without Elapsed, the time so far is that up to the latest time in the file.
+  for (RecordedRow& row : still_run) {
+    row.duration = latest - *row.started;
+    builder.Add(std::move(row), columns->start.has_value());
   }
   for (const auto& [id, components] : heterogeneous) {
     builder.Note("heterogeneous");

@@ -10,8 +10,8 @@
 //            sum. Before Slurm had these: AllocGRES or ReqGRES, which are per node.
 //   duration ElapsedRaw, else Elapsed, else from Start to End.
 //
-// Apart because each form of a trace has its own file. Threading: pure. Failures: as in
-// recorded_trace.h.
+// This file is separate because each form of a trace has its own file. Threading: pure. Failures:
+// as in recorded_trace.h.
 
 #include <string_view>
 

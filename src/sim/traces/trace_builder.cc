@@ -55,7 +55,7 @@ void TraceBuilder::Add(RecordedRow row, bool names_starts) {
   if (row.gpus != std::floor(row.gpus)) Note("with a fraction of a GPU, rounded up");
   origins_.push_back({row.started, row.line});
   trace_.jobs.push_back({std::move(row.id), std::move(row.model), *row.submitted, *row.duration,
-                         Gpus(static_cast<int64_t>(std::ceil(row.gpus)))});
+                         Gpus(static_cast<int64_t>(std::ceil(row.gpus))), row.priority});
 }
 
 void TraceBuilder::KeepLastOfEachId() {

@@ -26,6 +26,7 @@ struct RecordedRow {
   std::optional<Seconds> ended;
   std::optional<Seconds> duration;
   double gpus = 0;
+  int32_t priority = 0;
   size_t line = 0;  // in the file; 0: unknown
 };
 

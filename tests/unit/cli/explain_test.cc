@@ -390,6 +390,10 @@ TEST(ExplainTest, TurnsAreExplained) {
       facts.progress.by_uid[facts.pod.uid].pod.turn.emplace(TurnReading{.gpus = {"GPU-0"}});
   const auto remarks = [&facts] { return Explain(facts, kNow).remarks; };
   EXPECT_THAT(remarks(), Contains(HasSubstr("so it takes no turns")));
+  facts.pod.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 2});
+  EXPECT_THAT(remarks(), Contains(HasSubstr("it takes no turns: no other pod that trains has a GPU "
+                                            "of its gang, or a member of the gang is missing")));
+  facts.pod.gang = nullptr;
   ManagedContainer fungible = *facts.pod.fungible;
   using std::chrono::seconds;
   fungible.turn = GpuTurn{kNow - seconds(25), seconds(120), {{seconds(60), seconds(120)}}, {"b"}};
@@ -408,6 +412,9 @@ TEST(ExplainTest, TurnsAreExplained) {
   fungible.turn = GpuTurn{kNow, seconds(60), {{seconds(0), seconds(60)}}, {}, "b"};
   facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   EXPECT_THAT(remarks(), Contains(packed + ", so neither waits"));
+  fungible.turn = GpuTurn{kNow, seconds(60), {{seconds(0), seconds(30)}}, {}};
+  facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
+  EXPECT_THAT(remarks(), Contains(HasSubstr("other members of its gang take turns")));
   fungible.workload = "bert";
   facts.pod.fungible = std::make_shared<const ManagedContainer>(fungible);
   ProfileObject profile;

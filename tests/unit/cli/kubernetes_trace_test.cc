@@ -166,7 +166,7 @@ TEST(KubernetesTraceTest, AJobHasTheGpusOfThePodsThatRunAtOnce) {
 TEST(KubernetesTraceTest, AWorkloadAJobAndPodsAreOneJob) {
   EXPECT_EQ(ReadTrace({PartOf("Job", "a", WorkloadItem("w", 2, 4, 10, 70)),
                        JobItem("a", 2, 4, 11, 69), PartOf("Job", "a", PodItem("p", 4, 12, 60))}),
-            TraceLines{"0+60 x 8"});
+            TraceLines{"0+58 x 8"});
   // Kueue's Workload belongs to the TrainJob, and the TrainJob's JobSet created the Jobs.
   EXPECT_EQ(ReadTrace({PartOf("TrainJob", "t", WorkloadItem("w", 2, 4, 10, 70)),
                        PartOf("TrainJob", "t", {.kind = "JobSet", .uid = "s"}),
@@ -222,6 +222,28 @@ TEST(KubernetesTraceTest, AJobStartsWithItsFirstPod) {
   ListItem created = JobItem("b", 1, 1, 0, 60);
   created.status = R"({"startTime":")" + MinutesAfterTen(0) + "\"}";
   EXPECT_THAT(ReadTrace({created, waiting}).front(), HasSubstr("1 pending"));
+}
+
+// An admitted job may wait long for nodes.
+TEST(KubernetesTraceTest, AWorkloadStartsWithItsFirstPodWithGpus) {
+  const ListItem workload = PartOf("Job", "a", WorkloadItem("w", 2, 2, 10, 100));
+  const std::vector<ListItem> pods = {PartOf("Job", "a", PodItem("p", 2, 40, 100)),
+                                      PartOf("Job", "a", PodItem("q", 2, 45, 100))};
+  EXPECT_EQ(ReadTrace({workload}), TraceLines{"0+90 x 4"});
+  EXPECT_EQ(ReadTrace({pods[1], workload, pods[0]}), TraceLines{"0+60 x 4"});
+  EXPECT_EQ(ReadTrace({JobItem("a", 2, 2, 10, 100), pods[0], pods[1], workload}),
+            TraceLines{"0+60 x 4"});
+  // A launcher has no GPUs; an earlier run ended before the admission.
+  EXPECT_EQ(ReadTrace({workload, pods[0], PartOf("Job", "a", PodItem("launcher", 0, 11, 100)),
+                       PartOf("Job", "a", PodItem("earlier", 2, 1, 9))}),
+            TraceLines{"0+60 x 4"});
+  ListItem waiting = PartOf("Job", "a", PodItem("w1", 2, 0, 60));
+  waiting.status = R"({"phase":"Pending"})";
+  ListItem admitted = workload;
+  admitted.status.erase(admitted.status.rfind(",", admitted.status.find("Finished")));
+  admitted.status += "]}";
+  EXPECT_THAT(ReadTrace({admitted}).front(), HasSubstr("duration of 0"));  // admitted a moment ago
+  EXPECT_THAT(ReadTrace({admitted, waiting}).front(), HasSubstr("1 pending"));
 }
 
 TEST(KubernetesTraceTest, JobsThatEndedBeforeAPeriodAreLeftOut) {

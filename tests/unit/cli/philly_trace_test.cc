@@ -60,6 +60,10 @@ TEST(PhillyTraceTest, GpuTimeIsThatOfAllAttempts) {
   EXPECT_EQ(trace->jobs[0].duration, Seconds((4 * 1 + 1 * 2) * 3600 / 4));
   EXPECT_EQ(ErrorOf(R"([{"attempts": [{"detail": [{"gpus": "gpu1"}]}]}])"),
             "log.json: [0].attempts[0].detail[0].gpus is \"gpu1\": write a list of GPUs");
+  EXPECT_EQ(ErrorOf(R"([{"attempts": [{"detail": "m1"}]}])"),
+            "log.json: [0].attempts[0].detail is \"m1\": write a list of machines");
+  EXPECT_EQ(ErrorOf(R"([{"attempts": "none"}])"),
+            "log.json: [0].attempts is \"none\": write a list of attempts");
 }
 
 TEST(PhillyTraceTest, AnAttemptMayCrossMidnight) {

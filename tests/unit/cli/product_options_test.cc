@@ -1,5 +1,6 @@
 #include "cli/simulate/product_options.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cli/commands/simulate_command.h"
 
 namespace synergy::cli::testing {
 namespace {
@@ -367,6 +370,46 @@ TEST(ProductOptionsTest, AWrongSettingOfStorageIsNamedWithItsCure) {
     SimulateArguments arguments;
     arguments.with = {std::string("storage=") + wrong};
     EXPECT_THAT(ProductErrorOf(arguments), StartsWith(std::string("--with: storage: ") + error));
+  }
+}
+
+TEST(ProductOptionsTest, AGpuTypeIsGivenOnceAndAFeatureWithAnEqualsSignHasSettings) {
+  SimulateArguments arguments;
+  arguments.with = {"gpu-types=V100:1:1,V100:1:0.4"};
+  EXPECT_EQ(ProductErrorOf(arguments),
+            "--with: gpu-types: V100: is there twice; write its servers once");
+  arguments.with = {"moves="};
+  EXPECT_THAT(ProductErrorOf(arguments), StartsWith("--with: moves: write some of "));
+  arguments.with = {"moves"};
+  EXPECT_EQ(ProductErrorOf(arguments), "no error");
+}
+
+// Returns the error of the command's options.
+std::string ParseError(std::vector<std::string> words) {
+  CLI::App app;
+  SimulateArguments arguments;
+  AddSimulate(app, arguments);
+  words.insert(words.begin(), "simulate");
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ProductOptionsTest, NoNumberAndAnEmptyValueAreRefused) {
+  EXPECT_EQ(ParseError({"--plan", "--price", "2", "--load", "0.8,1", "--gpu-speed", "2"}),
+            "no error");
+  for (const std::string option :
+       {"--load", "--gpu-speed", "--spread-factor", "--rack-spread-factor", "--price"}) {
+    for (const std::string value : {"nan", "-nan", "inf", "1e9", "-1"})
+      EXPECT_THAT(ParseError({"--plan", option, value}), HasSubstr("not in range")) << option;
+  }
+  for (const std::string option : {"--profiles", "--recorded", "--latency", "--queue-rounds",
+                                   "--timeline", "--with", "--generate", "--memory", "--save"}) {
+    EXPECT_THAT(ParseError({option, ""}), HasSubstr(option + ": is empty")) << option;
   }
 }
 

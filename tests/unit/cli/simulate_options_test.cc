@@ -119,6 +119,14 @@ TEST(SimulateOptionsTest, WithAClusterProfilesMayBeItsOwn) {
   EXPECT_EQ(options->remaining, Seconds(7200));
 }
 
+TEST(SimulateOptionsTest, RacksOfAClusterAreKnown) {
+  SimulateArguments arguments = Good();
+  arguments.cluster = "cluster.json";
+  arguments.rack_servers = 4;
+  EXPECT_EQ(ErrorOf(arguments),
+            "--rack-servers: not with the nodes of a cluster, whose racks are known");
+}
+
 TEST(SimulateOptionsTest, ClusterOptionsNeedACluster) {
   SimulateArguments arguments = Good();
   arguments.remaining = "2h";

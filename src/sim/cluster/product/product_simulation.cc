@@ -110,23 +110,51 @@ Result<SimulationRun> ProductSimulation::Run() {
 
 void ProductSimulation::SetUp(const StartingCluster& cluster) {
   if (options_.sharing) SetUpSharing();
-  for (Node node : cluster.nodes) {
-    largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
-    if (sharing_) {
-      sharing_->SetNode(node.name, node.allocatable.main.gpus, node.gpu_kinds.OnlyProduct());
-      node.allocatable.main.gpus = node.allocatable.main.gpus * options_.sharing->height;
-      node.pods_allowed = std::max(node.pods_allowed, node.allocatable.main.gpus.count());
-    }
-    use_.AddNode(node.allocatable.main);
-    if (node.allocatable.main.gpus > Gpus(0))
-      gpus_of_[node.gpu_kinds.OnlyProduct()] += node.allocatable.main.gpus;
-    nodes_.emplace(node.name, node);
-    if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, node.name);
-    running_.SetNode(node.name, node.allocatable.main.cpu,
-                     std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")),
-                     options_.storage ? options_.storage->bandwidth : Bytes(0));
-    PutNode(node);
+  for (const Node& node : cluster.nodes) AddNode(node);
+  SetUpScheduler();
+  for (const Pod& pod : cluster.pods) AddPod(pod, cluster.at);
+  if (options_.cpu_pods.per_hour > 0) {
+    cpu_pods_.emplace(options_.cpu_pods);
+    Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
   }
+  if (options_.live_profiles) {
+    profiling_.emplace(published_, state_, pods_, running_, profiles_);
+  }
+  if (options_.queue) SetUpQueue(cluster.pods);
+  if (!options_.baseline) SetUpController();
+  if (HasPriorities() && !sharing_) scheduler_.SetPreemption();
+  Settle();
+}
+
+void ProductSimulation::AddNode(Node node) {
+  Gpus& gpus = node.allocatable.main.gpus;
+  largest_gpus_ = std::max(largest_gpus_, gpus);
+  if (sharing_) {
+    sharing_->SetNode(node.name, gpus, node.gpu_kinds.OnlyProduct());
+    gpus = gpus * options_.sharing->height;
+    node.pods_allowed = std::max(node.pods_allowed, gpus.count());
+  }
+  use_.AddNode(node.allocatable.main);
+  if (gpus > Gpus(0)) gpus_of_[node.gpu_kinds.OnlyProduct()] += gpus;
+  nodes_.emplace(node.name, node);
+  if (const auto lost = faults_.UntilNodeLost()) Plan(*lost, EventKind::kNodeLost, node.name);
+  running_.SetNode(node.name, node.allocatable.main.cpu,
+                   std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")),
+                   options_.storage ? options_.storage->bandwidth : Bytes(0));
+  PutNode(node);
+}
+
+void ProductSimulation::AddPod(const Pod& pod, WallTime at) {
+  pods_.Create(GoingOn(pod, at));
+  if (options_.remaining && pod.UsesGpus()) Own(pod, *options_.remaining);
+  if (pod.node.empty()) {
+    scheduler_.Add(pod, now_);
+  } else {
+    GoOn(*pods_.Find(pod.uid));
+  }
+}
+
+void ProductSimulation::SetUpScheduler() {
   if (options_.reservations && !options_.baseline) {
     reservations_.emplace(*options_.reservations, state_,
                           [this](const std::string& uid) { return RemainingOf(uid); });
@@ -137,52 +165,34 @@ void ProductSimulation::SetUp(const StartingCluster& cluster) {
     storage_.emplace(options_.storage->bandwidth, product_profiles_);
     scheduler_.SetStorage(&*storage_);
   }
-  for (const Pod& pod : cluster.pods) {
-    pods_.Create(GoingOn(pod, cluster.at));
-    if (options_.remaining && pod.UsesGpus()) Own(pod, *options_.remaining);
-    if (pod.node.empty()) {
-      scheduler_.Add(pod, now_);
-    } else {
-      GoOn(*pods_.Find(pod.uid));
-    }
-  }
-  if (options_.cpu_pods.per_hour > 0) {
-    cpu_pods_.emplace(options_.cpu_pods);
-    Plan(cpu_pods_->UntilNext(), EventKind::kCpuPodComes, {});
-  }
-  if (options_.live_profiles) {
-    profiling_.emplace(published_, state_, pods_, running_, profiles_);
-  }
-  if (options_.queue) {
-    Gpus quota = use_.total().gpus;
-    for (const Pod& pod : cluster.pods) quota -= pod.requests.main.gpus;
-    if (ChoosesTypes()) SetUpTypes();
-    queue_.emplace(
-        *options_.queue, options_.pod_namespace, quota,
-        [this](const std::string& uid) { return LogOf(uid); },
-        [this](const Workload& workload, Gpus of_queue) {
-          return PodsOnEmptyNodes(*controllers_.Snapshot(), workload, of_queue);
-        },
-        types_ ? &*types_ : nullptr, present());
-    queue_->SetFaults(faults_);
-  }
-  if (!options_.baseline) {
-    tuner_.emplace(
-        options_.tuner, product_profiles_, storage_ ? &*storage_ : nullptr, controllers_, pods_,
-        [this](const std::string& uid) {
-          Plan(options_.latencies.resize, EventKind::kResize, uid);
-        },
-        faults_, present());
-  }
-  if (!options_.baseline && HasPriorities()) {
+}
+
+void ProductSimulation::SetUpQueue(const std::vector<Pod>& running) {
+  Gpus quota = use_.total().gpus;
+  for (const Pod& pod : running) quota -= pod.requests.main.gpus;
+  if (ChoosesTypes()) SetUpTypes();
+  queue_.emplace(
+      *options_.queue, options_.pod_namespace, quota,
+      [this](const std::string& uid) { return LogOf(uid); },
+      [this](const Workload& workload, Gpus of_queue) {
+        return PodsOnEmptyNodes(*controllers_.Snapshot(), workload, of_queue);
+      },
+      types_ ? &*types_ : nullptr, present());
+  queue_->SetFaults(faults_);
+}
+
+void ProductSimulation::SetUpController() {
+  tuner_.emplace(
+      options_.tuner, product_profiles_, storage_ ? &*storage_ : nullptr, controllers_, pods_,
+      [this](const std::string& uid) { Plan(options_.latencies.resize, EventKind::kResize, uid); },
+      faults_, present());
+  if (HasPriorities()) {
     GangPreemptionSettings settings;
     settings.rules.scheduler_name = options_.tuner.scheduler_name;
     preemption_.emplace(settings, controllers_, pods_, faults_,
                         [this](const auto& pods) { Evict(pods); });
   }
-  if (HasPriorities() && !sharing_) scheduler_.SetPreemption();
-  if (options_.moves && !options_.baseline) SetUpMoves();
-  Settle();
+  if (options_.moves) SetUpMoves();
 }
 
 void ProductSimulation::SetUpMoves() {

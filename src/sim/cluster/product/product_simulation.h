@@ -135,6 +135,13 @@ class ProductSimulation {
   }
 
   void SetUp(const StartingCluster& cluster);
+  void AddNode(Node node);
+  // `at`: the wall time to which the pod's times refer.
+  void AddPod(const Pod& pod, WallTime at);
+  void SetUpScheduler();
+  // `running`: the pods of the starting cluster.
+  void SetUpQueue(const std::vector<Pod>& running);
+  void SetUpController();
   void SetUpSharing();
   void SetUpMoves();
   void SetUpTypes();

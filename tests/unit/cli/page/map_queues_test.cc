@@ -6,7 +6,7 @@
 namespace synergy::cli::testing {
 namespace {
 
-TEST(MapQueuesTest, QueueHasTheTermsOfTheCommand) {
+TEST(MapQueuesTest, ShowsEachFieldOfAQueueAndItsWorkloads) {
   const MapQueues shown = QueuesOnMap(ViewOrderedQueues(MakeQueue(), kQueueNow));
   EXPECT_EQ(shown.queues,
             (MapObjects{{"train",

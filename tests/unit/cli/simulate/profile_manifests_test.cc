@@ -98,17 +98,19 @@ TEST(ProfileLimitsTest, ServersWithLessThanWasMeasuredAreRejectedAndThoseWithMor
   const ResourceVector server{Gpus(8), Cores(24), GB(500)};
   const auto facts = PaperModelFacts(server);
   ASSERT_TRUE(facts) << facts.error().message;
-  EXPECT_TRUE(CheckServer(*facts, {"lstm", "unknown"}, server, "servers"));
+  EXPECT_TRUE(CheckServer(*facts, {"lstm", "unknown"}, {server}));
   const auto error_of = [](const Result<>& checked) {
     return checked ? "no error" : checked.error().message;
   };
-  EXPECT_EQ(error_of(CheckServer(*facts, {"lstm"}, {Gpus(8), Cores(4), GB(500)}, "--recorded")),
-            "--recorded: 0.5 CPUs per GPU are fewer than the 1 with which lstm was measured at "
-            "least: measure it with 0.5, or give servers more");
-  EXPECT_THAT(error_of(CheckServer(*facts, {"lstm"}, {Gpus(8), Cores(24), GB(80)}, "servers")),
-              HasSubstr("servers: 10 GB per GPU are fewer than the 20.83"));
-  EXPECT_THAT(error_of(CheckServer(OnGpusOfSpeed(*facts, 4), {"lstm"}, server, "--gpu-speed")),
-              HasSubstr("--gpu-speed: 3 CPUs per GPU are fewer than the 4"));
+  EXPECT_EQ(error_of(CheckServer(*facts, {"lstm"}, {{Gpus(8), Cores(4), GB(500)}, "--recorded"})),
+            "--recorded: 0.5 CPUs per GPU are fewer than the 1 with which lstm was measured: give "
+            "servers more, or measure it with 0.5 and name the file in --profiles");
+  EXPECT_THAT(error_of(CheckServer(*facts, {"lstm"}, {{Gpus(8), Cores(24), GB(80)}})),
+              HasSubstr("--memory: 10 GB per GPU are fewer than the 20.83"));
+  EXPECT_EQ(error_of(CheckServer(*facts, {"lstm"}, {server, {}, 4})),
+            "--gpu-speed 4: lstm was measured with 1 CPUs per GPU or more, which are 4 at this "
+            "speed, and servers have 3: give servers 4 CPUs per GPU, or set a speed of at most 3");
+  EXPECT_TRUE(CheckServer(*facts, {"lstm"}, {server, {}, 3}));
   EXPECT_EQ(ExtrapolatedMemory(*facts, {Gpus(8), Cores(24), GB(2000)}), "");
   EXPECT_THAT(ExtrapolatedMemory(*facts, {Gpus(8), Cores(24), GB(4000)}),
               HasSubstr("more than 250 GB per GPU: on servers with 500"));

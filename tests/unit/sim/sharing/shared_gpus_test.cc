@@ -176,6 +176,12 @@ TEST(PairSpeedsTest, ErrorsNameTheLine) {
   EXPECT_EQ(twice.error().message,
             "f.csv:3:1: model is \"b\": write one line for each pair and gpu_product");
   EXPECT_FALSE(ParsePairSpeeds("model,other,gpu_product,speed\na,b,v100,1\n", "f.csv"));
+  const auto percent =
+      ParsePairSpeeds("model,other,gpu_product,speed,other_speed\na,b,v100,1,60\n", "f.csv");
+  ASSERT_FALSE(percent);
+  EXPECT_EQ(percent.error().message,
+            "f.csv:2:12: other_speed is \"60\": write the speed beside the other as a part of that "
+            "alone, from 0 to 1");
 }
 
 }  // namespace

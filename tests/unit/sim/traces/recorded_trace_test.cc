@@ -52,6 +52,16 @@ TEST(PlainTraceTest, ColumnsComeInAnyOrderAndOthersAreIgnored) {
               ElementsAre("x@0:60x4", "y@10:30x1"));
 }
 
+TEST(PlainTraceTest, PrioritiesAreRead) {
+  const auto trace =
+      ReadTrace("job_id,submit_time,duration_s,gpus,priority\n7,0,6,2,5\n8,1,5,1,\n");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->jobs[0].priority, 5);
+  EXPECT_EQ(trace->jobs[1].priority, 0);
+  EXPECT_EQ(ReadingOf("job_id,submit_time,duration_s,gpus,priority\n7,0,6,2,high\n"),
+            "some.csv:2:9: priority is \"high\": write a whole number, 0 or more");
+}
+
 TEST(PlainTraceTest, RowsComeInAnyOrderAndTheLastOfAnIdCounts) {
   EXPECT_THAT(JobsOf("job_id,submit_time,duration_s,gpus\nb,500,2,1\na,400,1,1\nb,450,3,8\n"),
               ElementsAre("a@0:1x1", "b@50:3x8"));
@@ -178,7 +188,14 @@ TEST(SlurmTraceTest, AnySufficientSubsetOfColumnsGivesTheSameJobs) {
 
 TEST(SlurmTraceTest, DurationWithoutElapsedIsFromStartToEnd) {
   EXPECT_THAT(JobsOf(Without(kSlurm, {6})),
-              ElementsAre("100@0:3600x2", "101_4@10:60x4", "105@60:50x8"));
+              ElementsAre("100@0:3600x2", "101_4@10:60x4", "104@30:3600x4", "105@60:50x8"));
+}
+
+// Without a column Elapsed, the latest time in the file is known.
+TEST(SlurmTraceTest, ARunningJobCountsUpToTheLatestTime) {
+  EXPECT_EQ(ReadingOf(Without(kSlurm, {6})),
+            "read as Slurm sacct: 4 jobs, left out: 3 steps, 1 pending, 1 without GPUs, 1 never "
+            "ran; 1 still running, counted with the time so far, 1 heterogeneous");
 }
 
 TEST(SlurmTraceTest, WithoutIdsStepsHaveNoPartition) {
