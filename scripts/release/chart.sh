@@ -25,8 +25,10 @@ archive "$work" "$assets/synergy-$version.tgz" synergy
 say "wrote $assets/synergy-$version.tgz"
 
 {
-  printf '# Synergy %s.\n#   kubectl apply --server-side -f manifests.yaml\n' "$version"
-  printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: synergy-system}\n'
+  printf '# Synergy %s, with kube-scheduler %s. If your cluster is older than that, or newer by two minor\n' "$version" "$(kubernetes_version)"
+  printf '# versions, change its image to your version.\n#   kubectl apply --server-side -f manifests.yaml\n'
+  printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: synergy-system\n  labels:\n'
+  printf '    pod-security.kubernetes.io/%s: privileged\n' enforce audit warn
   "$helm" template synergy "$assets/synergy-$version.tgz" --namespace synergy-system --skip-tests --kube-version "$(kubernetes_version)" \
     --set crds.keep=false | sed '/^ *helm\.sh\/chart: /d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
 } >"$assets/manifests.yaml"

@@ -154,6 +154,8 @@ class SchemaTest(unittest.TestCase):
                 ({"webhook": {"certificate": {"mode": "provided"}}},
                  ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace",
                   "mode=own")),
+                ({"webhook": {"certificate": {"mode": "provided", "secretName": "mine"}}},
+                 ("webhook.certificate.caBundle: is empty", "--set-file webhook.certificate.caBundle=", "mode=own")),
                 ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "set another name"))):
             message = helm.refusal(values)
             for word in words:
@@ -338,6 +340,7 @@ class RenderTest(unittest.TestCase):
             with self.subTest(name):
                 pods = {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["labels"]
                         for item in workloads(objects)}
+                pods["synergy-test"] = find(objects, "Pod", "synergy-test")["metadata"]["labels"]
                 for item in objects:
                     spec = item.get("spec", {})
                     selector = spec.get("podSelector", spec.get("selector"))
@@ -942,12 +945,47 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(config["dcgm"], {"namespaces": ["mine"], "daemonSet": "*dcgm-exporter*", "port": 9500,
                                           "path": "/metrics"})
         self.assertEqual([mount.get("readOnly") for mount in mounts], [True])
-        self.assertEqual(volumes, [{"path": "/k/pod-resources", "type": "DirectoryOrCreate"}])
+        self.assertEqual(volumes, [{"path": "/k/pod-resources", "type": "Directory"}])
         self.assertIn(9500, ports)
         config, mounts, volumes, ports = asked({"nodeAgent": {"podResources": False}})
         self.assertEqual((config["podResourcesSocket"], mounts, volumes), ("", [], []))
         self.assertNotIn(9400, ports)
         self.assertNotIn(9400, asked({"nodeAgent": {"dcgm": {"namespaces": []}}})[3])
+
+    def test_node_agents_are_replaced_ten_percent_at_once_and_keep_off_virtual_nodes(self):
+        def agent(values):
+            return find(helm.template(values), "DaemonSet", "synergy-node-agent")["spec"]
+
+        def terms(values):
+            affinity = agent(values)["template"]["spec"]["affinity"]["nodeAffinity"]
+            return affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+
+        self.assertEqual(agent({})["updateStrategy"]["rollingUpdate"], {"maxUnavailable": "10%"})
+        plugin = find(helm.template(PLUGIN), "DaemonSet", "synergy-device-plugin")["spec"]
+        self.assertEqual(plugin["updateStrategy"]["rollingUpdate"], {"maxUnavailable": 1})
+        self.assertEqual(terms({}), [{"matchExpressions": [
+            {"key": "eks.amazonaws.com/compute-type", "operator": "NotIn", "values": ["fargate"]},
+            {"key": "type", "operator": "NotIn", "values": ["virtual-kubelet"]}]}])
+        self.assertEqual(terms({"nodeAgent": {"affinity": {"podAntiAffinity": {}}}}), terms({}))
+        self.assertEqual([term["matchExpressions"][0]["key"] for term in terms(COMBINATIONS["placed"])], ["k"])
+
+    def test_every_peer_admitted_inwards_has_a_policy_outwards(self):
+        for values in (EVERYTHING, {"controller": {"ports": {"http": 18889}}}):
+            policies = [item["spec"] for item in helm.template(values) if item["kind"] == "NetworkPolicy"]
+            out = {json.dumps(policy["podSelector"]["matchLabels"], sort_keys=True): policy["egress"]
+                   for policy in policies if policy["egress"]}
+            for policy in policies:
+                for peer in [peer for rule in policy.get("ingress", []) for peer in rule.get("from", [])]:
+                    labels = peer.get("podSelector", {}).get("matchLabels")
+                    self.assertTrue(not labels or json.dumps(labels, sort_keys=True) in out, labels)
+        test = next(egress for labels, egress in out.items() if '"test"' in labels)
+        self.assertEqual([port["port"] for port in test[0]["ports"]], [8889, 18889])
+
+    def test_aks_leaves_the_webhooks_as_they_are(self):
+        for values in {}, CERT_MANAGER, PROVIDED:
+            hooks = [item for item in helm.template(values) if item["kind"].endswith("WebhookConfiguration")]
+            self.assertEqual([item["metadata"]["annotations"]["admissions.enforcer/disabled"] for item in hooks],
+                             ["true", "true"])
 
     def test_the_node_agent_sees_volumes_only_where_files_of_progress_are_read(self):
         def seen(values):
@@ -1115,7 +1153,7 @@ class RenderTest(unittest.TestCase):
 
     def test_the_usual_ports_of_api_servers_are_let_out(self):
         for item in self.rendered["defaults"]:
-            if item["kind"] == "NetworkPolicy":
+            if item["kind"] == "NetworkPolicy" and item["metadata"]["name"] != "synergy-test":
                 self.assertEqual([port["port"] for port in item["spec"]["egress"][0]["ports"]],
                                  [443, 6443, 8443, 16443])
 
@@ -1382,7 +1420,7 @@ class CertificateTest(unittest.TestCase):
         def sources(values):
             objects = helm.template({**PLUGIN, **values})
             return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy"
-                    for rule in item["spec"]["ingress"]
+                    for rule in item["spec"].get("ingress", [])
                     if rule["ports"][0]["port"] == "http"]
 
         for peers in sources({}):

@@ -66,6 +66,11 @@ class ExamplesTest(unittest.TestCase):
             found = re.findall(r"\b(?:gen(?:CA|PrivateKey|S\w*Cert)\w*|rand[A-Z]\w+|uuidv4|htpasswd|bcrypt)\b", text)
             self.assertEqual(found + re.findall(r"[({|]-? *now\b", text), [], file.name)
 
+    def test_flux_retries_profiles_soon_and_waits_long_enough_for_many_nodes(self):
+        (profiles, ) = documents("flux/profiles.yaml")
+        self.assertEqual(profiles["spec"]["retryInterval"], "1m")
+        self.assertEqual(documents("flux/release.yaml")[1]["spec"]["timeout"], "30m")
+
     def test_they_let_the_node_daemons_into_the_namespace(self):
         (namespace, ) = documents("namespace.yaml")
         (application, ) = documents("argocd/application.yaml")

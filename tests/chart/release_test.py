@@ -151,6 +151,10 @@ class ReleaseTest(unittest.TestCase):
         objects = [item for item in yaml.safe_load_all(text) if item]
         kinds = [item["kind"] for item in objects]
         self.assertEqual(kinds[0], "Namespace")
+        namespace = yaml.safe_load((helm.ROOT / "manifests/namespace.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(objects[0], namespace)
+        used = re.search(r"/kube-scheduler:(\S+)", text)[1]
+        self.assertIn(f"with kube-scheduler {used.removeprefix('v')}", text.splitlines()[0].replace(" v", " "))
         self.assertEqual(kinds.count("CustomResourceDefinition"), 2)
         self.assertIn("Deployment", kinds)
         for item in objects:

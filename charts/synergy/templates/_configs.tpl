@@ -149,7 +149,7 @@ extenders:
 {{- $file := ternary (dict "source" "file" "inventoryFile" "/etc/synergy/inventory.yaml") (dict) (ne .Values.devicePlugin.inventory "") -}}
 {{ mergeOverwrite (dict
     "resource" .Values.gpuResource
-    "listen" "0.0.0.0:9410"
+    "listen" ":9410"
     "metricsAuthorization" .Values.metrics.authorization
     "stateFolder" "/run/synergy-device-plugin"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
@@ -164,7 +164,7 @@ extenders:
 {{- define "synergy.nodeAgentConfig" -}}
 {{- $progress := dict -}}
 {{- if include "synergy.agentSecret" . -}}
-{{- $progress = dict "progressListen" "0.0.0.0:9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
+{{- $progress = dict "progressListen" ":9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
     "clientCaFile" "/clients/ca.crt" "clientName" (include "synergy.serverName" (list . "controller")) -}}
 {{- end -}}
 {{- if include "synergy.suspends" . -}}
@@ -174,7 +174,7 @@ extenders:
 {{- $_ := set $progress "podsFolder" "/host/pods" -}}
 {{- end -}}
 {{ mergeOverwrite (dict
-    "listen" "0.0.0.0:9411"
+    "listen" ":9411"
     "metricsAuthorization" .Values.metrics.authorization
     "schedulerName" .Values.schedulerName
     "gpuResource" .Values.gpuResource

@@ -826,7 +826,8 @@ class InstallTest(unittest.TestCase):
             what = call.get("objectRef", {})
             resource = "/".join(filter(None, [what.get("resource", ""), what.get("subresource", "")]))
             key = (what.get("apiGroup", ""), resource, call["verb"])
-            if call.get("annotations", {}).get("authorization.k8s.io/decision") != "allow":
+            # A call that times out in the API server's queue on a busy machine has no decision.
+            if call.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid":
                 denied.add((call["user"]["username"], call.get("userAgent"), *key))
             program = call.get("userAgent", "").split("/")[0]
             used.setdefault(program, set()).add(key)
