@@ -37,7 +37,7 @@ namespace synergy::deviceplugin {
 namespace {
 
 // An NVML call that takes longer counts as hung; only a restart of the process helps.
-constexpr Duration kLongestLook = std::chrono::seconds(60);
+constexpr Duration kLookTimeout = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr Duration kBusyInterval = std::chrono::seconds(1);
 constexpr Duration kGuardInterval = std::chrono::seconds(1);
@@ -196,7 +196,7 @@ class RunningDaemon final : public Daemon {
   using Holders = std::map<std::string, std::set<std::string>, std::less<>>;
 
   std::string DeadReason() const {
-    const bool hangs = clock_.Now() - monitor_.last_look() > kLongestLook + config_.probe_interval;
+    const bool hangs = clock_.Now() - monitor_.last_look() > kLookTimeout + monitor_.pause();
     return hangs ? "looking at the GPUs hangs" : "";
   }
 
@@ -220,7 +220,7 @@ class RunningDaemon final : public Daemon {
       ContainerAccessRules access = access_;
       access.one_slice_only |= IsInTurns(all, resource);
       auto offer = std::make_shared<const Offer>(
-          Offer{inventory, WithoutHeld(resource, all.replicas.contains(resource), devices, held),
+          Offer{inventory, MarkHeld(resource, all.replicas.contains(resource), devices, held),
                 std::move(access)});
       std::unique_ptr<KubeletEndpoint>& endpoint = endpoints_[resource];
       if (endpoint) {
@@ -235,17 +235,18 @@ class RunningDaemon final : public Daemon {
             clock_, log_, metrics_);
       }
     }
-    if (held == std::exchange(held_, held)) return;
+    if (held == std::exchange(held_devices_, held)) return;
+    if (held == 0) return log_.Info("no container has a GPU under a former resource any more");
     log_.Warn("containers have GPUs under another resource than they are offered",
               {{"devices_unhealthy", held}});
   }
 
-  // Returns the devices, and marks as unhealthy those that containers still have under another name
-  // from before a change of the configuration, because a GPU is either whole or shared. Adds the
-  // number of these devices to `held`. Slices are also unhealthy until it is known what containers
+  // Returns the devices, of which those are unhealthy whose GPU a container still has under a
+  // resource of an earlier configuration: a GPU cannot be whole and shared at once. Adds the number
+  // of these devices to `held`. Slices are also unhealthy until it is known what containers
   // have. REQUIRES: the mutex is held.
-  std::vector<GpuDevice> WithoutHeld(const std::string& resource, bool sliced,
-                                     std::vector<GpuDevice> devices, size_t& held) const {
+  std::vector<GpuDevice> MarkHeld(const std::string& resource, bool sliced,
+                                  std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {
       if (!holders_) {
         if (sliced) device.health = {false, "it is not known yet whether a container has the GPU"};
@@ -380,7 +381,7 @@ class RunningDaemon final : public Daemon {
   const std::unique_ptr<kube::NodeApi> node_api_;  // null without an API server
   AdvertiserGuard guard_;
   std::optional<Holders> holders_;  // nullopt: unknown so far
-  size_t held_ = 0;                 // devices that are unhealthy because of the holders
+  size_t held_devices_ = 0;         // devices that are unhealthy because of the holders
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<NodePublisher> publisher_;

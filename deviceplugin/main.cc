@@ -52,7 +52,7 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
       "--pod-uid", "POD_UID", config.pod_uid,
       "UID of the plugin's pod; a plugin that has stopped does not start again in the same pod");
   line.Add("--listen", config.listen,
-           "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
+           "host:port of metrics and probes; port 0 takes a free one (default :9410)");
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.Add("--gpu-busy-file", config.gpu_busy_file,

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   line.SetConfig(config, synergy::config::LoadNodeAgentConfig);
   line.AddCluster();
   line.Add("--listen", config.listen,
-           "host:port to serve on; port 0 takes a free one (default 0.0.0.0:9411)");
+           "host:port to serve on; port 0 takes a free one (default :9411)");
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddSwitch("--thaw", thaw,

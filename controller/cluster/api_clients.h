@@ -4,7 +4,7 @@
 //
 // Threading: the same as kube::ApiClient.
 //
-// Apart because units in all folders use it.
+// This file is separate because units in all folders use it.
 
 #include <atomic>
 #include <memory>

@@ -268,51 +268,62 @@ MovesView MoveDriver::View(Moment at) {
   return view;
 }
 
+void MoveDriver::Drop(const PlannedMove& plan, const std::string& resting, std::string_view why) {
+  moves_.OnResult(plan.job.name, false);
+  rests_[resting] = clock_.Now() + settings_.rest;
+  metrics_.CountMove(ToString(End::kRefused));
+  log_.Info("a job does not move",
+            {{"job", plan.job.pods.front()->Key()}, {"waiter", plan.waiter.name}, {"why", why}});
+}
+
+std::string MoveDriver::Obstacle(const MovingJob& job, const std::string& name,
+                                 const std::stop_token& stop) {
+  const auto owner = move_api_.ReadJob(job.pods.front()->pod_namespace, name, stop);
+  if (!owner) return owner.error().message;
+  if (owner->uid != job.name || owner->ends) return "its Job is another one, or ends";
+  if (owner->ignores_disruption) return {};
+  return "its Job's podFailurePolicy does not ignore DisruptionTarget, so the eviction would count "
+         "as a failure";
+}
+
+bool MoveDriver::HasBound(const std::vector<PlannedPlace>& places) const {
+  return std::any_of(places.begin(), places.end(), [&](const PlannedPlace& place) {
+    const auto pod = sources_.state.FindPod(place.pod->uid);
+    return pod && !pod->waiting;
+  });
+}
+
+bool MoveDriver::Prepare(const PlannedMove& plan, const std::stop_token& stop) {
+  std::string refused;
+  const bool kept = KeepPlaces(plan.places, stop);
+  for (size_t i = 0; kept && refused.empty() && i < plan.job.pods.size(); ++i) {
+    const Result<> tried = MayGoOn(stop)
+                               ? evictions_.TryEvict(kube::IdentityOf(*plan.job.pods[i]), stop)
+                               : Fail(ErrorCode::kCancelled, "another replica acts now");
+    if (!tried) refused = tried.error().message;
+  }
+  const bool has_bound = refused.empty() && HasBound(plan.places);
+  if (kept && refused.empty() && !has_bound) return true;
+  EndPlaces(plan.places, stop);
+  if (!refused.empty()) {
+    Drop(plan, plan.job.name, refused);
+  } else if (has_bound) {
+    // A waiter whose other pods still wait is considered at the next look.
+    moves_.OnResult(plan.job.name, false);
+  } else {
+    Drop(plan, plan.waiter.name, "a place could not be kept");
+  }
+  return false;
+}
+
 void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
   const Moment at = clock_.Present();
   const Pod& first = *plan.job.pods.front();
-  // Ends the move before its first eviction.
-  const auto drop = [&](const std::string& resting, std::string_view why) {
-    moves_.OnResult(plan.job.name, false);
-    rests_[resting] = at.now + settings_.rest;
-    metrics_.CountMove(ToString(End::kRefused));
-    log_.Info("a job does not move",
-              {{"job", first.Key()}, {"waiter", plan.waiter.name}, {"why", why}});
-  };
   const auto facts = sources_.pods.Find(first.uid);
   if (!facts || !MayGoOn(stop)) return moves_.OnResult(plan.job.name, false);
-  const auto owner = move_api_.ReadJob(first.pod_namespace, facts->owner.name, stop);
-  if (!owner) return drop(plan.job.name, owner.error().message);
-  if (owner->uid != plan.job.name || owner->ends)
-    return drop(plan.job.name, "its Job is another one, or ends");
-  if (!owner->ignores_disruption) {
-    return drop(plan.job.name,
-                "its Job's podFailurePolicy does not ignore DisruptionTarget, so the eviction "
-                "would count as a failure");
-  }
-  const auto is_bound = [&] {
-    return std::any_of(plan.places.begin(), plan.places.end(), [&](const PlannedPlace& place) {
-      const auto pod = sources_.state.FindPod(place.pod->uid);
-      return pod && !pod->waiting;
-    });
-  };
-  if (!KeepPlaces(plan.places, stop)) {
-    EndPlaces(plan.places, stop);
-    // A waiter whose other pods still wait is considered at the next look.
-    if (is_bound()) return moves_.OnResult(plan.job.name, false);
-    return drop(plan.waiter.name, "a place could not be kept");
-  }
-  for (const auto& pod : plan.job.pods) {
-    const Result<> tried = MayGoOn(stop) ? evictions_.TryEvict(kube::IdentityOf(*pod), stop)
-                                         : Fail(ErrorCode::kCancelled, "another replica acts now");
-    if (tried) continue;
-    EndPlaces(plan.places, stop);
-    return drop(plan.job.name, tried.error().message);
-  }
-  if (is_bound()) {
-    EndPlaces(plan.places, stop);
-    return moves_.OnResult(plan.job.name, false);
-  }
+  if (const std::string why = Obstacle(plan.job, facts->owner.name, stop); !why.empty())
+    return Drop(plan, plan.job.name, why);
+  if (!Prepare(plan, stop)) return;
   MoveRecord record{.owner = plan.job.name,
                     .job = fmt::format("{}/{}", first.pod_namespace, facts->owner.name),
                     .workload = plan.job.workload,
@@ -329,7 +340,7 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
   records_->moves.push_back(record);
   if (!Store(stop)) {
     EndPlaces(plan.places, stop);
-    return drop(plan.job.name, "the move could not be recorded");
+    return Drop(plan, plan.job.name, "the move could not be recorded");
   }
   Attempt attempt{.owner = record.owner,
                   .job = record.job,
@@ -351,12 +362,16 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
   attempt_ = std::move(attempt);
   if (attempt_->evicted == 0 && !MayHaveEvicted(plan.job.pods, stop))
     return Finish(End::kRefused, "no pod could be evicted", stop);
-  const int64_t moving = GpusOf(plan.job.pods).count();
+  Announce(plan, facts->owner, record.job);
+}
+
+void MoveDriver::Announce(const PlannedMove& plan, const ObjectOwner& owner,
+                          const std::string& job) {
   const int64_t waiting = GpusOf(plan.waiter.pods).count();
-  const std::string worth =
-      fmt::format("cost: {} GPUs for about {}; gain: {} GPUs about {} sooner", moving,
-                  InMinutes(*plan.job.restart), waiting, InMinutes(plan.waits));
-  log_.Info("a job moves", {{"job", record.job},
+  const std::string worth = fmt::format("cost: {} GPUs for about {}; gain: {} GPUs about {} sooner",
+                                        GpusOf(plan.job.pods).count(), InMinutes(*plan.job.restart),
+                                        waiting, InMinutes(plan.waits));
+  log_.Info("a job moves", {{"job", job},
                             {"to", NodesOf(plan.to)},
                             {"waiter", plan.waiter.name},
                             {"room_on", NodesOf(plan.places)},
@@ -365,10 +380,10 @@ void MoveDriver::Begin(const PlannedMove& plan, const std::stop_token& stop) {
       fmt::format("moves so that {} gets {} GPUs on {}; its new pods have room on {}; {}",
                   plan.waiter.name, waiting, NodesOf(plan.places), NodesOf(plan.to), worth);
   for (const auto& pod : plan.job.pods) Record(*pod, for_job);
-  Record(facts->owner, first.pod_namespace, for_job);
+  Record(owner, plan.job.pods.front()->pod_namespace, for_job);
   const std::string for_waiter =
-      fmt::format("{} moves to {}, so that this job gets {} GPUs on {}; {}", record.job,
-                  NodesOf(plan.to), waiting, NodesOf(plan.places), worth);
+      fmt::format("{} moves to {}, so that this job gets {} GPUs on {}; {}", job, NodesOf(plan.to),
+                  waiting, NodesOf(plan.places), worth);
   for (const auto& pod : plan.waiter.pods) Record(*pod, for_waiter);
 }
 

@@ -122,6 +122,18 @@ class MoveDriver {
   std::vector<JobInLine> Waiters(const ClusterSnapshot& snapshot, Moment at) const;
   std::vector<MovingJob> MovingJobs(Moment at) const;
   void Begin(const PlannedMove& plan, const std::stop_token& stop);
+  // Returns why the job may not move, by its Job `name`; empty if it may.
+  std::string Obstacle(const MovingJob& job, const std::string& name, const std::stop_token& stop);
+  // Keeps the waiter's places, and asks whether all pods may be evicted. Returns whether the move
+  // may go on; otherwise the places are given up and the move is ended.
+  bool Prepare(const PlannedMove& plan, const std::stop_token& stop);
+  // Returns whether a pod of the waiter has a node by now.
+  bool HasBound(const std::vector<PlannedPlace>& places) const;
+  // Ends the move before its first eviction. `resting`: the job or waiter to leave alone for a
+  // while.
+  void Drop(const PlannedMove& plan, const std::string& resting, std::string_view why);
+  // Reports the move in the log, and on the pods of both jobs.
+  void Announce(const PlannedMove& plan, const ObjectOwner& owner, const std::string& job);
   // Gives the job's new pods places where they were planned.
   void Guide(const std::stop_token& stop);
   void Compare(const std::stop_token& stop);

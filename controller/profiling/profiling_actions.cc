@@ -25,9 +25,13 @@ ProfilingActions::ProfilingActions(ClusterState& state, const ProfileStore& prof
       metrics_(metrics),
       may_act_(std::move(may_act)) {}
 
+Result<> ProfilingActions::MayAct(const std::stop_token& stop) const {
+  if (!stop.stop_requested() && may_act_()) return {};
+  return Fail(ErrorCode::kCancelled, "another replica acts now");
+}
+
 Result<> ProfilingActions::Do(const ProfilerAction& action, const std::stop_token& stop) {
-  if (stop.stop_requested() || !may_act_())
-    return Fail(ErrorCode::kCancelled, "another replica acts now");
+  if (const Result<> allowed = MayAct(stop); !allowed) return allowed;
   switch (action.kind) {
     case ProfilerActionKind::kProbe:
       return Probe(action, stop);
@@ -58,8 +62,7 @@ Result<> ProfilingActions::Probe(const ProfilerAction& action, const std::stop_t
 }
 
 Result<> ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
-  if (stop.stop_requested() || !may_act_())
-    return Fail(ErrorCode::kCancelled, "another replica acts now");
+  if (const Result<> allowed = MayAct(stop); !allowed) return allowed;
   const Result<Pod> answer = pods_.Annotate(pod, {{annotations::kProbe, std::nullopt}},
                                             kube::Precondition::kSamePod, stop);
   if (answer) {
@@ -105,9 +108,11 @@ Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string
     // Our copy may be out of date: the profile is gone, or was created again.
     if (written || written.error().code != ErrorCode::kNotFound) return written;
   }
+  if (const Result<> allowed = MayAct(stop); !allowed) return allowed;
   const Result<ProfileObject> made =
       profile_api_.Create(action.profile_namespace, action.measured, stop);
   if (!made) return Fail(made.error());
+  if (const Result<> allowed = MayAct(stop); !allowed) return allowed;
   return profile_api_.WriteMeasured(*made, action.measured, stop);
 }
 

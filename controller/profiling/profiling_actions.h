@@ -36,6 +36,9 @@ class ProfilingActions {
   Result<> EndProbe(const Pod& pod, const std::stop_token& stop);
 
  private:
+  // Returns kCancelled if no further call may be made. Each call may take long enough for another
+  // replica to become the leader.
+  Result<> MayAct(const std::stop_token& stop) const;
   Result<> Probe(const ProfilerAction& action, const std::stop_token& stop);
   Result<> Publish(const ProfilerAction& action, const std::stop_token& stop);
   Result<> Write(const ProfilerAction& action, const std::string& name,

@@ -82,6 +82,7 @@ InventoryMonitor::InventoryMonitor(std::unique_ptr<DeviceSource> source, Monitor
       clock_(clock),
       log_(log),
       metrics_(metrics),
+      pause_(rules.probe_interval),
       rules_(std::move(rules)),
       last_look_(clock.Now()),
       judge_(rules_.health) {}
@@ -120,13 +121,18 @@ Instant InventoryMonitor::last_look() const {
   return last_look_;
 }
 
+std::chrono::milliseconds InventoryMonitor::pause() const {
+  const std::lock_guard lock(mutex_);
+  return pause_;
+}
+
 void InventoryMonitor::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Look();
     std::chrono::milliseconds interval;
     {
       const std::lock_guard lock(mutex_);
-      interval = rules_.probe_interval;
+      interval = pause_ = rules_.probe_interval;
     }
     SeeEvents(source_->Wait(interval, stop));
   }

@@ -76,6 +76,9 @@ class InventoryMonitor {
   std::string source_error() const;
   // Returns when the last look ended, which reveals a hanging NVML call.
   Instant last_look() const;
+  // Returns the longest time from the last look to the next one. New rules change it only once they
+  // are in use.
+  std::chrono::milliseconds pause() const;
 
  private:
   void Run(const std::stop_token& stop);
@@ -91,6 +94,7 @@ class InventoryMonitor {
   metrics::DeviceMetrics& metrics_;
 
   mutable std::mutex mutex_;
+  std::chrono::milliseconds pause_;
   MonitorRules rules_;
   std::shared_ptr<const Picture> picture_;
   std::string source_error_ = "the GPUs have not been looked at yet";

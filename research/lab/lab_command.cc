@@ -94,7 +94,7 @@ void AddQueueOptions(CLI::App& command, LabArguments& arguments) {
       .add_option("--promote", arguments.promote,
                   "for 2d-las and 2d-gittins: a job that has waited this many times as long as it "
                   "has run returns to the first queue; 0: never")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(NumberBetween(0, 1e6))
       ->capture_default_str();
   command
       .add_option("--lease", arguments.lease,

@@ -47,7 +47,7 @@ struct DevicePluginConfig {
   // boot; empty: the record is not kept.
   std::string state_folder = "/run/synergy-device-plugin";
   std::string pod_uid;  // of the plugin's own pod; empty: none, or unknown
-  std::string listen = "0.0.0.0:9410";
+  std::string listen = ":9410";
   // Whether /metrics requires a token of an authorized account (docs/security.md); `listen` then
   // uses TLS. Requires node_name: without it, the plugin uses no API server, and so cannot check
   // tokens.

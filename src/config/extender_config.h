@@ -65,7 +65,7 @@ struct ExtenderConfig {
   // the controller's setting.
   bool reservations_enabled = false;
   // The namespace of the ConfigMap with the nodes that pods avoid after failures
-  // (extender/elsewhere.h); empty: no nodes are avoided.
+  // (extender/nodes/elsewhere.h); empty: no nodes are avoided.
   std::string elsewhere_namespace;
   // How close together a gang's members should be (allocation/gangs/gang_locality.h).
   struct Locality {

@@ -22,7 +22,6 @@ Result<ListenAddress> ParseListenAddress(const std::string& text) {
   } else if (address.host.find(':') != std::string::npos) {
     return fail();
   }
-  if (address.host.empty()) address.host = "0.0.0.0";
   const auto [end, error] =
       std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
   if (error != std::errc() || end != text.data() + text.size() || colon + 1 == text.size())

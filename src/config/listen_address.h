@@ -4,7 +4,7 @@
 //
 // Threading: pure.
 //
-// Apart because probes parse addresses without YAML.
+// This file is separate because probes parse addresses without YAML.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@
 namespace synergy::config {
 
 struct ListenAddress {
-  std::string host;  // without brackets
+  std::string host;  // without brackets; empty: all addresses, of IPv4 and IPv6
   uint16_t port = 0;
 };
 

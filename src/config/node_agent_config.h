@@ -18,7 +18,7 @@
 namespace synergy::config {
 
 struct NodeAgentConfig {
-  std::string listen = "0.0.0.0:9411";
+  std::string listen = ":9411";
   // Whether /metrics requires a token of an authorized account (docs/security.md); `listen` then
   // uses TLS.
   bool metrics_authorization = false;

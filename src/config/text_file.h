@@ -4,7 +4,7 @@
 //
 // Threading: any thread.
 //
-// Apart because other folders read files without YAML.
+// This file is separate because other folders read files without YAML.
 
 #include <string>
 #include <string_view>

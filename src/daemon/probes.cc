@@ -13,7 +13,7 @@ namespace {
 
 // A program that listens on all addresses can be reached on loopback.
 std::string HostOf(const config::ListenAddress& address) {
-  if (address.host == "0.0.0.0") return "127.0.0.1";
+  if (address.host.empty() || address.host == "0.0.0.0") return "127.0.0.1";
   if (address.host == "::") return "[::1]";
   return address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Serves the probes and metrics of every daemon, and checks a daemon's health without Kubernetes.
+// Serves the probes and metrics of every daemon, and lets a program check its own health.
 //
 // Threading: any thread. The server's threads call the functions in Probes.
 
@@ -16,10 +16,12 @@
 namespace synergy::daemon {
 
 struct Probes {
-  // Return why the program should be restarted, or should get no traffic; empty if it is healthy.
+  // Returns why the program should be restarted; empty if it should not.
   std::function<std::string()> dead = [] { return std::string(); };
+  // Returns why the program should get no traffic; empty if it is ready. Not null.
   std::function<std::string()> not_ready;
-  std::function<std::string()> metrics;  // in Prometheus' text format
+  // Returns the metrics in Prometheus' text format. Not null.
+  std::function<std::string()> metrics;
   // Returns the response that refuses a request for /metrics; nullopt if the request is allowed.
   // Null allows all requests.
   std::function<std::optional<http::Response>(const http::Request&)> refuse_metrics = nullptr;

@@ -5,7 +5,7 @@
 //
 // Threading: the same as the channel. The channel must outlive the stream.
 //
-// Apart because only this file derives from a class of cpp-httplib.
+// This file is separate because only this file derives from a class of cpp-httplib.
 
 #include <memory>
 

@@ -4,7 +4,8 @@
 //
 // Threading: as in OpenSSL, an object has one owner at a time.
 //
-// Apart because only TLS (tls.h) and the issuing of certificates (authority.h) share it.
+// This file is separate because only TLS (tls.h) and the issuing of certificates (authority.h)
+// share it.
 
 #include <chrono>
 #include <ctime>

@@ -4,7 +4,7 @@
 //
 // Threading: pure.
 //
-// Apart because half of the project includes json/text.h without decoding anything.
+// This file is separate because half of the project includes json/text.h without decoding anything.
 
 #include <optional>
 #include <string>

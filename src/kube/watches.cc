@@ -16,10 +16,10 @@ std::string Health::NotReadyReason() const {
   for (const WatchedResource& resource : resources_) {
     const ReflectorStatus status = resource.status();
     if (!status.synced) return fmt::format("{} have not been listed yet", resource.name);
-    const auto age =
-        std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
-    if (age > staleness_limit_)
-      return fmt::format("no response on {} for {} s", resource.name, age.count());
+    const Duration age = clock_.Now() - status.last_contact;
+    if (age <= staleness_limit_) continue;
+    return fmt::format("no response on {} for {} s", resource.name,
+                       std::chrono::floor<std::chrono::seconds>(age).count());
   }
   return {};
 }

@@ -6,7 +6,7 @@
 //
 // Threading: values; any number of readers.
 //
-// Apart because the index is also meaningful without Tiresias' queues.
+// This file is separate because the index is also meaningful without Tiresias' queues.
 
 #include <limits>
 #include <vector>

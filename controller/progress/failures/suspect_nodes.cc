@@ -15,8 +15,7 @@ namespace synergy::controller {
 namespace {
 
 // Reasons and conditions that Kubernetes sets on the pods of a broken node.
-constexpr std::array<std::string_view, 3> kNodeReasons = {"NodeLost", "NodeNotReady",
-                                                          "UnexpectedAdmissionError"};
+constexpr std::array<std::string_view, 2> kNodeReasons = {"NodeLost", "NodeNotReady"};
 constexpr std::string_view kNodeCondition = "DisruptionTarget/DeletionByTaintManager";
 
 enum class Proof { kNone, kClaimed, kProven };
@@ -35,6 +34,9 @@ Proof ProofOf(const FailureRecord& record, Category category) {
       return std::ranges::any_of(XidRules(), is_it) ? Proof::kProven : Proof::kClaimed;
     case Category::kEvicted:
       if (LogRuleNamed(record.rule) != nullptr) return Proof::kNone;
+      // The kubelet reports it for broken devices, but also for a pod whose author has named the
+      // node and requests more GPUs than are free.
+      if (record.reason == "UnexpectedAdmissionError") return Proof::kClaimed;
       return std::ranges::find(kNodeReasons, record.reason) != kNodeReasons.end() ||
                      record.evidence.starts_with(kNodeCondition)
                  ? Proof::kProven
@@ -60,9 +62,9 @@ std::string DescribeSuspect(const SuspectNode& suspect) {
   }
   return fmt::format(
       "Jobs of {} namespaces failed here within an hour for reasons that may be the node's: {}{}. "
-      "Synergy goes on placing pods here: cordon the node if it is faulty",
+      "Synergy still places pods here: cordon the node if it is faulty",
       suspect.namespaces, categories,
-      suspect.proven ? "" : "; only their logs say so, which tenants write");
+      suspect.proven ? "" : "; the only evidence is logs, which tenants write");
 }
 
 }  // namespace

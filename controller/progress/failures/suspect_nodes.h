@@ -10,7 +10,7 @@
 // namespace can bring a node under suspicion by itself. Evictions for planned work or for lack of
 // room, and failures of other processes or of the network, are not faults of a node.
 //
-// Bounds: one event per node and category of its faults, until the node is no longer suspect.
+// Bounds: one event for each category of faults while a node is suspect.
 //
 // Threading: FindSuspectNodes() is pure; a SuspectNodes has one owner.
 
@@ -37,7 +37,7 @@ struct SuspectNode {
   std::string node;
   std::set<Category> categories;  // of the faults that count
   size_t namespaces = 0;          // in which jobs failed because of them
-  bool proven = false;            // at least one fault is
+  bool proven = false;            // at least one of the faults is proven
 };
 
 // `histories`: by namespace, each sorted by time.

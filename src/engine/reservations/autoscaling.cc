@@ -12,7 +12,7 @@ bool ReportsNewNode(std::string_view reason, std::string_view message) {
 }
 
 bool IsNodeComing(WallTime reported, WallTime now) {
-  return std::chrono::abs(now - reported) < kNodeProvision;
+  return std::chrono::abs(now - reported) < kNodeProvisionTime;
 }
 
 std::vector<NodeGuardChange> PlanNodeGuards(std::span<const GpuReservation> reservations,

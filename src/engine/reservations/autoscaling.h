@@ -24,19 +24,19 @@ namespace synergy {
 inline constexpr std::array<std::string_view, 2> kScaleUpReasons = {"TriggeredScaleUp",
                                                                     "Nominated"};
 
-// How long a node may take to come: both autoscalers give it up after that time by default
+// How long to expect a new node: both autoscalers give up after this time by default
 // (--max-node-provision-time, and the registration of a NodeClaim).
-inline constexpr Duration kNodeProvision = std::chrono::minutes(15);
+inline constexpr Duration kNodeProvisionTime = std::chrono::minutes(15);
 
 // Returns whether the event reports a node that does not exist yet. Karpenter nominates pods to
 // existing nodes by an event of the same reason: "Pod should schedule on: nodeclaim/a, node/b".
 bool ReportsNewNode(std::string_view reason, std::string_view message);
 
-// Returns whether the node of an event at that time may still come.
+// Returns whether a node that an event announced at `reported` may still join.
 bool IsNodeComing(WallTime reported, WallTime now);
 
-// The annotations that keep a node from scale-down, of cluster-autoscaler and of Karpenter, with
-// the value "true".
+// The annotations that stop cluster-autoscaler and Karpenter from removing a node if they are
+// "true".
 inline constexpr std::array<std::string_view, 2> kNodeGuards = {
     "cluster-autoscaler.kubernetes.io/scale-down-disabled", "karpenter.sh/do-not-disrupt"};
 
@@ -46,7 +46,7 @@ enum class NodeGuard : uint8_t {
   kOthers,  // written by another client, whatever its value
 };
 
-// A node's guards, by kNodeGuards.
+// A node's guards, in the order of kNodeGuards.
 struct GuardedNode {
   std::string name;
   std::string resource_version;
@@ -59,7 +59,7 @@ struct GuardedNode {
 // Guards to write on a node, and to remove from it.
 struct NodeGuardChange {
   std::string node;
-  std::string resource_version;  // the node's, by which the change was planned
+  std::string resource_version;  // of the node when the change was planned
   std::vector<std::string_view> added;
   std::vector<std::string_view> removed;
 

@@ -2,7 +2,7 @@
 
 // Bounds raises of a workload's process memory (retries.h) by what the cluster has.
 //
-// Apart because retries.h does not depend on a cluster.
+// This file is separate because retries.h does not depend on a cluster.
 //
 // Threading: pure.
 

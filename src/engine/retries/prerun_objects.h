@@ -5,7 +5,7 @@
 //
 // Threading: values.
 //
-// Apart because their readers (wire/kueue/prerun.h) do not use the failure folder.
+// This file is separate because their readers (wire/kueue/prerun.h) do not use the failure folder.
 
 #include <optional>
 #include <string>

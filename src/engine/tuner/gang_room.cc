@@ -58,7 +58,7 @@ class GangRoomSearch {
  private:
   std::vector<NodeIndex> PlanWithCuts() {
     const auto cut = [this](NodeIndex node) { return AfterCuts(node); };
-    return PlanGangAsIf(snapshot_, members_, reserve_, terms_, all_, cut, OthersAsIf::kStay).places;
+    return PlanGangAsIf(snapshot_, members_, reserve_, terms_, all_, cut).places;
   }
 
   // Returns the CPU and memory to cut on each node that needs cuts.

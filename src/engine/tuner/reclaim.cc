@@ -570,8 +570,7 @@ std::set<std::string> NodesToTake(TunerPass& pass, NodesWithoutSurplus& nodes,
     return MayGoTo(*members[member], node) && !Refuses(pass, node, *waiting[member]);
   });
   const auto as_if = [&nodes](NodeIndex index) { return nodes.Of(index); };
-  const GangPlan plan =
-      PlanGangAsIf(pass.cluster, members, reserve, terms, with_gpus, as_if, OthersAsIf::kStay);
+  const GangPlan plan = PlanGangAsIf(pass.cluster, members, reserve, terms, with_gpus, as_if);
   for (const NodeIndex place : plan.places) taking.insert(pass.cluster.node(place).detail->name);
   return taking;
 }

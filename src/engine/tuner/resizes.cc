@@ -232,7 +232,12 @@ void GoOn(TunerPass& pass, const PodChange& change) {
 void AdvanceMade(TunerPass& pass, const std::string& uid, PodChange& change) {
   const bool late = pass.at.now >= change.due;
   const Verdict verdict = Judge(change, late);
-  if (verdict.failure) {
+  // To put back what the kubelet has begun resizes the container once more.
+  const ManagedContainer& now = *change.pod->fungible;
+  const bool has_begun = now.set_aside != now.in_force;
+  if (verdict.failure && has_begun && !KeepsDevices(pass.cluster, *change.pod, change.node)) {
+    GiveUp(pass.settings, pass.memory, uid, pass.at.now);
+  } else if (verdict.failure) {
     pass.Do({change.pod, PuttingBack(change, *verdict.failure, pass.settings, pass.at.wall)});
     RememberUnshrinkable(pass.memory, pass.settings, pass.at.now);
     if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(pass, change);

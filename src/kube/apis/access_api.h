@@ -6,7 +6,7 @@
 // Threading: any thread. Failures: as in ApiClient, without any part of a token; kDenied if the
 // program itself has no right to request reviews.
 //
-// Apart because a test replaces one seam at a time.
+// This file is separate because a test replaces one seam at a time.
 
 #include <memory>
 #include <optional>

@@ -4,7 +4,7 @@
 //
 // Threading: any thread. Failures: as in ApiClient.
 //
-// Apart because a test replaces one seam at a time.
+// This file is separate because a test replaces one seam at a time.
 
 #include <memory>
 #include <stop_token>

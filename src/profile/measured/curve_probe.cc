@@ -26,73 +26,81 @@ MilliCpu LargestSlow(const CurvePoints& points, double best, double agreement) {
   return largest;
 }
 
-}  // namespace
-
-std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& range,
-                                   double agreement) {
-  if (points.empty() || range.used <= 0) return std::nullopt;
-  const double best = BestOf(points);
-  const double amount = InCores(range.amount);
-  const MilliCpu lowest = std::max(MilliCpu((range.floor.count() + 1) / 2), kLeastProbe);
-  const auto model = Explain(points, agreement);
-  const auto expected = [&](MilliCpu cpu) {
-    if (model) return std::min(model->At(cpu), best);
-    return std::min(best, best * InCores(cpu) / range.used);
-  };
-  const auto plan = [&](MilliCpu cpu) { return ProbePlan{cpu, expected(cpu)}; };
-
+// Describes a curve before the next probe.
+struct Known {
+  const CurvePoints& points;
+  const ProbeRange& range;
+  double agreement;
+  double best;
+  std::optional<CurveModel> model;
+  MilliCpu lowest;  // that a probe may give
   // The least amount known to be enough; initially the larger of what it has and what it uses.
-  MilliCpu enough = std::max(range.amount, FromCores(range.used));
+  MilliCpu enough;
+  MilliCpu slow;  // the largest amount known not to be enough
+
+  ProbePlan Plan(MilliCpu cpu) const {
+    const double expected = model ? model->At(cpu) : best * InCores(cpu) / range.used;
+    return {cpu, std::min(expected, best)};
+  }
+  bool IsSerial() const { return model && model->kind == CurveModel::Kind::kSerial; }
+};
+
+Known Know(const CurvePoints& points, const ProbeRange& range, double agreement) {
+  Known known{.points = points,
+              .range = range,
+              .agreement = agreement,
+              .best = BestOf(points),
+              .model = Explain(points, agreement),
+              .lowest = std::max(MilliCpu((range.floor.count() + 1) / 2), kLeastProbe),
+              .enough = std::max(range.amount, FromCores(range.used)),
+              .slow = {}};
   for (const CurvePoint& point : points) {
-    if (point.quota && point.throughput >= best * (1 - agreement))
-      enough = std::min(enough, point.cpu);
+    if (point.quota && point.throughput >= known.best * (1 - agreement))
+      known.enough = std::min(known.enough, point.cpu);
   }
-  const MilliCpu slow = LargestSlow(points, best, agreement);
-  const bool suspicious = !range.bound && IsWholeNumberOfCores(range.used);
+  known.slow = LargestSlow(points, known.best, agreement);
+  return known;
+}
 
-  // Confirm that the training does not need what it does not use. A training with a serial part
-  // does not always use all of its CPU, but is still slower with less.
-  const bool serial = model && model->kind == CurveModel::Kind::kSerial;
-  if (!range.bound && !serial && range.used < kMostOfIt * amount) {
-    MilliCpu cpu = std::max(FromCores(kProbeMargin * range.used), kLeastProbe);
-    const MilliCpu half = FromCores(range.used / 2);
-    if (suspicious && half >= lowest && slow == MilliCpu(0)) cpu = half;
-    if (InCores(enough) > 1.1 * InCores(cpu) && !SameAmount(enough, cpu)) {
-      if (slow < cpu && FindNear(points, cpu) == nullptr) return plan(cpu);
-      // The training does need more, so try an amount in between.
-      const MilliCpu middle((slow.count() + enough.count()) / 2);
-      if (InCores(enough - slow) > 0.2 * InCores(enough) && FindNear(points, middle) == nullptr)
-        return plan(middle);
-    }
-  }
-
-  // Confirm the slope with half of the assumed need.
-  const MilliCpu knee = std::min(enough, std::max(FromCores(range.used), kLeastProbe));
-  const MilliCpu half = std::max(MilliCpu(knee.count() / 2), lowest);
-  const bool is_informative = InCores(half) <= kInformative * InCores(knee);
-  const bool any_below = std::any_of(points.begin(), points.end(), [&](const CurvePoint& point) {
-    return point.quota && InCores(point.cpu) <= kInformative * InCores(knee);
-  });
-  if (!any_below) {
-    if (is_informative) return plan(half);
+// Confirms that the training does not need what it does not use. A training with a serial part does
+// not always use all of its CPU, but is still slower with less.
+std::optional<ProbePlan> ConfirmUse(const Known& known) {
+  const ProbeRange& range = known.range;
+  if (range.bound || known.IsSerial() || range.used >= kMostOfIt * InCores(range.amount))
     return std::nullopt;
-  }
-  // At its best speed it uses more than the slope requires: it busy-waits, or the curve bends.
-  if (model && !serial) {
-    const MilliCpu bend = FromCores(kKneeMargin * model->cpu_seconds * best);
-    const bool open = !range.bound && InCores(bend) < kSameKnee * range.used && bend < enough &&
-                      bend >= lowest && FindNear(points, bend) == nullptr;
-    if (open && InCores(enough) > 1.1 * InCores(bend)) return plan(bend);
+  MilliCpu cpu = std::max(FromCores(kProbeMargin * range.used), kLeastProbe);
+  const MilliCpu half = FromCores(range.used / 2);
+  const bool suspicious = IsWholeNumberOfCores(range.used);
+  if (suspicious && half >= known.lowest && known.slow == MilliCpu(0)) cpu = half;
+  if (InCores(known.enough) <= 1.1 * InCores(cpu) || SameAmount(known.enough, cpu))
     return std::nullopt;
-  }
-  if (model) return std::nullopt;
+  if (known.slow < cpu && FindNear(known.points, cpu) == nullptr) return known.Plan(cpu);
+  // The training does need more, so try an amount in between.
+  const MilliCpu middle((known.slow.count() + known.enough.count()) / 2);
+  const bool is_wide = InCores(known.enough - known.slow) > 0.2 * InCores(known.enough);
+  if (!is_wide || FindNear(known.points, middle) != nullptr) return std::nullopt;
+  return known.Plan(middle);
+}
 
-  // Neither model fits, so measure point by point.
+// At its best speed the training uses more than the slope requires: it busy-waits, or the curve
+// bends.
+std::optional<ProbePlan> ProbeBend(const Known& known) {
+  const MilliCpu bend = FromCores(kKneeMargin * known.model->cpu_seconds * known.best);
+  const bool open = !known.range.bound && InCores(bend) < kSameKnee * known.range.used &&
+                    bend < known.enough && bend >= known.lowest &&
+                    FindNear(known.points, bend) == nullptr;
+  if (!open || InCores(known.enough) <= 1.1 * InCores(bend)) return std::nullopt;
+  return known.Plan(bend);
+}
+
+// Measures point by point, because no model fits.
+std::optional<ProbePlan> ProbeBetween(const Known& known, MilliCpu knee) {
+  const CurvePoints& points = known.points;
   const MilliCpu least = std::min(points.front().cpu, points.back().cpu);
-  if (points.front().throughput >= best * (1 - agreement)) {
-    const MilliCpu next = std::max(MilliCpu(least.count() / 2), lowest);
-    if (InCores(next) <= kInformative * InCores(least)) return plan(next);
-    return std::nullopt;
+  if (points.front().throughput >= known.best * (1 - known.agreement)) {
+    const MilliCpu next = std::max(MilliCpu(least.count() / 2), known.lowest);
+    if (InCores(next) > kInformative * InCores(least)) return std::nullopt;
+    return known.Plan(next);
   }
   std::vector<CpuPoint> measured;
   measured.reserve(points.size());
@@ -102,9 +110,30 @@ std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& 
       {.least = least, .most = points.back().cpu, .step = step, .threshold = kPlanThreshold});
   if (!bisect) return std::nullopt;
   const auto next = bisect->Next(measured);
-  if (!next || *next < lowest || *next > enough || FindNear(points, *next) != nullptr)
+  if (!next || *next < known.lowest || *next > known.enough || FindNear(points, *next) != nullptr)
     return std::nullopt;
   return ProbePlan{*next, Interpolated(points, *next)};
+}
+
+}  // namespace
+
+std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& range,
+                                   double agreement) {
+  if (points.empty() || range.used <= 0) return std::nullopt;
+  const Known known = Know(points, range, agreement);
+  if (const std::optional<ProbePlan> plan = ConfirmUse(known)) return plan;
+  // Confirm the slope with half of the assumed need.
+  const MilliCpu knee = std::min(known.enough, std::max(FromCores(range.used), kLeastProbe));
+  const MilliCpu half = std::max(MilliCpu(knee.count() / 2), known.lowest);
+  const bool any_below = std::any_of(points.begin(), points.end(), [&](const CurvePoint& point) {
+    return point.quota && InCores(point.cpu) <= kInformative * InCores(knee);
+  });
+  if (!any_below) {
+    if (InCores(half) > kInformative * InCores(knee)) return std::nullopt;
+    return known.Plan(half);
+  }
+  if (!known.model) return ProbeBetween(known, knee);
+  return known.IsSerial() ? std::nullopt : ProbeBend(known);
 }
 
 }  // namespace synergy

@@ -8,7 +8,7 @@
 // and has run for as long as the killed one. From then on the measured peak counts, but never less
 // than the amount at which the process was killed.
 //
-// Apart because engine/retries needs nothing else of a profile.
+// This file is separate because engine/retries needs nothing else of a profile.
 //
 // Threading: values, pure functions.
 

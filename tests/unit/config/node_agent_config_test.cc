@@ -38,7 +38,7 @@ TEST(NodeAgentConfigTest, StorageIsDividedOnlyWhereReadsAreMeasured) {
 
 TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   const NodeAgentConfig config = ReadNodeAgent("");
-  EXPECT_EQ(config.listen, "0.0.0.0:9411");
+  EXPECT_EQ(config.listen, ":9411");
   EXPECT_EQ(config.cgroup_folder, "/sys/fs/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
   EXPECT_TRUE(config.measure_progress);
@@ -119,9 +119,9 @@ log: {level: debug, format: json}
 TEST(NodeAgentConfigTest, ServesProgressOverTlsOnly) {
   EXPECT_EQ(ReadNodeAgent("").progress_listen, "");
   EXPECT_EQ(ReadNodeAgent("progressListen: ''\n").progress_listen, "");
-  EXPECT_THAT(NodeAgentError("progressListen: 0.0.0.0:9412\n"),
+  EXPECT_THAT(NodeAgentError("progressListen: :9412\n"),
               HasSubstr("progressListen: needs tlsCertificateFile"));
-  EXPECT_THAT(NodeAgentError("progressListen: 0.0.0.0:9412\ntlsCertificateFile: a\ntlsKeyFile: b\n"
+  EXPECT_THAT(NodeAgentError("progressListen: :9412\ntlsCertificateFile: a\ntlsKeyFile: b\n"
                              "clientCaFile: c\n"),
               HasSubstr("progressListen: needs"));
   EXPECT_THAT(NodeAgentError("progressListen: here\n"), HasSubstr("progressListen"));

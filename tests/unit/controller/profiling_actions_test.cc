@@ -91,6 +91,14 @@ TEST_F(ProfilingActionsTest, DoesNothingUnlessItMayAct) {
   EXPECT_THAT(api.calls, IsEmpty());
 }
 
+TEST_F(ProfilingActionsTest, EachWriteAsksAgainWhetherItMayBeMade) {
+  int asked = 0;
+  ProfilingActions once(state, profiles, pods, api, log, metrics,
+                        [&asked] { return ++asked == 1; });
+  EXPECT_FALSE(once.Do(Publishing(1), {}));
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
 TEST_F(ProfilingActionsTest, TheFirstRevisionMakesTheObjectAndLaterOnesWriteIt) {
   const std::string key = "team/" + name_;
   EXPECT_TRUE(Do(Publishing(1)));

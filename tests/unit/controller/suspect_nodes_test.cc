@@ -118,7 +118,7 @@ TEST_F(SuspectNodesTest, ClaimsCountOnlyIfTwoNamespacesMakeThem) {
   ClaimLostGpu("b");
   Look();
   ASSERT_THAT(events.all, SizeIs(1));
-  EXPECT_THAT(events.all[0].message, HasSubstr("only their logs say so"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("the only evidence is logs"));
 }
 
 TEST_F(SuspectNodesTest, LinesOfLogsAreNotInTheEvent) {
@@ -144,7 +144,7 @@ TEST_F(SuspectNodesTest, OnlyFaultsOfANodeCount) {
     GiveUp(team, "OutOfcpu", "Pod was rejected");
   }
   EXPECT_EQ(Suspects(), 0);
-  GiveUp("a", "UnexpectedAdmissionError", "Allocate failed");
+  GiveUp("a", "NodeLost", "Node n1 is gone");
   GiveUp("b", "", "DisruptionTarget/DeletionByTaintManager: deleting due to NoExecute taint");
   EXPECT_EQ(Suspects(), 1);
 }
@@ -155,6 +155,14 @@ TEST_F(SuspectNodesTest, ANodeThatIsGoneIsLeftAlone) {
   EXPECT_EQ(Suspects(), 1);
   EXPECT_THAT(events.all, IsEmpty());
   ExpectGauge(0);
+}
+
+TEST_F(SuspectNodesTest, ARefusalByTheKubeletIsAClaim) {
+  GiveUp("liar", "UnexpectedAdmissionError", "Allocate failed");
+  GiveUp("honest", "NodeLost", "Node n1 is gone");
+  EXPECT_EQ(Suspects(), 0);
+  GiveUp("b", "UnexpectedAdmissionError", "Allocate failed");
+  EXPECT_EQ(Suspects(), 1);
 }
 
 // A namespace whose logs say anything.

@@ -170,6 +170,25 @@ TEST_F(WebhookTest, TheTemplateOfAJobInAQueueIsSized) {
   ExpectCount("synergy_controller_job_reviews_total{outcome=\"unreadable\"} 1");
 }
 
+TEST_F(WebhookTest, ATemplateWithLimitsStaysAsWritten) {
+  const http::Response response = Job(Review(
+      R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"template":{"spec":{
+      "containers":[{"name":"t","resources":{"limits":{"cpu":"8","memory":"64Gi",
+      "nvidia.com/gpu":"1"}}}]}}}})"));
+  EXPECT_THAT(response.body, Not(HasSubstr("JSONPatch")));
+  ExpectCount("synergy_controller_job_reviews_total{outcome=\"left\"} 1");
+}
+
+TEST_F(WebhookTest, KueueCountsTheJobsOfACronJob) {
+  const auto owned_by = [](std::string_view kind) {
+    return fmt::format(R"({{"metadata":{{"labels":{{"kueue.x-k8s.io/queue-name":"queue"}},
+        "ownerReferences":[{{"kind":"{}","controller":true}}]}},"spec":{{"template":{}}}}})",
+                       kind, kGpuPod);
+  };
+  EXPECT_THAT(Job(Review(owned_by("CronJob"))).body, HasSubstr("JSONPatch"));
+  EXPECT_THAT(Job(Review(owned_by("JobSet"))).body, Not(HasSubstr("JSONPatch")));
+}
+
 TEST_F(WebhookTest, OtherPodsAreLetThroughAsTheyAre) {
   const http::Response response = Pod(Review(R"({"spec":{"containers":[{}]}})"));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true}})"));

@@ -243,5 +243,17 @@ TEST_F(InventoryMonitorTest, NewRulesCountAtOnceAndFormerResourcesStayWithNothin
   EXPECT_EQ(picture->advertisement.resources.at("nvidia.com/gpu").size(), 0U);
 }
 
+TEST_F(InventoryMonitorTest, ThePauseIsThatOfTheRulesInUse) {
+  Start(TwoGpus());
+  EXPECT_EQ(monitor_->pause(), MonitorRules().probe_interval);
+  MonitorRules rules;
+  for (const std::chrono::minutes interval : {std::chrono::minutes(5), std::chrono::minutes(1)}) {
+    rules.probe_interval = interval;
+    monitor_->SetRules(rules);
+    source_->AwaitLooks(++looks_);
+    EXPECT_EQ(monitor_->pause(), interval);
+  }
+}
+
 }  // namespace
 }  // namespace synergy::testing

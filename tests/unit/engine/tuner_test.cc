@@ -157,6 +157,26 @@ TEST_F(TunerPlanTest, NewLeaderGoesOnWithUnfinishedChangesAndEndsNoPlace) {
   }
 }
 
+TEST_F(TunerPlanTest, PutsNoChangeBackThatTheKubeletHasBegunIfAResizeMayCostTheGpus) {
+  for (const DeviceSafety safety : {DeviceSafety::kSafe, DeviceSafety::kUnsafe}) {
+    Reports(With(ManagedPod("cut", "n1", 9), [&](ManagedContainer& pod) {
+      pod.change = {ChangeKind::kReclaimed, OneGpu(12), OneGpu(9), "", at.wall - seconds(10)};
+      pod.in_force = OneGpu(12);
+      pod.set_aside = OneGpu(9);
+      pod.devices = DeviceReading{safety, ""};
+    }));
+    memory = Tuner::StartOver(at);
+    state.KeepNews();
+    std::vector<std::string> planned;
+    for (int i = 0; i < 5; ++i) {
+      for (const std::string& action : Plan()) planned.push_back(action);
+      After(seconds(10));
+    }
+    EXPECT_EQ(std::count(planned.begin(), planned.end(), "put_back cut") > 0,
+              safety == DeviceSafety::kSafe);
+  }
+}
+
 TEST_F(TunerPlanTest, TriesOneOfWaitingPodsThatAreAlike) {
   for (const char* name : {"a", "b", "c", "d"}) Reports(ManagedPod(name, "n1", 3));
   for (int i = 0; i < 50; ++i) Reports(ManagedPod("new-" + std::to_string(i), "", 3));

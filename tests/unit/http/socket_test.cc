@@ -62,5 +62,14 @@ TEST(ConnectToAnyTest, AnAddressThatNothingComesBackFromLeavesTimeForTheNext) {
   first->ai_next = nullptr;
 }
 
+TEST(ListenTest, AllAddressesAreThoseOfIpv4AndIpv6) {
+  const Result<Fd> server = Listen("", 0);
+  ASSERT_TRUE(server);
+  const uint16_t port = LocalPort(*server);
+  EXPECT_TRUE(Connect("127.0.0.1", port, milliseconds(1000), -1));
+  if (!Listen("::1", 0)) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_TRUE(Connect("::1", port, milliseconds(1000), -1));
+}
+
 }  // namespace
 }  // namespace synergy::http

@@ -278,6 +278,40 @@ void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
     End(pass, measurement, probe, Outcome::kNothing, "its speed does not settle");
 }
 
+// Describes the cost of a probe. Speeds are in iterations a second.
+struct ProbeLoss {
+  double best = 0;        // without the probe
+  double used = 0;        // cores used at that speed; 0 if CPU does not bound it
+  double worst = 0;       // during the probe
+  double per_second = 0;  // iterations lost in each second
+};
+
+ProbeLoss LossOf(const ProbePlan& plan, const ProbeRange& range, const WatchedPod& pod,
+                 double least_cost) {
+  ProbeLoss loss;
+  loss.best = std::max(pod.window->rate, pod.fastest);
+  loss.used = range.bound ? range.used : 0;
+  // At worst the speed falls in proportion to the CPU: the pod may have less to spare than the
+  // points suggest.
+  loss.worst = std::min(loss.best * InCores(plan.cpu) / *pod.window->cpu, plan.expected);
+  loss.per_second = std::max(AtBest(loss.best, loss.used, least_cost) - loss.worst, 0.0);
+  return loss;
+}
+
+// Returns how long a probe may last; nullopt if the budget does not last for a result. The probe's
+// end is written with it, so the probe costs no more than that even if this process dies.
+std::optional<Duration> TimeFor(const ProfilerPass& pass, const Measurement& measurement,
+                                const WatchedPod& pod, const ProbeLoss& loss) {
+  // After a probe that did not settle, expect the next one to take long.
+  const Duration least = measurement.failures > 0
+                             ? kLongestProbe
+                             : pass.settings.probe_lead + 2 * pass.settings.probe_window + kSlack;
+  const double affordable = Budget(pass, measurement, pod);
+  if (loss.per_second * Seconds(least).count() > affordable) return std::nullopt;
+  if (loss.per_second * Seconds(kLongestProbe).count() <= affordable) return kLongestProbe;
+  return ToDuration(Seconds(affordable / loss.per_second));
+}
+
 }  // namespace
 
 void AbandonProbe(ProfilerPass& pass, Measurement& measurement, const std::string& uid,
@@ -319,31 +353,11 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
     return;
   }
   if (first) CountHours(pass, measurement);
-  const double best = std::max(pod->window->rate, pod->fastest);
-  const double used = range.bound ? range.used : 0;
-  // At worst the speed falls in proportion to the CPU: the pod may have less to spare than the
-  // points suggest.
-  const double worst = std::min(best * InCores(plan->cpu) / *pod->window->cpu, plan->expected);
-  const double loss = std::max(AtBest(best, used, measurement.least_cost) - worst, 0.0);
-  // After a probe that did not settle, expect the next one to take long.
-  const Duration least = measurement.failures > 0
-                             ? kLongestProbe
-                             : pass.settings.probe_lead + 2 * pass.settings.probe_window + kSlack;
-  // The probe's end is written with it, so the probe costs no more than this even if this process
-  // dies.
-  const double affordable = Budget(pass, measurement, *pod);
-  if (loss * Seconds(least).count() > affordable) {
+  const ProbeLoss loss = LossOf(*plan, range, *pod, measurement.least_cost);
+  const std::optional<Duration> time = TimeFor(pass, measurement, *pod, loss);
+  if (!time || measurement.failures >= kMostFailures) {
     if (!first) return;
-    measurement.note = kTooDearNote;
-    Complete(pass, measurement);
-    return;
-  }
-  const Duration time = loss * Seconds(kLongestProbe).count() > affordable
-                            ? ToDuration(Seconds(affordable / loss))
-                            : kLongestProbe;
-  if (measurement.failures >= kMostFailures) {
-    if (!first) return;
-    measurement.note = "probes have had no result";
+    measurement.note = time ? "probes have had no result" : kTooDearNote;
     Complete(pass, measurement);
     return;
   }
@@ -351,12 +365,12 @@ void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& meas
   RunningProbe probe{.uid = pod->pod->uid,
                      .pod = pod->pod,
                      .node = pod->node,
-                     .probe = {plan->cpu, pass.at.wall + time},
-                     .expected = worst,
+                     .probe = {plan->cpu, pass.at.wall + *time},
+                     .expected = loss.worst,
                      .planned = plan->expected,
-                     .most_loss = loss * Seconds(time).count(),
-                     .best = best,
-                     .used = used,
+                     .most_loss = loss.per_second * Seconds(*time).count(),
+                     .best = loss.best,
+                     .used = loss.used,
                      .scale = scale,
                      .queue = std::max(kLeastQueue, kQueuePerCore * *pod->window->cpu),
                      .begun = pass.at.now,
