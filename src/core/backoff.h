@@ -21,7 +21,7 @@ class Backoff {
 
   // Returns how long to wait before the next try.
   Duration Next();
-  // Call it after a success, to make the next wait short again.
+  // Returns to the first step. Call it after a success.
   void Reset() { step_ = first_; }
 
  private:

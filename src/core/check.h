@@ -1,8 +1,8 @@
 #pragma once
 
-// SYNERGY_CHECK(condition, "what must hold") ends the process with file and line if an invariant is
-// broken. A restart is cheap; a wrong bind is not. Use it only for our own invariants, never for
-// input.
+// SYNERGY_CHECK(condition, "what must hold") prints file and line and aborts the process if an
+// invariant is broken. A restart is cheap; a wrong decision about a pod is not. Use it only for our
+// own invariants, never for input.
 
 namespace synergy {
 

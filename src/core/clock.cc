@@ -23,7 +23,7 @@ class RealClock final : public Clock {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    // The clock of wait_for stops while the machine is suspended.
+    // Waits in short steps, because the clock of wait_for stops while the machine is suspended.
     while (!stop.stop_requested() && Now() < deadline)
       wake.wait_for(lock, stop, std::min<Duration>(deadline - Now(), kLongestWait),
                     [] { return false; });

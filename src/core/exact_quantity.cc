@@ -20,9 +20,9 @@ bool IsZero(char c) { return c == '0'; }
 // The parts of a quantity's text, split as parseQuantityString of k8s.io/apimachinery does.
 struct Parts {
   bool negative = false;
-  bool any_digit = false;     // leading zeros count
+  bool any_digit = false;     // also true for leading zeros
   std::string_view whole;     // digits before the point, without leading zeros
-  std::string_view fraction;  // digits after it
+  std::string_view fraction;  // digits after the point
   std::string_view suffix;
 };
 
@@ -37,8 +37,7 @@ bool IsSuffixLetter(char c) {
   return std::string_view("eEinumkKMGTP").find(c) != std::string_view::npos;
 }
 
-// Returns nullopt if the part after the number cannot be a suffix. An empty number is allowed, and
-// means zero.
+// Returns nullopt if the part after the number cannot be a suffix. An empty number means zero.
 std::optional<Parts> Split(std::string_view text) {
   if (text.empty()) return std::nullopt;
   Parts parts;
@@ -143,7 +142,7 @@ Int128 BinaryNano(const Parts& parts, int32_t exponent) {
   return std::min(units * kNanoPerUnit + DecimalNano(rest, 0), kBinaryCap * kNanoPerUnit);
 }
 
-// Whether apimachinery's ParseQuantity takes its fast path, which ends in a scaled int64.
+// Returns whether apimachinery's ParseQuantity takes its fast path, which produces a scaled int64.
 bool FitsScaledInt64(const Parts& parts, const Unit& unit) {
   constexpr int64_t kMaxDigits = 18;
   const int64_t whole = std::max<int64_t>(static_cast<int64_t>(parts.whole.size()), 1);

@@ -1,8 +1,8 @@
 #pragma once
 
 // A quantity before it is rounded to whole units. Sums and maxima inside one pod use exact
-// quantities and round only the total (docs/internals/accounting.md): two containers with 500m
-// bytes request one byte.
+// quantities and round only the total (docs/internals/accounting.md): two containers that request
+// 500m bytes each request one byte together.
 //
 // Threading: values.
 
@@ -24,7 +24,8 @@ class ExactQuantity {
   constexpr explicit ExactQuantity(Int128 nano) : nano_(Clamp(nano)) {}
 
   constexpr Int128 nano() const { return nano_; }
-  // Return the value, rounded away from zero and clamped to the range of an int64.
+  // Return the value in whole units or in thousandths, rounded away from zero and clamped to the
+  // range of an int64.
   int64_t ToUnits() const;
   int64_t ToMilli() const;
 
@@ -45,7 +46,7 @@ class ExactQuantity {
 struct ParsedQuantity {
   ExactQuantity exact;
   // Whether apimachinery keeps the value as an arbitrary decimal (inf.Dec) rather than as a scaled
-  // int64. It rounds negative values of the two kinds differently.
+  // int64. apimachinery rounds negative values of the two kinds differently.
   bool arbitrary_decimal = false;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// GPUs as a pod requests them: whole ones, or slices of GPUs that several pods share
-// (docs/internals/sharing.md). Each node decides how many slices a GPU has, so slices are counted
-// as slices, and become fractions of a GPU only in relation to a node.
+// The GPUs that a pod requests: whole GPUs, or slices of GPUs that several pods share
+// (docs/internals/sharing.md). Each node has its own number of slices per GPU, so a slice is a
+// certain fraction of a GPU only on a given node.
 //
 // Threading: values.
 
@@ -26,10 +26,10 @@ struct GpuAmount {
   Slices slices;
 };
 
-// A resource's slices are offered under its name with this suffix.
+// Nodes offer slices under the GPU resource's name with this suffix.
 inline constexpr std::string_view kSharedSuffix = ".shared";
 
-// Whole GPUs that several pods use in turns are offered under the resource's name with this suffix.
+// Nodes offer whole GPUs that several pods use in turns under the resource's name with this suffix.
 inline constexpr std::string_view kTurnsSuffix = ".turns";
 
 inline std::string SharedResource(std::string_view gpu_resource) {

@@ -1,6 +1,8 @@
 #pragma once
 
-// Threading: any thread may use a Logger; lines never mix. Never pass secrets: nothing is redacted.
+// Writes log lines as text or JSON. Never pass secrets to it: nothing is redacted.
+//
+// Threading: any thread may use a Logger; lines never mix.
 
 #include <concepts>
 #include <initializer_list>
@@ -39,14 +41,14 @@ struct LogField {
   bool quoted;  // a string rather than a number or a truth value
 };
 
-// Receives finished lines, including their newlines. Only one thread at a time calls Write.
+// Receives complete lines, including their newlines. Only one thread at a time calls Write.
 class LogSink {
  public:
   virtual ~LogSink() = default;
   virtual void Write(std::string_view line) = 0;
 };
 
-// Standard error. Lives as long as the process.
+// Returns a sink for standard error, which lives as long as the process.
 LogSink& StderrSink();
 
 class Logger {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A seeded generator with its own distributions: those of the standard library differ between
-// implementations, so one seed would not give the same run everywhere.
+// A seeded random number generator with its own distributions. The distributions of the standard
+// library differ between implementations, so the same seed would not give the same run everywhere.
 //
 // Threading: one owner at a time.
 
@@ -15,9 +15,10 @@ class Random {
   explicit Random(uint64_t seed);
 
   uint64_t Next();
-  // Uniform in [0, bound); bound > 0. Without modulo bias (Lemire, 2019).
+  // Returns a uniform number in [0, bound), without modulo bias (Lemire, 2019). REQUIRES: `bound`
+  // is positive.
   uint64_t Below(uint64_t bound);
-  // Uniform in [0, 1), 53 bits.
+  // Returns a uniform number in [0, 1) with 53 random bits.
   double Uniform();
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// The resources that scheduling algorithms divide, which are GPUs, CPU and memory (ResourceVector),
-// and those that they only respect: every other resource that a node may offer and a pod may
-// request (ScalarResources).
+// The resources of nodes and pods. Scheduling algorithms divide GPUs, CPU and memory
+// (ResourceVector). They only check whether a pod's requests for all other resources
+// (ScalarResources) fit a node.
 //
 // Threading: values.
 
@@ -40,8 +40,8 @@ struct ResourceVector {
     ForEachDivided(visit);
   }
 
-  // Returns a vector with `gpus` GPUs, and amount(member) for each divided member: a bare number or
-  // a quantity.
+  // Returns a vector with `gpus` GPUs, and amount(member) for each divided member. `amount` returns
+  // a bare number or a quantity.
   template <class Amount>
   static constexpr ResourceVector Make(Gpus gpus, Amount amount) {
     ResourceVector made{.gpus = gpus};
@@ -64,8 +64,8 @@ struct ResourceVector {
   friend ResourceVector operator+(ResourceVector a, const ResourceVector& b) { return a += b; }
   friend ResourceVector operator-(ResourceVector a, const ResourceVector& b) { return a -= b; }
 
-  // Whether this fits into `free`. A dimension without a request fits even if `free` is negative,
-  // as in kube-scheduler's NodeResourcesFit.
+  // Returns whether this request fits into `free`. A dimension without a request fits even if
+  // `free` is negative, as in kube-scheduler's NodeResourcesFit.
   bool FitsWithin(const ResourceVector& free) const {
     bool fits = true;
     ForEach([&](auto member) {
@@ -78,7 +78,7 @@ struct ResourceVector {
 static_assert(sizeof(ResourceVector) == sizeof(int64_t) * (1 + ResourceVector::kDivided),
               "every member is visited");
 
-// Return the lesser and the larger of each dimension, with the GPUs of the first.
+// Return the lesser or the larger amount of each divided dimension, with the GPUs of `a`.
 inline ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b) {
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::min(a.*member, b.*member); });
 }
@@ -86,9 +86,8 @@ inline ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b)
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::max(a.*member, b.*member); });
 }
 
-// Returns the share of `amount`, which is for `whole` GPUs, that belongs to `part` GPUs: amount x
-// part / whole, rounded down, with `part` GPUs. Exact for any amounts; clamped to the range of an
-// int64 if `part` is more than `whole`. Returns only the GPUs if `whole` is 0.
+// Scales `amount` from `whole` GPUs to `part` GPUs: amount x part / whole, rounded down. Products
+// may exceed an int64; the result is clamped to its range. If `whole` is 0, sets only the GPUs.
 ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
 
 // Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
@@ -101,8 +100,7 @@ class ScalarResources {
   int64_t Get(std::string_view name) const;
   void Set(std::string_view name, int64_t amount);
   void Add(const ScalarResources& other);
-  // Drops entries that become 0, so that adding and then subtracting the same amount leaves no
-  // trace.
+  // Drops entries that become 0, so that subtracting an added amount restores the former value.
   void Subtract(const ScalarResources& other);
   // Keeps the larger of the two amounts for each name.
   void Max(const ScalarResources& other);

@@ -15,12 +15,12 @@ enum class ErrorCode {
   kInvalid,      // the input is wrong: do not retry
   kTooLarge,     // more than is accepted at once: request less
   kNotFound,     // the named object does not exist
-  kConflict,     // something else changed it first
+  kConflict,     // another client changed the object first
   kGone,         // the resourceVersion is too old: list again
   kDenied,       // no permission, or refused by an admission rule
   kUnavailable,  // the other side is unreachable or unhealthy: a retry may help
-  kOverloaded,   // refused without processing, nothing was done: a later retry may help
-  kTimeout,      // no answer in time, so it is unknown whether it took effect
+  kOverloaded,   // refused without any effect: a later retry may help
+  kTimeout,      // no answer in time: the request may have taken effect
   kCancelled,    // the caller requested a stop
 };
 
@@ -39,8 +39,8 @@ inline tl::unexpected<Error> Fail(ErrorCode code, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::make_unexpected(std::move(error)); }
 
-// Returns whether the other side could not process any request, so that others fail, too. All other
-// errors concern one request.
+// Returns whether the other side can process no request at all, so that other requests fail, too.
+// Any other error concerns a single request.
 inline bool IsOutage(const Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kOverloaded ||
          error.code == ErrorCode::kTimeout || error.code == ErrorCode::kCancelled;

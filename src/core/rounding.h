@@ -1,7 +1,7 @@
 #pragma once
 
-// Converts doubles to integers. Casting a value that the type cannot hold is undefined, and results
-// differed between processors. These functions saturate, and NaN counts as 0.
+// Converts doubles to integers. Casting a value that the type cannot hold is undefined behavior,
+// and its results differ between processors. These functions saturate, and NaN counts as 0.
 //
 // Threading: pure.
 
@@ -24,7 +24,8 @@ constexpr int64_t ToWhole(double number) {
 // Rounds to the nearest; halves go away from zero.
 inline int64_t ToNearest(double number) { return ToWhole(std::round(number)); }
 
-// Clamps to 146 years either way, so that adding a present time does not overflow.
+// Clamps to 146 years in either direction, so that adding the result to the present time cannot
+// overflow.
 constexpr Duration ToDuration(Seconds seconds) {
   constexpr Duration kMost = Duration::max() / 2;
   const double nanoseconds = seconds.count() * 1e9;

@@ -3,8 +3,8 @@
 // Quantities that nodes offer and pods take, each with its own type, so that cores and bytes cannot
 // be mixed up.
 //
-// Threading: values. Failures: none. Arithmetic wraps around as Go's does, so that subtracting what
-// was added always restores the former sum, however absurd a request was.
+// Threading: values. Failures: none. Arithmetic wraps around as in Go, so that subtracting an added
+// amount always restores the former sum, however large the amount.
 
 #include <compare>
 #include <cstdint>
@@ -28,7 +28,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(int64_t count) : count_(count) {}
 
-  // Returns the bare number, in the unit in the type's name.
+  // Returns the bare number, in the unit that the type names.
   constexpr int64_t count() const { return count_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;

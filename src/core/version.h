@@ -4,8 +4,8 @@
 
 namespace synergy {
 
-// Returns the product's version ("0.1.0") and the commit it was built from, "unknown" outside a git
-// checkout.
+// Return the product's version ("0.1.0") and the commit that it was built from ("unknown" outside a
+// git checkout).
 std::string_view Version();
 std::string_view Commit();
 

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// Removes `digits` digits from the front of `text`.
+// Removes `digits` digits from the front of `text`, and returns their number.
 std::optional<int> TakeNumber(std::string_view& text, size_t digits) {
   int number = 0;
   if (text.size() < digits || text.front() == '-') return std::nullopt;

@@ -12,8 +12,8 @@
 
 namespace synergy::json {
 
-// Decodes text with padding, even with line breaks, which some tools insert; returns nullopt for
-// anything else.
+// Decodes base64 with padding. Ignores white space, because some tools insert line breaks. Returns
+// nullopt if `text` is malformed.
 std::optional<std::string> FromBase64(std::string_view text);
 
 }  // namespace synergy::json

@@ -28,7 +28,7 @@ Result<Document> Document::Parse(std::string_view text, const ReadRules& rules) 
   char* const begin = document.buffer_.data();
   char* const end = begin + text.size();
   RepairEscapedSurrogates(begin, text.size());
-  // Measured on pods and nodes, there is at most one value in 17 bytes.
+  // Measured pods and nodes have at most one value per 17 bytes.
   document.entries_.reserve(std::min(text.size() / 16 + 1, rules.most_values));
   TapeBuilder builder(rules, document.entries_);
   const Result<size_t> read = builder.Read(begin, begin, end);

@@ -2,9 +2,9 @@
 
 // Parsed JSON text, read only. Hides RapidJSON.
 //
-// It differs from a plain JSON parser where Go's encoding/json does: the last of several equal keys
-// counts, and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers keep their spelling,
-// because a quantity may be written as a number and a double would round it.
+// As in Go's encoding/json, the last of several equal keys counts, and malformed UTF-8 or half a
+// surrogate pair becomes U+FFFD. Numbers keep their spelling, because a quantity may be written as
+// a number and a double would round it.
 //
 // Threading: immutable. Ownership: a Value, and every string_view taken from it, is valid as long
 // as its Document.
@@ -23,17 +23,18 @@ namespace synergy::json {
 
 class Value;
 
-// Limits how much of an untrusted object is read. What is not read takes no memory.
+// Limits how much of an untrusted object is read. Values that are not read take no memory.
 struct ReadRules {
-  // In an object that is the member `of` of another object, reads only `member` among the members
-  // that are objects or lists; the others read as empty.
+  // Applies to each object that is stored under the key `of`. Of its members that are objects or
+  // lists, only `member` is read; the others read as empty.
   struct OnlyMember {
     std::string_view of;
     std::string_view member;
   };
   std::span<const OnlyMember> only = {};
-  // The most values to read, keys included. An object with more is cut(): only values below members
-  // with the names in `vital` are read, at most `most_vital_values`.
+  // The maximum number of values to read, keys included. A text with more values is cut(): from
+  // there on, only values below the members named in `vital` are read, until there are
+  // `most_vital_values` values in all.
   size_t most_values = std::numeric_limits<size_t>::max();
   std::span<const std::string_view> vital = {};
   size_t most_vital_values = std::numeric_limits<size_t>::max();
@@ -41,8 +42,8 @@ struct ReadRules {
 
 class Document {
  public:
-  // Deeper values, which are never needed here, are skipped: at this depth, a container reads as
-  // empty.
+  // The maximum depth. Deeper values are skipped, because no caller needs them: at this depth, a
+  // container reads as empty.
   static constexpr int kDeepest = 64;
 
   // Returns kInvalid, with the position, if `text` is not JSON. The depth of the text affects
@@ -60,11 +61,10 @@ class Document {
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
   // All values in the order of the text. An array is followed by its elements, and an object by its
-  // keys and values. `extent` counts an entry with everything below it, so it leads to the next
-  // entry.
+  // keys and values. An array or object is thus followed by `extent` entries that belong to it.
   struct Entry {
     const char* text = nullptr;  // kString, kNumber
-    uint32_t extent = 0;         // kString, kNumber: size of the text; kBool: the value
+    uint32_t extent = 0;         // size of the text, value of a bool, or entries below
     Kind kind = Kind::kNull;
   };
 
@@ -79,7 +79,7 @@ class Value {
   Value() = default;
 
   bool missing() const { return entry_ == nullptr; }
-  // Returns whether it is missing or null, which are the same for Kubernetes.
+  // Returns whether the value is missing or null, which mean the same in Kubernetes.
   bool absent() const { return missing() || entry_->kind == Document::Kind::kNull; }
   bool IsBool() const { return Is(Document::Kind::kBool); }
   bool IsNumber() const { return Is(Document::Kind::kNumber); }
@@ -99,8 +99,8 @@ class Value {
   // Returns a member of an object; missing if there is none, or this is not an object.
   Value operator[](std::string_view key) const;
 
-  // Calls visit(key, value) or visit(value) for each; does nothing if this is not an object or an
-  // array.
+  // Call visit(key, value) for each member of an object, or visit(value) for each element of an
+  // array. Do nothing for values of other kinds.
   template <class Visit>
   void ForEachMember(Visit visit) const;
   template <class Visit>

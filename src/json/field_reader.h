@@ -20,7 +20,7 @@ namespace synergy::json {
 
 class FieldReader {
  public:
-  // Paths start at `root`, the object itself.
+  // Paths in findings start at `root`, the object itself.
   explicit FieldReader(Value root) : root_(root) {}
 
   std::string_view Text(Value value);
@@ -29,27 +29,27 @@ class FieldReader {
   // Reads a decimal number in a string, as in a resourceVersion.
   uint64_t NumberInText(Value value);
   ExactQuantity Amount(Value value);
-  // Returns `value` if it has the type; otherwise a missing value.
+  // Return `value` if it is an object (or an array); otherwise a missing value.
   Value Object(Value value);
   Value Array(Value value);
 
-  // Records `what` for the value `where`, or for the member `key` that `where` lacks.
+  // Record a finding: `what` about the value `where`, or that `where` lacks the member `key`.
   void Report(Value where, std::string_view what);
   void ReportMissing(Value where, std::string_view key);
-  // Takes over the findings from a document that is the text of `where`.
+  // Records the findings of `inner`, whose document is the text of `where`.
   void Adopt(Value where, const FieldReader& inner);
 
   // Records that the whole object exceeds a limit.
   void TooMuch(std::string what) {
     if (too_much_.empty()) too_much_ = std::move(what);
   }
-  // Returns the exceeded limit; empty if none.
+  // Returns a description of the exceeded limit; empty if none is exceeded.
   const std::string& too_much() const { return too_much_; }
 
   bool ok() const { return count_ == 0; }
   // Returns the number of findings so far.
   size_t count() const { return count_; }
-  // Returns "path: what" for the first few.
+  // Returns the first few findings, as "path: what".
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:

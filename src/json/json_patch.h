@@ -22,19 +22,21 @@ namespace synergy::json {
 
 class JsonPatch {
  public:
-  // Consists of keys, and of positions in arrays as decimal numbers. REQUIRES: array elements
-  // exist. A value that is set stays set, whether or not it was removed earlier.
+  // The keys, and the array positions as decimal numbers, that lead to a value. REQUIRES: array
+  // elements exist.
   using Path = std::vector<std::string>;
 
   explicit JsonPatch(Value root) : root_(root) {}
 
-  // `json` is the text of the value. Does nothing if the same string is already there; for other
-  // values the caller must check whether they differ.
+  // Set a value, even if Remove() was called for it earlier. `json` is the text of the value; it is
+  // written even if it equals the present one. SetText() does nothing if the string is already
+  // there.
   void Set(const Path& path, std::string json);
   void SetText(const Path& path, std::string_view text);
-  // Does nothing if there is nothing to remove.
+  // Does nothing if the document has no such value.
   void Remove(const Path& path);
-  // Inserts before the elements of the array, in the order of the calls.
+  // Inserts an element at the front of the array. The elements of several calls keep the order of
+  // the calls.
   void Prepend(const Path& array, std::string json);
 
   // Returns "[]" if nothing changes.
@@ -52,7 +54,7 @@ class JsonPatch {
   Value Find(const Path& path) const;
   static void WriteEdit(const Edit& edit, Value value, const std::string& pointer,
                         std::string& out);
-  // Returns the value that the edit creates where none exists; empty if it creates nothing.
+  // Returns the text of the value that the edit creates if none exists; empty if it creates none.
   static std::string Make(const Edit& edit);
 
   Value root_;

@@ -60,7 +60,7 @@ Result<Document> ListReader::Read(std::string text, std::string_view list, const
       scanner.Pass(*read);
       on_item(Value(entries.data()), builder.cut());
     }
-    // Insert a placeholder for the member, so that commas are checked.
+    // Insert a placeholder for the member, so that Parse() checks the commas around it.
     if (rest.size() > 1) rest += ',';
     rest += R"("":null)";
   }

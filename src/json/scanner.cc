@@ -9,8 +9,8 @@
 namespace synergy::json {
 namespace {
 
-// Returns the first of these characters, or `end`. Fast, because skipped objects such as Nodes may
-// have megabytes.
+// Returns the position of the first of these characters, or `end`. Checks 16 bytes at a time,
+// because skipped objects such as Nodes may have megabytes.
 template <char... kWanted>
 const char* FindAny(const char* at, const char* end) {
 #ifdef __SSE2__
@@ -41,8 +41,8 @@ const char* PastString(const char* at, const char* end) {
 }  // namespace
 
 const char* FindClosing(const char* at, const char* end, size_t depth) {
-  // The kind of each open bracket, innermost in the lowest bit: 1 for a brace. Brackets opened
-  // earlier are unknown.
+  // The kinds of the open brackets, innermost in the lowest bit: 1 for a brace. Only the `known`
+  // lowest bits count, because the kinds of brackets before `at` are unknown.
   unsigned long long braces = 0;
   size_t known = 0;
   while (true) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// A cursor over JSON text that builds nothing, for messages of which only a few parts matter. In
-// skipped text it checks only that strings are closed and brackets are balanced, and in the
-// innermost 64 levels also the kind of bracket. The parts that matter are cut out, and Document
-// reads them.
+// A cursor over JSON text that builds no document, for messages of which only a few parts matter.
+// In skipped text, it checks only that strings end and brackets balance; the kinds of brackets must
+// match in the innermost 64 levels. Callers cut out the parts that matter and parse them with
+// Document.
 //
 // Threading: one owner. Memory: none, however deeply the text is nested.
 
@@ -12,8 +12,8 @@
 
 namespace synergy::json {
 
-// Returns where the last of `depth` open brackets is closed; `end` if it is not. REQUIRES: `at` is
-// not inside a string.
+// Returns the position of the bracket that closes the outermost of `depth` open brackets; `end` if
+// there is none. With `depth` 0, `at` is an opening bracket. REQUIRES: `at` is not inside a string.
 const char* FindClosing(const char* at, const char* end, size_t depth);
 
 class Scanner {
@@ -38,7 +38,8 @@ class Scanner {
   }
 
   // Returns the string at the cursor with its quotes, as spelled; empty if there is no whole
-  // string. `plain`: it has no escapes, so the text between the quotes is its meaning.
+  // string. Sets `plain` to whether the string has no escapes, so that its value is the text
+  // between the quotes.
   std::string_view TakeString(bool& plain);
   // Returns the value at the cursor, of any kind; empty if it does not end.
   std::string_view TakeValue();

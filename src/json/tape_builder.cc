@@ -20,7 +20,7 @@ Result<size_t> TapeBuilder::Read(const char* begin, char* at, char* end) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, *this);
   if (full_) {
-    // Everything read so far is a value; skip the rest of the text.
+    // The values read so far are kept; skip the rest of the text.
     const char* const closing = FindClosing(stream.src_, end, static_cast<size_t>(depth_));
     while (depth_ > 0) Close();
     if (closing == end) return Fail(ErrorCode::kInvalid, "not JSON: an object does not end");

@@ -17,7 +17,7 @@
 
 namespace synergy::json {
 
-// Receives RapidJSON's events. The library determines the names and types.
+// Receives RapidJSON's events. RapidJSON prescribes the names and types of these functions.
 class TapeBuilder {
  public:
   // The number of zeros after the text. The library looks for the end of the text in blocks of 16
@@ -83,9 +83,9 @@ class TapeBuilder {
   std::string_view NameOfNext() const;
   std::string_view NameAt(int depth) const;
   bool IsVital(std::string_view name) const;
-  // Returns whether the rules exclude the container that begins now from reading.
+  // Returns whether the rules exclude the container that begins now.
   bool IsUnread() const;
-  // Moves the cursor to the end of the container that begins there.
+  // Moves the cursor to the end of the container that begins at it.
   bool PassOver();
 
   const ReadRules& rules_;
@@ -93,12 +93,12 @@ class TapeBuilder {
   rapidjson::InsituStringStream* stream_ = nullptr;
   const char* end_ = nullptr;
   size_t open_[Document::kDeepest] = {};
-  bool vital_[Document::kDeepest] = {};  // once it is cut
+  bool vital_[Document::kDeepest] = {};  // of open_; set once cut_
   int depth_ = 0;
-  bool passed_over_ = false;  // this container is skipped: the next end belongs to none of open_
+  bool passed_over_ = false;  // the container just begun is skipped, and is not in open_
   bool adding_ = true;        // the last result of MayAdd()
   bool cut_ = false;
-  bool full_ = false;  // nothing more is read
+  bool full_ = false;  // the rest of the text is skipped
 };
 
 }  // namespace synergy::json

@@ -19,7 +19,7 @@ bool IsUtf8(std::string_view text);
 // U+FFFD, as in Go's encoding/json. Checks nothing else.
 void RepairEscapedSurrogates(char* text, size_t size);
 
-// Returns `text` in quotes for a message, cut if it is long.
+// Returns `text` in quotes for a message, cut after 60 bytes.
 std::string Quoted(std::string_view text);
 
 // Appends `text` to `out` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
