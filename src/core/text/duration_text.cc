@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1
                                                                         {"s", 1},
                                                                         {"m", 60},
                                                                         {"h", 3600}}};
-// An int64 of nanoseconds holds no more seconds.
+// About the most seconds that an int64 of nanoseconds can hold.
 constexpr double kMostSeconds = 9e9;
 
 }  // namespace

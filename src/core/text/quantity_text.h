@@ -1,7 +1,8 @@
 #pragma once
 
-// Formats amounts for people. CPU and memory look as in Kubernetes: whole cores or thousandths
-// ("3", "1500m"), bytes with the largest suffix that loses nothing ("62500M", "4Gi", "1023").
+// Formats amounts for people. CPU and memory look as in Kubernetes: CPU as whole cores or
+// thousandths ("3", "1500m"), and bytes with the largest suffix that keeps the value exact
+// ("62500M", "4Gi", "1023").
 //
 // Threading: pure. Failures: none.
 
@@ -16,7 +17,7 @@ std::string ToQuantityText(MilliCpu cpu);
 std::string ToQuantityText(Bytes bytes);
 // Returns text such as "1 GPU", "8 GPUs".
 std::string DescribeGpus(Gpus gpus);
-// Returns the fungible amounts without the GPUs, as in "cpu 1500m, memory 4Gi".
+// Returns text such as "cpu 1500m, memory 4Gi".
 std::string DescribeCpuAndMemory(const ResourceVector& amounts);
 
 }  // namespace synergy
