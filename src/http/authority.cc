@@ -43,7 +43,7 @@ std::string KeyPem(EVP_PKEY* key) {
   return written ? Contents(bio.get()) : std::string();
 }
 
-// Sets numbers and names that no other certificate has.
+// Sets a serial number and a subject name that no other certificate has.
 bool Identify(X509* certificate, const char* what) {
   unsigned char random[16];
   if (::RAND_bytes(random, sizeof random) != 1) return false;
@@ -74,11 +74,11 @@ std::time_t ToTime(WallTime time) {
 }
 
 struct Signer {
-  X509* certificate;  // null: the new certificate itself
+  X509* certificate;  // null: the new certificate is self-signed
   EVP_PKEY* key;
 };
 
-// Returns a certificate for `key`; its own extensions come in this order.
+// Returns a certificate for `key` with these extensions, in this order.
 Result<Certificate> Sign(EVP_PKEY* key, const char* what, Validity validity, Signer signer,
                          const std::vector<std::pair<int, std::string>>& extensions) {
   Certificate certificate(::X509_new());

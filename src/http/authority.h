@@ -34,13 +34,13 @@ struct Validity {
 Result<IssuedCertificates> IssueCertificates(const std::vector<std::vector<std::string>>& names,
                                              Validity validity);
 
-// Returns the validity of the certificate, whatever the present time. Returns kInvalid if the key
+// Returns the validity of the certificate, which may have expired. Returns kInvalid if the key
 // belongs to another certificate, none of the `authorities` (PEM, one or more) has signed it, or it
 // lacks one of the DNS names.
 Result<Validity> CheckCertificate(const CertifiedKey& key, const std::string& authorities,
                                   const std::vector<std::string>& names);
 
-// Returns the authorities in a PEM text that have not expired, at most the first two.
+// Returns the first two authorities in `pem` that have not expired at `at`, as PEM text.
 std::string ValidAuthorities(const std::string& pem, WallTime at);
 
 }  // namespace synergy::http

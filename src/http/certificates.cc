@@ -21,8 +21,8 @@ std::string FileIdentity(const std::string& file) {
                      status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// Reads a file again. Leaves `pem` unchanged if the file has no name, cannot be read, or is empty:
-// without its own authority, a client would trust all those of the system.
+// Reads a file again. Leaves `pem` unchanged if there is no file name, or the file is empty or
+// cannot be read. An empty `pem` would make a client trust all authorities of the system.
 void ReadAgain(const std::string& file, std::string& pem) {
   if (file.empty()) return;
   std::ifstream in(file, std::ios::binary);
@@ -56,7 +56,7 @@ TlsContext ServerCertificate::Current() {
   if (identity != seen_) {
     seen_ = std::move(identity);
     // Perhaps only one of the two files has been written yet. Then this attempt fails, and the
-    // change of the other file triggers another.
+    // change of the other file triggers another attempt.
     Result<TlsContext> context = MakeServerContext(tls_);
     if (context) {
       context_ = std::move(*context);
@@ -92,7 +92,7 @@ TlsContext ClientCertificates::Current() {
     ReadAgain(now.ca_file, now.ca_pem);
     ReadAgain(now.certificate_file, now.certificate_pem);
     ReadAgain(now.key_file, now.key_pem);
-    // Perhaps only one of certificate and key has been written yet.
+    // This fails if only the certificate or only the key has been written yet.
     if (Result<TlsContext> context = MakeClientContext(now)) {
       tls_ = std::move(now);
       context_ = *std::move(context);

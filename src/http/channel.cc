@@ -245,7 +245,7 @@ Result<> Channel::ConnectTls(const TlsContext& context, const std::string& serve
     return synergy::Fail(ErrorCode::kUnavailable, "TLS handshake: unexpected data before it");
   tls_ =
       tls_ == nullptr ? MakeSession(context, socket_.get()) : MakeSession(context, std::move(tls_));
-  ever_received_ = false;  // a proxy's answer shows nothing about the server
+  ever_received_ = false;  // the bytes so far came from a proxy
   if (tls_ == nullptr || !ExpectServer(tls_.get(), server_name, verify)) {
     return synergy::Fail(ErrorCode::kUnavailable, TlsProblem());
   }
@@ -264,8 +264,8 @@ bool Channel::Idle() {
   if (state_ != State::kOpen || !unsent_.empty() || buffer_begin_ < buffer_end_) return false;
   char byte;
   if (tls_ == nullptr) return ::recv(socket_.get(), &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN;
-  // The data in the socket may belong to TLS itself, such as session tickets, and shows nothing
-  // about the stream. Nor does the socket alone show the end of a TLS stream, which is also data.
+  // Data in the socket is not enough to decide: it may belong to TLS itself, such as a session
+  // ticket or the message that ends the stream. So let TLS process it.
   size_t got = 0;
   ::ERR_clear_error();
   return TlsStep(::SSL_peek_ex(tls_.get(), &byte, 1, &got)) == Step::kWantRead;

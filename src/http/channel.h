@@ -1,8 +1,8 @@
 #pragma once
 
-// A byte stream over a socket, plain or TLS, that keeps the reason for a failure. The library's own
-// streams report only "error", but the reason determines whether a request may have been processed.
-// Private to this folder.
+// A byte stream over a socket, plain or TLS, that keeps the reason for a failure. The streams of
+// cpp-httplib report only "error", but the reason determines whether a request may have been
+// processed. Private to this folder.
 //
 // Reads come from a buffer that lives as long as the connection. Small writes are collected until
 // the next read or Flush(), so that an answer's head and body leave as one packet.
@@ -30,7 +30,7 @@ class Channel {
     kOpen,
     kEnded,   // the peer closed it properly
     kBroken,  // reset, or not TLS
-    kSilent,  // silent beyond the silence limit, or incomplete at the deadline
+    kSilent,  // the peer exceeded the silence limit or the deadline
     kWoken,   // the wake event was signalled
   };
 
@@ -41,12 +41,12 @@ class Channel {
 
   // Sets how long a read or write may wait, and the event that interrupts the wait (-1: none).
   void SetWaits(std::chrono::milliseconds silence_limit, int wake_fd);
-  // Sets when reads and writes end, however much data has arrived.
+  // Sets the time after which reads and writes fail, even while data arrives.
   void SetDeadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
   // Performs the handshake within the silence limit. The client verifies the server's certificate
-  // for `server_name`. On a channel that already uses TLS (a proxy's), it begins another handshake
-  // inside.
+  // for `server_name`. On a channel that already uses TLS (to a proxy), it performs a second
+  // handshake inside.
   Result<> AcceptTls(const TlsContext& context);
   Result<> ConnectTls(const TlsContext& context, const std::string& server_name, bool verify);
 
@@ -55,7 +55,7 @@ class Channel {
   bool Write(const char* data, size_t size);
   bool Flush();
 
-  // Makes reads fail after this many more bytes, with the stream still open. The library limits
+  // Makes reads fail after this many more bytes, with the stream still open. cpp-httplib limits
   // neither heads nor the lines between chunks. The reader of a body resets the limit for every
   // piece, so that it never cuts a body.
   void LimitReads(size_t bytes) { read_limit_ = bytes; }

@@ -11,8 +11,8 @@
 // an answer beyond the limit. A 4xx or 5xx status is an answer, not a failure.
 //
 // The server may have closed a connection that was kept open. The client then sends the request
-// again, once, on a new connection, if it was not sent completely, or if it is a GET or HEAD and no
-// byte of an answer arrived. The first Create() makes the whole process ignore SIGPIPE.
+// once more, on a new connection, in two cases: it was not sent completely, or it is a GET or HEAD
+// and no byte of an answer arrived. The first Create() makes the whole process ignore SIGPIPE.
 
 #include <chrono>
 #include <functional>
@@ -32,7 +32,7 @@ struct ClientTls {
   std::string ca_pem;           // empty: the system's authorities
   std::string certificate_pem;  // set both or neither: mutual TLS
   std::string key_pem;
-  // The files that these came from, which are read again when they change; empty: never.
+  // The files of these values, which are read again when they change; empty: no file.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
@@ -48,8 +48,8 @@ struct ClientOptions {
   std::string proxy;
   std::chrono::milliseconds connect_timeout{3000};
   std::chrono::milliseconds read_timeout{10000};  // longest silence
-  // Longest time for a Send(), from its connection to the end of the answer, however busy the
-  // server is; absent: no limit.
+  // Longest time for a Send(), from connecting to the end of the answer, even while data arrives;
+  // absent: no limit.
   std::optional<std::chrono::milliseconds> transfer_timeout;
   size_t max_idle_connections = 8;
   size_t max_response_bytes = size_t{256} << 20;

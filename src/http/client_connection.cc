@@ -16,8 +16,8 @@
 namespace synergy::http {
 namespace {
 
-// Longest head of an answer, and longest text between chunks. The library accepts any length, and
-// matches the first line with a std::regex whose recursion overflows the stack at about 50 kB.
+// Longest head of an answer, and longest text between chunks. cpp-httplib accepts any length. It
+// matches the first line with a std::regex, whose recursion overflows the stack at about 50 kB.
 constexpr size_t kLongestResponseHead = size_t{16} << 10;
 
 // An answer under construction.
@@ -40,7 +40,7 @@ struct Answer {
   }
 };
 
-// Returns the seconds, as API servers write them; a date counts as none.
+// Returns the seconds of the header Retry-After. Ignores a date, which API servers do not send.
 std::optional<std::chrono::seconds> RetryAfter(const httplib::Response& response) {
   const std::string text = response.get_header_value("Retry-After");
   uint32_t seconds = 0;
@@ -54,10 +54,11 @@ std::string ProblemOf(const Proxy& proxy, const Error& error) {
   return fmt::format("proxy {}: {}", proxy.ToText(), error.message);
 }
 
-// The library's client without its sockets: it writes requests and reads answers. Its own
-// connections and streams are not used. They hold the lock that stop() needs while they connect,
-// ignore a stop() that comes too early, mistake an ended TLS connection for a live one, present the
-// client's certificate before they verify the server's, and report every later failure as "Read".
+// Uses cpp-httplib's client to write requests and read answers, but not its connections and
+// streams, which have these faults. While connecting, they hold the lock that stop() needs, and
+// they ignore a stop() that comes too early. They mistake an ended TLS connection for a live one.
+// They present the client's certificate before they verify the server's. They report every later
+// failure as "Read".
 class LibraryConnection final : public ClientConnection, private httplib::ClientImpl {
  public:
   LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
@@ -73,7 +74,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     socket_.sock = library_socket;
   }
 
-  // Passes the proxy, then begins TLS with the server.
+  // Connects through the proxy, if there is one, and then begins TLS with the server.
   Result<> Establish(const Target& target, const TlsContext& tls,
                      std::chrono::milliseconds timeout) {
     if (target.proxy) {
@@ -174,7 +175,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
                         channel_->problem())};
   }
 
-  // The library's hooks for its sockets.
+  // The hooks that the library calls for its sockets.
 
   // The library calls this if it finds that the connection ended before it sent anything.
   bool create_and_connect_socket(Socket&, httplib::Error& error) override {

@@ -42,7 +42,8 @@ class ClientConnection {
     Result<ClientResponse> response;
     // On failure: the request was not sent completely, so the server cannot have acted on it.
     bool not_sent = false;
-    // On failure: the connection ended without a byte of an answer, as kept-open connections do.
+    // On failure: the connection ended before any byte of an answer, as connections that were kept
+    // open can.
     bool ended_unanswered = false;
   };
 

@@ -17,7 +17,8 @@ class HttplibStream final : public httplib::Stream {
   ssize_t write(const char* data, size_t size) override {
     return channel_.Write(data, size) ? static_cast<ssize_t>(size) : -1;
   }
-  // The library calls both for every request, but only to set headers that are never read.
+  // cpp-httplib calls both functions for every request, but only to set headers that are never
+  // read.
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return channel_.fd(); }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes a Channel into a stream from which cpp-httplib reads requests and answers. Private to this
-// folder.
+// Adapts a Channel to cpp-httplib's streams, from which the library reads requests and answers.
+// Private to this folder.
 //
 // Threading: the same as the channel. The channel must outlive the stream.
 //

@@ -11,8 +11,8 @@
 
 namespace synergy::http {
 
-// Requests `path`, without TLS. Waits a few seconds at most. Failures: kUnavailable with the name
-// of the socket.
+// Sends GET `path` without TLS. Waits 4 s at most for connecting, and for each read and write.
+// Failures: kUnavailable with the name of the socket.
 Result<ClientResponse> GetLocally(const std::string& unix_socket, const std::string& path);
 
 }  // namespace synergy::http

@@ -1,6 +1,7 @@
 #pragma once
 
-// Gives OpenSSL's objects owners, and reads PEM and times. Private to this folder.
+// Smart pointers for OpenSSL's objects, and functions that read PEM text and times. Private to this
+// folder.
 //
 // Threading: as in OpenSSL, an object has one owner at a time.
 //
@@ -33,10 +34,11 @@ using Bio = std::unique_ptr<BIO, FreedBy<::BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, FreedBy<::X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, FreedBy<::EVP_PKEY_free>>;
 
-// Without this, OpenSSL would ask for the pass phrase of an encrypted key on the terminal.
+// Refuses encrypted keys. Without this function, OpenSSL would ask for a pass phrase on the
+// terminal.
 inline int NoPassPhrase(char*, int, int, void*) { return 0; }
 
-// Reads `pem`, which must outlive the result.
+// Returns a reader of `pem`, which must outlive the result.
 inline Bio Reading(const std::string& pem) {
   return Bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }

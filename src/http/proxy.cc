@@ -34,7 +34,7 @@ struct Address {
     return std::all_of(bytes.begin(), bytes.end() - 1, [](uint8_t byte) { return byte == 0; }) &&
            bytes.back() == 1;
   }
-  // Returns whether both have the same leading bits.
+  // Returns whether both addresses have the same first `bits` bits.
   bool Shares(const Address& other, size_t bits) const {
     if (family != other.family) return false;
     const size_t whole = bits / 8;
@@ -59,7 +59,7 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// A server, in the form in which NO_PROXY's entries are compared with it.
+// A server, in the form that is compared with the entries of NO_PROXY.
 struct Destination {
   std::string host;  // in lower case
   uint16_t port = 0;

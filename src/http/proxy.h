@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the proxy for a server in the environment's variables, as Go programs such as kubectl do.
+// Finds the proxy for a server from environment variables, as Go programs such as kubectl do.
 //
 // Threading: pure.
 

@@ -59,7 +59,7 @@ std::string Authority(const BaseUrl& url) {
   return fmt::format("{}:{}", v6 ? "[" + url.host + "]" : url.host, url.port);
 }
 
-// Returns an answer's head; nullopt if the channel ends first, or if the head never ends.
+// Returns an answer's head; nullopt if the channel ends first, or if the head is too long.
 std::optional<std::string> ReadHead(Channel& channel) {
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
@@ -110,7 +110,7 @@ Result<Proxy> ParseProxy(const std::string& url) {
     proxy.authorization = *std::move(authorization);
     rest.remove_prefix(at + 1);
   }
-  // Replace its error, which would show the text with malformed credentials.
+  // Replace the parser's error, which would show malformed credentials.
   Result<BaseUrl> parsed = ParseBaseUrl(fmt::format("{}://{}", scheme, rest));
   if (!parsed) return malformed();
   proxy.url = *std::move(parsed);

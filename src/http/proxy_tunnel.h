@@ -1,7 +1,7 @@
 #pragma once
 
-// Handles a proxy between a client and its server, and begins a connection through it. Private to
-// this folder.
+// Parses the URL of a proxy, and opens a tunnel through the proxy to a server. Private to this
+// folder.
 //
 // Threading: pure, except for OpenTunnel(), which uses its channel. Messages never contain
 // credentials.
@@ -20,7 +20,7 @@ struct Proxy {
   BaseUrl url;
   std::string authorization;  // value of the header Proxy-Authorization; empty: none
 
-  // Returns the text for messages.
+  // Returns the proxy's URL, without credentials, for messages.
   std::string ToText() const;
 };
 

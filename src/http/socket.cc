@@ -214,7 +214,8 @@ Result<Fd> ConnectToAny(const addrinfo* addresses, milliseconds timeout, int wak
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) ++left;
   std::string problem = "no address";
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
-    // An address that does not answer leaves the other addresses their part of the time.
+    // Divide the time left equally, so that an address that does not answer leaves time for the
+    // others.
     const milliseconds part = Left(deadline) / left--;
     Fd fd = Open(*address);
     if (!fd.valid()) {

@@ -31,7 +31,8 @@ TlsContext MakeContext(const SSL_METHOD* method) {
   return context;
 }
 
-// Reading stops after the last certificate with "no start line", which is not an error.
+// Returns whether reading stopped after the last certificate, which OpenSSL reports as "no start
+// line".
 bool EndedWell() {
   const unsigned long error = ::ERR_peek_last_error();
   if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
@@ -40,7 +41,7 @@ bool EndedWell() {
   return true;
 }
 
-// Where distributions other than Debian keep the machine's certificate authorities.
+// The files in which distributions other than Debian keep the system's certificate authorities.
 constexpr const char* kBundles[] = {
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
     "/etc/pki/tls/certs/ca-bundle.crt",                   // CentOS, Amazon Linux
@@ -49,8 +50,8 @@ constexpr const char* kBundles[] = {
     "/etc/ssl/certs/ca-certificates.crt",                 // Arch, Gentoo, NixOS
 };
 
-// Trusts what SSL_CERT_FILE and SSL_CERT_DIR name, otherwise Debian's folder, otherwise the first
-// bundle that exists.
+// Trusts the authorities in SSL_CERT_FILE and SSL_CERT_DIR. If neither variable is set, trusts
+// those in Debian's folder, or else in the first bundle that exists.
 Result<> TrustSystem(SSL_CTX* context) {
   if (::SSL_CTX_set_default_verify_paths(context) != 1)
     return Invalid("the system's certificate authorities");
@@ -82,7 +83,7 @@ Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
   return {};
 }
 
-// Uses the certificate and the intermediate certificates.
+// Uses the first certificate in `pem` as the client's own, and the others as intermediate ones.
 Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
   const Bio bio = Reading(pem);
   const Certificate own = ReadCertificate(bio.get());
@@ -104,8 +105,8 @@ Result<> UseKey(SSL_CTX* context, const std::string& pem) {
   return {};
 }
 
-// Refuses all clients except the one of that name. Only the certificate's DNS names count: the
-// subject is for human readers, and a wildcard identifies no client.
+// Refuses all clients except the one named tls.client_name. Only the certificate's DNS names count:
+// the subject is for human readers, and a wildcard identifies no client.
 Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
   if (::SSL_CTX_load_verify_file(context, tls.client_ca_file.c_str()) != 1) {
     return Fail(ErrorCode::kInvalid,
@@ -169,7 +170,7 @@ void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session);
 Result<TlsContext> MakeServerContext(const ServerTls& tls) {
   TlsContext context = MakeContext(::TLS_server_method());
   if (context == nullptr) return Invalid("TLS");
-  // Clients here never resume sessions: those of kube-scheduler and the kubelet keep their
+  // No client of these servers resumes sessions: kube-scheduler and the kubelet keep their
   // connections open instead.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);

@@ -1,6 +1,6 @@
 #pragma once
 
-// OpenSSL as this folder uses it. Private to this folder.
+// Contexts and sessions of TLS, made with OpenSSL. Private to this folder.
 //
 // Threading: any number of connections share a TlsContext; a TlsSession belongs to its connection.
 // TlsProblem() describes the last failure of the calling thread.
@@ -27,7 +27,7 @@ using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
 // The certificate that a server presents, and the clients that it accepts.
 struct ServerTls {
-  std::string certificate_file;  // both or neither: use a generated certificate
+  std::string certificate_file;  // set both, or neither to use a generated one
   std::string key_file;
   // Set both or neither: clients need a certificate from this authority for this DNS name.
   std::string client_ca_file;
@@ -42,7 +42,7 @@ Result<TlsContext> MakeClientContext(const ClientTls& tls);
 // and the system's, and presents no certificate.
 Result<TlsContext> MakeProxyContext(const ClientTls& tls);
 
-// Return null if out of memory. The second makes a session within `outer`.
+// Return null if out of memory. The second function makes a session inside the session `outer`.
 TlsSession MakeSession(const TlsContext& context, int fd);
 TlsSession MakeSession(const TlsContext& context, TlsSession outer);
 // Makes a client's session request a certificate for `name` (a DNS name or an IP address) by SNI,

@@ -16,7 +16,7 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Returns whether a host or a path may contain this text: it has no spaces or line ends, which
+// Returns whether `text` may be part of a host or a path: it has no spaces or line ends, which
 // would end the request line.
 bool IsPlain(std::string_view text) {
   for (const char c : text) {

@@ -15,7 +15,7 @@ std::optional<BodyBudget::Share> BodyBudget::Take(size_t bytes,
   waiting_.erase(turn);
   if (free) free_ -= bytes;
   lock.unlock();
-  // Let the next request try, whatever the result of this one.
+  // Let the next call try, whether or not this one got its bytes.
   changed_.notify_all();
   if (!free) return std::nullopt;
   return std::optional<Share>(std::in_place, *this, bytes);

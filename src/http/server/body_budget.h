@@ -38,8 +38,8 @@ class BodyBudget {
 
   explicit BodyBudget(size_t bytes) : whole_(bytes), free_(bytes) {}
 
-  // Waits until this many bytes are free, or the whole budget if that is less, in the order of the
-  // calls. Returns nullopt if they were not free in time.
+  // Blocks until `bytes` bytes are free, and reserves them; the whole budget, if `bytes` is more.
+  // Calls are served in order. Returns nullopt if the bytes are not free by `until`.
   std::optional<Share> Take(size_t bytes, std::chrono::steady_clock::time_point until);
 
  private:

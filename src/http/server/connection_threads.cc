@@ -16,7 +16,7 @@ ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) 
   const std::lock_guard lock(mutex_);
   if (finishing_) return Added::kClosed;
   if (free_threads_ <= queue_.size() && !StartThread()) {
-    // Close it: without any thread, it would never be served.
+    // Close the connection: without any thread, it would never be served.
     if (threads_.empty()) return Added::kClosed;
     if (queue_.size() - free_threads_ >= most_waiting_ && !DropOneFor(address))
       return Added::kClosed;

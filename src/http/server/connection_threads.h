@@ -2,11 +2,12 @@
 
 // Serves each connection in its own thread, up to a limit, and reuses threads. A connection keeps
 // its thread while it is open, so in a pool of fixed size a few silent clients could block all
-// others. If connections must wait, those whose address has the fewest in service go first, so that
-// a client with very many connections does not block the others. Private to this folder.
+// others. If connections must wait, a connection of the address with the fewest connections in
+// service goes first. So a client with very many connections does not block the others. Private to
+// this folder.
 //
-// Threading: one thread calls Add(); any thread may call the rest. Failures: if a thread cannot be
-// started, its connection waits for another one.
+// Threading: one thread calls Add(); any thread may call the other functions. Failures: if a thread
+// cannot be started, its connection waits for another one.
 
 #include <condition_variable>
 #include <cstddef>
@@ -34,8 +35,8 @@ class ConnectionThreads {
   ~ConnectionThreads();  // calls Finish()
 
   enum class Added { kServed, kWaits, kClosed };
-  // If all threads are taken, the connection waits. If too many wait, the newest connection of the
-  // address with the most is closed: this one, or one that it replaces.
+  // Starts to serve the connection, or lets it wait if all threads are taken. If too many wait,
+  // closes the newest connection of the address with the most: this one, or one that it replaces.
   Added Add(Fd connection, Address address);
   // Returns how many connections have no thread.
   size_t waiting() const;

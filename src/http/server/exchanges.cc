@@ -13,8 +13,8 @@
 namespace synergy::http {
 namespace {
 
-// The library limits a line of a head only after reading it, and limits neither the number of lines
-// nor the line before a chunk.
+// cpp-httplib checks the length of a head's line only after reading it. It limits neither the
+// number of lines nor the length of the line before a chunk.
 constexpr size_t kLongestRequestHead = size_t{64} << 10;
 // Bytes reserved for a body before any of it has arrived; once this much has arrived, the whole
 // length is reserved.
@@ -27,15 +27,15 @@ struct Body {
   std::optional<uint64_t> length;  // absent: chunked
 };
 
-// One request in progress. The library's callbacks do not identify their connection. Each
-// connection has a thread, so a thread-local variable holds it.
+// One request in progress. The library's callbacks do not identify their connection, so a
+// thread-local variable holds the request: each connection has its own thread.
 struct Exchange {
   Channel& channel;
   const std::function<void(bool)>& on_handler;
   const Handler* handler = nullptr;
   Body body;
   std::chrono::steady_clock::time_point deadline{};  // of the transfer
-  // The whole head has been read, so `body` shows whether more will follow.
+  // Set once the whole head has been read; `body` then shows whether more will follow.
   bool head_read = false;
   // Set by a handler or by Refuse(): the library's error hook must not touch the answer.
   bool answered = false;
@@ -116,10 +116,11 @@ std::string Literally(std::string_view text) {
 
 }  // namespace
 
-// The library's server without its sockets: process_request() reads, parses, routes and writes. Its
-// own listening and threads are not used. They accept with a backlog of 5, share the port with any
-// process that requests it, stop permanently after one failure of accept(), poll every idle
-// connection a hundred times a second, and make stop() wait until each of them has timed out.
+// Uses cpp-httplib's server to read, parse, route and write (process_request()), but not its
+// sockets and threads, which have these faults. They accept with a backlog of 5, and share the port
+// with any process that requests it. They stop permanently after one failure of accept(). They poll
+// every idle connection a hundred times a second, and stop() waits until each of them has timed
+// out.
 class Exchanges::Library final : private httplib::Server {
  public:
   explicit Library(Exchanges::Options options)
@@ -186,7 +187,8 @@ class Exchanges::Library final : private httplib::Server {
   }
 
  private:
-  // Answers in place of a handler. Closes the connection if more of the request may follow.
+  // Writes an error answer in place of a handler's. Closes the connection if more of the request
+  // may follow.
   void Refuse(const httplib::Request& request, int status, std::string_view reason,
               httplib::Response& response) {
     current->answered = true;
@@ -198,7 +200,7 @@ class Exchanges::Library final : private httplib::Server {
     }
   }
 
-  // Returns whether the request may continue, judging by its head.
+  // Returns whether the request's head is acceptable; if not, writes the answer.
   bool Accept(const httplib::Request& request, httplib::Response& response) {
     Exchange& exchange = *current;
     exchange.body = ReadBodyHeaders(request);

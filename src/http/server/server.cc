@@ -29,7 +29,8 @@ using std::chrono::milliseconds;
 
 // Pause after a failed accept(), because a lack of descriptors or memory is temporary.
 constexpr milliseconds kAcceptPause{50};
-// How often to check the connections that make others wait, and how long each may do that.
+// How often to look for connections to close while others wait, and how long a client may keep the
+// server waiting before its connection is closed.
 constexpr milliseconds kLookAround{100};
 constexpr milliseconds kWaitedFor{1000};
 
@@ -75,7 +76,7 @@ class RealServer final : public Server {
  private:
   enum class Phase : uint8_t {
     kIdle,      // between requests
-    kTransfer,  // the client sends, or receives an answer
+    kTransfer,  // the client sends a request or receives an answer
     kHandler,
     kClosing,
   };
@@ -156,8 +157,9 @@ void RealServer::MakeRoom() {
 
 // Chooses the connection to close. If the address with the most connections has more than the
 // waiting address would have, it loses one: the one that has been idle longest, which its client is
-// least likely to use, or else the newest. Otherwise an address with at least as many loses one:
-// the one that has been idle longest, or that of the slowest client.
+// least likely to use, or else the newest. Otherwise an address that has at least as many
+// connections in service as the waiting address loses one: the one that has been idle longest, or
+// else that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {
@@ -228,7 +230,7 @@ void RealServer::ServeRequests(Channel& channel, Place place) {
       // A new connection may be idle for as long as a used one, because Go's client opens some in
       // advance.
       Enter(Phase::kIdle, place);
-      // Connections that arrived while this one was busy found none to close.
+      // Connections that arrived while this one was busy may have found no connection to close.
       if (threads_.waiting() > 0) MakeRoom();
       if (!channel.AwaitData(options_.keep_alive_timeout, stop_.fd())) return;
     }

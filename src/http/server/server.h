@@ -4,7 +4,7 @@
 //
 // Threading: handlers run concurrently, one thread per connection. Call Handle() only before
 // Start(). Start() returns once the port is bound. Any thread may call Stop(), once; the destructor
-// stops a running server immediately. Both return when no handler runs any more, however long that
+// stops a running server immediately. Both block until no handler runs any more, however long that
 // takes. Failures: handlers and the error_response must not throw. The server itself answers a
 // broken request or a body larger than the limit, and closes the connection. The first Create()
 // makes the whole process ignore SIGPIPE.
@@ -39,7 +39,7 @@ struct Request {
 };
 
 struct Response {
-  int status = 200;  // 401 asks for a bearer token
+  int status = 200;  // 401 makes the server request a bearer token
   std::string content_type = "application/json";
   std::string body;
 };
@@ -60,7 +60,7 @@ struct ServerOptions {
   std::string unix_socket;
   std::string certificate_file;  // set both or neither: TLS; read again when they change on disk
   std::string key_file;
-  // Without files: serve TLS with a certificate that the server generates and no client can verify.
+  // Whether to serve TLS without files, with a generated certificate that no client can verify.
   bool self_signed = false;
   // Set both or neither, with TLS: a client needs a certificate for this DNS name, signed by this
   // authority. The file is read again when it changes on disk; open connections stay.
@@ -69,7 +69,7 @@ struct ServerOptions {
   size_t max_body_bytes = size_t{160} << 20;
   // The longest silence within a request before the connection is closed.
   std::chrono::seconds read_timeout{10};
-  // The longest time to receive a request, and to send its answer, however busy the client is.
+  // The longest time to receive a request, and to send its answer, even while data moves.
   std::chrono::milliseconds transfer_timeout{30000};
   // The longest silence between requests. It exceeds the 90 s after which Go's client closes an
   // idle connection; if the server closed first, the client's next POST would fail.
@@ -81,8 +81,8 @@ struct ServerOptions {
   // connections. If there is none to replace, the new connection waits; connections of the
   // addresses with the fewest go first.
   size_t max_connections = 512;
-  // Number of connections that may wait. Beyond that, the newest connection of the address with the
-  // most is closed immediately, so that descriptors remain for the program's own calls.
+  // Number of connections that may wait. If more would wait, the newest connection of the address
+  // with the most is closed immediately, so that descriptors remain for the program's own calls.
   size_t max_waiting = 128;
   // Connections from this machine do not count and are not limited.
   bool exempt_loopback = true;
@@ -94,8 +94,8 @@ struct ServerOptions {
   // thread may call it.
   std::function<void()> on_failed_handshake;
   // Called for problems that the server survives but operators should see: a changed certificate
-  // that cannot be used (the previous one stays), or connections that cannot be accepted or are too
-  // many (reported once until it works again); optional. Any thread may call it.
+  // that cannot be used (the previous one stays), connections that cannot be accepted, or too many
+  // connections (reported once until accepting works again); optional. Any thread may call it.
   std::function<void(std::string_view problem)> on_problem;
 };
 
