@@ -15,7 +15,7 @@ namespace synergy::kube {
 namespace {
 
 constexpr size_t kLongestLine = size_t{32} << 20;
-// Bindings run in parallel: this many connections are kept open.
+// The number of idle connections to keep open, because bindings run in parallel.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
 constexpr std::chrono::seconds kLongestRetryAfter{5};
@@ -39,7 +39,7 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
     text = status->reason.empty() ? status->message
                                   : fmt::format("{}: {}", status->reason, status->message);
   } else {
-    // The answer is, for example, from a proxy; its first words identify it.
+    // The answer may come from a proxy, for example; its first words show from where.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
   return {wire::ToErrorCode(response.status, status),

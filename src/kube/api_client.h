@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into
-// the Error.
+// Calls to the API server. Converts status codes to ErrorCodes, and puts the server's own message
+// into the Error.
 //
 // Threading: any thread. Calls are not retried here, because only the caller can decide whether a
 // call may be repeated. The exception is a call refused with a Retry-After of a few seconds: it had
@@ -29,14 +29,14 @@ namespace synergy::kube {
 struct ApiClientOptions {
   std::string user_agent = "synergy";
   std::chrono::milliseconds request_timeout{10000};  // longest silence
-  // Longest time of a call other than a watch, however busy the server is; absent: no limit.
+  // Longest time of a call other than a watch, even while data arrives; absent: no limit.
   std::optional<std::chrono::milliseconds> call_timeout = {};
-  // The API server accepts objects of 3 MiB, and may write one character as six.
+  // In bytes. The API server accepts objects of 3 MiB, and may write one character as six.
   size_t largest_answer = size_t{32} << 20;
   // Number of attempts at a call that is refused with a Retry-After; 1: no retry.
   int most_tries = 4;
-  // Called before a write is sent again, because another process may have begun to act in the
-  // meantime. If it returns false, the call ends with the refusal. Null: writes are always sent
+  // Called before a refused write is sent again, because another replica may have become the leader
+  // meanwhile. If it returns false, the call fails with the refusal. Null: writes are always sent
   // again.
   std::function<bool()> may_repeat_writes = nullptr;
 };
@@ -51,7 +51,7 @@ class ApiClient {
 
   // Returns the body of the response; kTooLarge if it exceeds the limit.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
-  // Does the same with further headers, which appear in no message.
+  // Does the same with further headers, which never appear in error messages.
   virtual Result<std::string> GetWith(const std::string& path, const Headers& headers,
                                       std::stop_token stop = {}) = 0;
   virtual Result<std::string> Post(const std::string& path, const std::string& json,

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stores what the watches report in ClusterState; there is a store for each kind of object.
+// Stores the objects that watches report in a ClusterState, with one store for each kind of object.
 //
 // Threading: the same as ObjectStore; ClusterState is thread-safe.
 
@@ -15,7 +15,8 @@
 
 namespace synergy::kube {
 
-// `kKey`: the key by which the state removes an object. `kLast`: finds the object in the state.
+// `kKey`: the object's key in the state. `kLast`: the function that finds the object in a snapshot
+// of the state; null: Last() finds nothing.
 template <class T, auto kReplace, auto kUpsert, auto kRemove, auto kKey, auto kLast = nullptr>
 class StateStore final : public ObjectStore<T> {
  public:

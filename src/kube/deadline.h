@@ -1,9 +1,8 @@
 #pragma once
 
-// A stop token that fires at a deadline, for calls that must not take longer.
+// A stop token that is stopped at a deadline, for calls that must not take longer.
 //
-// Threading: one owner constructs and destroys it, which starts and ends a thread; any thread may
-// use the token.
+// Threading: a Deadline has its own thread, and one owner; any thread may use the token.
 
 #include <stop_token>
 #include <thread>
@@ -12,7 +11,7 @@
 
 namespace synergy::kube {
 
-// The token may outlive the Deadline, whose end does not fire it.
+// The token may outlive the Deadline, whose destructor does not stop the token.
 class Deadline {
  public:
   // `clock` must outlive this object.

@@ -3,8 +3,7 @@
 // Watches the objects of Dynamic Resource Allocation, from which a ClusterState counts GPUs
 // (docs/dra.md).
 //
-// Threading: the thread that starts the other watches calls Start(), once; the stores' header
-// states theirs.
+// Threading: the thread that starts the other watches calls Start(), once.
 
 #include <string>
 
@@ -28,10 +27,10 @@ class DeviceWatches {
         slices_(state),
         classes_(state) {}
 
-  // Starts to count GPUs by `rules`. If the API server lacks resource.k8s.io/v1 (Kubernetes older
-  // than 1.34), logs a warning and watches nothing. Blocks on one request. Call it before the other
-  // watches start, and stop `watches` before this object ends. `templates` receives the templates
-  // of claims; null: they are not watched.
+  // Watches the objects, and makes the ClusterState count GPUs by `rules`. If the API server lacks
+  // resource.k8s.io/v1 (Kubernetes older than 1.34), logs a warning and watches nothing. Blocks on
+  // one request. Call it before the other watches start, and stop `watches` before this object
+  // ends. `templates` receives the templates of claims; null: they are not watched.
   void Start(Watches& watches, DeviceRules rules,
              ObjectStore<ResourceClaimTemplate>* templates = nullptr);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Remembers objects whose writes fail, so that they do not delay the writes of others. A failure
-// can take ten seconds, for which all others wait. So an object is left alone after each failure,
-// for twice as long as the last time.
+// Remembers objects whose writes fail, so that they do not delay the writes of other objects. A
+// failing write can take ten seconds. So after each failure, the object is not written for a while
+// (its rest), which doubles with each failure, up to an hour.
 //
 // Threading: one owner.
 
@@ -19,7 +19,8 @@ class FailingWrites {
  public:
   static constexpr Duration kLongestRest = std::chrono::hours(1);
 
-  // Forgets objects that have not failed again soon after their rest. Call it before each pass.
+  // Forgets objects that did not fail again within twice their rest after it ended. Call it before
+  // each pass.
   void Forget(Instant now) {
     std::erase_if(objects_, [now](const auto& each) {
       return now >= each.second.until + 2 * each.second.rest;

@@ -39,7 +39,8 @@ class LeaseElection final : public LeaderElection {
       const Instant asked = clock_.Now();
       const Result<bool> mine = Try(stop);
       if (mine && *mine) {
-        // Count from before the call, because other replicas count from when they see the renewal.
+        // Count from before the call: other replicas count from the moment when they see the
+        // renewal.
         leads_until_ = (asked + options_.renew_deadline).time_since_epoch().count();
         led_last_ = asked.time_since_epoch().count();
       } else if (mine) {
@@ -93,14 +94,15 @@ class LeaseElection final : public LeaderElection {
     return Fail(taken.error());
   }
 
-  // If the answer to a write was lost, the lease names this process at the next try.
+  // Counts a new term only if another process may have held the lease. If the answer to a write was
+  // lost, the lease names this process at the next try.
   void NoteTaken() {
     seen_.clear();
     if (std::exchange(was_lost_, false)) ++terms_;
   }
 
-  // Returns whether the holder has not renewed the lease for its duration by the local clock,
-  // because the clocks of other replicas may be wrong.
+  // Returns whether the holder has not renewed the lease for the lease's duration. Uses the local
+  // clock, because the clocks of other replicas may be wrong.
   bool IsOverdue(const wire::Lease& lease) {
     const std::string seen = lease.holder + " " + lease.renewed;
     const Instant now = clock_.Now();
@@ -135,8 +137,8 @@ class LeaseElection final : public LeaderElection {
   std::atomic<uint64_t> terms_{0};
 
   // Only the thread uses these.
-  bool was_lost_ = true;  // since the last successful write, the lease did not name this process
-  std::string seen_;      // of another holder; empty: this process was the last known holder
+  bool was_lost_ = true;  // the lease has not named this process since its last write
+  std::string seen_;      // the other holder and its renewal; empty: held by this process
   Instant seen_at_{};
 
   std::jthread thread_;

@@ -1,12 +1,12 @@
 #pragma once
 
 // Elects one leader among replicas by a Lease, like client-go. Any replica may take a lease that
-// was not renewed for its duration, by the local clock; a leader that cannot renew in time stops
-// leading before another may start.
+// was not renewed for the lease's duration, by the replica's own clock. A leader that cannot renew
+// in time stops leading before another replica may start.
 //
-// Threading: its own thread makes all calls; any thread may read the state. Failures: every
-// failure is retried; meanwhile a leader keeps leading until its renewal is overdue. The destructor
-// releases the lease, so that a successor need not wait.
+// Threading: a thread of the election makes all calls; any thread may read the state. Failures:
+// every failure is retried; meanwhile a leader keeps leading until its renewal is overdue. The
+// destructor releases the lease, so that another replica can lead at once.
 
 #include <chrono>
 #include <cstdint>
@@ -36,11 +36,10 @@ class LeaderElection {
   virtual ~LeaderElection() = default;
 
   virtual bool IsLeader() const = 0;
-  // Returns when any replica, including this one, was last known to lead; the clock's beginning if
-  // never.
+  // Returns when any replica, including this one, was last known to lead; Instant() if never.
   virtual Instant LedLast() const = 0;
-  // Returns how many times this replica has taken the lease. While that stays the same, no other
-  // replica has led, even if this one could not renew the lease in time and did not lead meanwhile.
+  // Returns how many times this replica has taken the lease. While the number stays the same, no
+  // other replica has led, even if this one could not renew the lease in time.
   virtual uint64_t Terms() const = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists all objects of one kind at one moment, page by page.
+// Lists all objects of one kind, page by page, as they were at one moment.
 //
 // Threading: any thread. Failures: as in ApiClient; kGone if the server discards that moment before
 // the last page, and kInvalid if a response is not a list.
@@ -19,8 +19,8 @@
 
 namespace synergy::kube {
 
-// The field selector for pods that use a node, or may still do so: all but the terminal ones, which
-// kube-scheduler also omits.
+// The field selector for pods that use a node or may still do so. Like kube-scheduler, it omits
+// terminal pods.
 inline constexpr char kLivingPods[] = "status.phase!=Succeeded,status.phase!=Failed";
 
 struct ListRequest {
@@ -33,13 +33,14 @@ struct ListRequest {
 // Returns "&fieldSelector=...&labelSelector=...", without the empty parts.
 std::string Selectors(const std::string& fields, const std::string& labels);
 
-// Joins "/apis/x/v1/" and "jobs", for one namespace, or for all if it is empty.
+// Returns the path of a kind such as "jobs" in a group such as "/apis/x/v1/", for one namespace, or
+// for all if `object_namespace` is empty.
 std::string ListPath(std::string_view group, std::string_view plural,
                      const std::string& object_namespace = {});
 
 // Passes every page, as the server sent it, to `read`, which returns the token of the next page;
-// empty after the last. The number of objects requested, initially the request's, is halved while a
-// response exceeds the client's limit, and doubled again later.
+// empty after the last. Halves the page size while a response exceeds the client's limit, and
+// doubles it later, up to that of the request.
 Result<> ForEachPage(ApiClient& client, const ListRequest& request,
                      const std::function<Result<std::string>(std::string page)>& read,
                      const std::stop_token& stop = {});
@@ -47,7 +48,7 @@ Result<> ForEachPage(ApiClient& client, const ListRequest& request,
 template <class T>
 struct Listing {
   std::vector<T> items;
-  std::string resource_version;       // the moment
+  std::string resource_version;       // of the list
   std::vector<std::string> problems;  // fields that could not be read
   std::vector<wire::UnreadObject<T>> unread;
 };
@@ -71,7 +72,8 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
     if (on_page) on_page();
     return std::move(page->continue_token);
   };
-  // If a later page is refused as too old (410), the earlier pages are also useless.
+  // If the server refuses a later page because the list is too old (410), the earlier pages are
+  // useless, too.
   if (const Result<> all = ForEachPage(client, request, read, stop); !all) return Fail(all.error());
   return listing;
 }

@@ -16,7 +16,7 @@
 namespace synergy::kube {
 namespace {
 
-// A continuing failure is logged again after this time.
+// A failure that continues is logged again after this time.
 constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
 
 // Since Kubernetes 1.35, the resource versions of one kind of object are growing numbers
@@ -47,8 +47,9 @@ class ListWatch final : public Reflector {
   }
 
  private:
-  // The outcome of a list or a watch. A watch counts as progress only if it delivered something, or
-  // lasted: a server whose lists work and whose watches fail must not be flooded with lists.
+  // The outcome of a list or a watch. A watch counts as progress only if it delivered an event or
+  // lasted long enough: a server whose lists succeed and whose watches fail must not be flooded
+  // with lists.
   struct Outcome {
     std::optional<Error> failure;
     bool progress = false;
@@ -122,7 +123,7 @@ class ListWatch final : public Reflector {
     }
     needs_list_ = list_again;
     if (outcome.failure) return Broken(*std::move(outcome.failure), outcome.progress);
-    // A quiet watch that lasted as long as requested is also progress.
+    // A watch without events is also progress if it lasted at least half of the requested time.
     outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
     Contact([](ReflectorStatus& status) { status.watching = false; });
     return outcome;
@@ -165,8 +166,8 @@ class ListWatch final : public Reflector {
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
     }
     if (event->type == Type::kError) {
-      // An overloaded server can continue later from the same version; after any other error, the
-      // history is in doubt.
+      // After overload, unavailability or a timeout, a watch can continue from the same version.
+      // After any other error, the history is in doubt.
       *list_again = event->error.code != ErrorCode::kUnavailable &&
                     event->error.code != ErrorCode::kOverloaded &&
                     event->error.code != ErrorCode::kTimeout;
@@ -240,7 +241,7 @@ class ListWatch final : public Reflector {
       const std::lock_guard lock(mutex_);
       status_.problems += problems.size();
     }
-    // The same object arrives again with every change of its status.
+    // Do not log the same problem again: the object arrives with every change of its status.
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
     log_.Warn(
@@ -277,7 +278,7 @@ class ListWatch final : public Reflector {
   bool needs_list_ = true;
   uint64_t version_ = 0;  // seen last
   bool opened_before_ = false;
-  bool history_in_doubt_ = false;  // a watch has been opened since the last list
+  bool history_in_doubt_ = false;  // a watch was opened since the last list
   std::string last_failure_;
   Instant last_failure_logged_{};
   std::string last_problem_;

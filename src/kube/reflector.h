@@ -7,10 +7,10 @@
 //        ^                                    |   ends or breaks: again from the last version seen
 //        +-- 410 Gone, or history runs back --+
 //
-// An API server whose store was restored from a backup does not report that: it accepts a watch
-// from a future version, and stays silent until its versions have caught up. So the reflector reads
-// the server's present version before it reopens a watch; a version lower than one already seen
-// requires a new list.
+// An API server whose store was restored from a backup does not report the restoration. It accepts
+// a watch from a version in its future, and stays silent until its versions have caught up. So the
+// reflector reads the server's present version before it reopens a watch; a version lower than one
+// already seen requires a new list.
 //
 // Threading: each reflector has one thread, which makes all calls of the ObjectStore; any thread
 // may call status(). Failures: it waits with backoff and jitter, and continues until it is stopped.
@@ -47,8 +47,8 @@ class ObjectStore {
   virtual void Replace(std::vector<T> all) = 0;
   virtual void Upsert(T object) = 0;
   virtual void Remove(const T& object) = 0;
-  // Returns the object as last stored; nullopt if it is unknown, or the store does not keep it. It
-  // serves objects that can no longer be read, which a new list would otherwise remove.
+  // Returns the object as last stored; nullopt if it is unknown, or the store does not keep it.
+  // Used for objects that can no longer be read, because a new list would otherwise remove them.
   virtual std::optional<T> Last(const T& /*object*/) const { return std::nullopt; }
 };
 
@@ -81,8 +81,8 @@ struct ReflectorOptions {
   uint64_t seed = 1;  // of the jitter
 };
 
-// Returns options for a watch that proves three times within `staleness_limit` that it works. A
-// silent watch proves nothing, but one that ends in time and is reopened does.
+// Returns options for a watch that is reopened three times within `staleness_limit`. A silent watch
+// does not prove that the connection works; ending in time and reopening does.
 ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
                              std::string field_selector, uint64_t seed);
 
@@ -101,13 +101,14 @@ class WatchedKind {
   };
 
   virtual ~WatchedKind() = default;
-  // Reads a whole list, which Replace() stores.
+  // Reads a whole list. Call Replace() to store it.
   virtual Result<Listed> List(ApiClient& client, const ListRequest& request,
                               const std::stop_token& stop,
                               const std::function<void()>& on_page) = 0;
-  // Returns the number of objects. Listed objects that cannot be read stay as they were stored.
+  // Stores the list, and returns its number of objects. Objects that cannot be read stay as they
+  // were stored.
   virtual size_t Replace() = 0;
-  // Reads a line of a watch, which Apply() stores.
+  // Reads a line of a watch. Call Apply() to store its object.
   virtual Result<wire::WatchEventHead> ReadEvent(std::string_view line) = 0;
   virtual void Apply() = 0;
   // Returns the resource version of a page of a list.
@@ -169,7 +170,7 @@ class WatchedObjects final : public WatchedKind {
   }
 
  private:
-  // The amounts that an unread pod takes from its node remain known.
+  // Unread pods are stored, too, because the amounts that they take from their nodes are known.
   static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
 
   const wire::ObjectReader reader_;

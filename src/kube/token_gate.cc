@@ -65,7 +65,7 @@ Result<Access> TokenGate::Check(const std::string& token) {
       if (answer && now < answer->fresh_until) return answer->access;
       was_allowed = was_allowed || (answer && answer->access == Access::kAllowed);
     }
-    // A failing review may take longer than a collector of metrics waits.
+    // Do not review again soon: a failing review may take longer than Prometheus waits.
     if (was_allowed && (now < no_review_before_ || judging_ >= limits_.most_at_once))
       return Access::kAllowed;
     if (judging_ >= limits_.most_at_once)
@@ -115,7 +115,7 @@ void TokenGate::Kept::Keep(const std::string& hash, const Answer& answer, size_t
 void TokenGate::Kept::ForgetOldest() {
   const auto& [end, hash] = ends_.front();
   const auto found = by_hash_.find(hash);
-  // A newer answer for the same token stays.
+  // Keep a newer answer for the same token.
   if (found != by_hash_.end() && found->second.end == end) by_hash_.erase(found);
   ends_.pop_front();
 }

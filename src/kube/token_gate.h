@@ -3,9 +3,10 @@
 // Admits requests by their bearer tokens. The API server reviews each token once, and its answer
 // stays valid for a while: a minute if positive, ten seconds if negative.
 //
-// Threading: any thread. Ownership: the clock, the log, and whatever the judge refers to must
-// outlive the gate. Failures of Check(): those of the judge, and kOverloaded if too many tokens are
-// already under review. Tokens are neither stored nor logged: answers are looked up by SHA-256.
+// Threading: any thread. Ownership: the clock, the log, and all objects that the judge refers to
+// must outlive the gate. Failures of Check(): those of the judge, and kOverloaded if too many
+// tokens are already under review. Tokens are neither stored nor logged: answers are looked up by
+// SHA-256.
 
 #include <chrono>
 #include <cstddef>
@@ -35,7 +36,7 @@ using Judge = std::function<Result<Access>(const std::string& token)>;
 
 // Admits one user, with tokens that are meant for `audience`.
 Judge JudgeByUser(AccessApi& api, std::string user, std::string audience);
-// Admits users that may `get` that path, with tokens for the API server.
+// Admits users that may `get` `path`, with tokens for the API server.
 Judge JudgeByPath(AccessApi& api, std::string path);
 
 class TokenGate {
@@ -43,11 +44,11 @@ class TokenGate {
   struct Limits {
     Duration keep_allowed = std::chrono::minutes(1);
     Duration keep_refused = std::chrono::seconds(10);
-    // How much longer a positive answer stays valid while no newer one is available. The API server
-    // is then asked at most once in `keep_failed`.
+    // How much longer a positive answer stays valid while no newer one is available. During that
+    // time, the API server is queried at most once in `keep_failed`.
     Duration forgive = Duration::zero();
     Duration keep_failed = std::chrono::seconds(10);
-    // Limit on each of the two kinds of answers; beyond it the oldest is dropped.
+    // Limit on the number of answers of each of the two kinds; the oldest is dropped.
     size_t most_kept = 1024;
     // The number of tokens that the API server may review at once.
     size_t most_at_once = 8;
@@ -69,7 +70,7 @@ class TokenGate {
   struct Answer {
     Access access = Access::kUnknown;
     Instant fresh_until;
-    Instant end;  // when it is dropped
+    Instant end;  // when the answer is dropped
   };
   // Answers of one kind with equal lifetimes, so the oldest ends first.
   class Kept {
@@ -102,12 +103,13 @@ class TokenGate {
 // Returns the token from a request's header `Authorization: Bearer TOKEN`; empty if there is none.
 std::string BearerToken(const http::Request& request);
 
-// Returns 401, 403 or 503 with the problem, and with `cure` if the request could be made in another
-// way; nullopt if it is allowed.
+// Returns a response with status 401, 403 or 503 that describes the problem; `cure` is the advice
+// in a 401 or 403. Returns nullopt if access is allowed.
 std::optional<http::Response> RefusalOf(const Result<Access>& access, const std::string& cure);
 
-// Admits users that may `get` /metrics, and for another hour while the API server does not answer,
-// because alerts need the metrics of that time. All arguments must outlive the result.
+// Admits users that may `get` /metrics. While the API server does not answer, admits known users
+// for another hour, because alerts need the metrics of that time. All arguments must outlive the
+// result.
 std::function<std::optional<http::Response>(const http::Request&)> GuardMetrics(ApiClient& client,
                                                                                 const Clock& clock,
                                                                                 Logger& log);

@@ -30,7 +30,7 @@ Result<std::unique_ptr<TokenSource>> TokenSource::Create(std::string token, std:
 }
 
 Result<> TokenSource::Refresh() {
-  // Taken before reading the file, so that a change during the read is noticed later.
+  // Read the identity before the file, so that a change during the read is noticed later.
   const std::string identity = Identity(file_);
   if (!identity.empty() && identity == seen_) return {};
   std::ifstream in(file_);

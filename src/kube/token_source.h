@@ -15,12 +15,12 @@ namespace synergy::kube {
 
 class TokenSource {
  public:
-  // Both may be empty, which means that there is no token.
+  // If both arguments are empty, there is no token.
   static Result<std::unique_ptr<TokenSource>> Create(std::string token, std::string file);
 
   std::string Token();
-  // Call it when the server refused the token: it reads the file again even if the file looks
-  // unchanged.
+  // Makes the next Token() read the file even if the file looks unchanged. Call it after the server
+  // has refused the token.
   void Refused();
 
  private:

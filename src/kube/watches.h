@@ -59,7 +59,8 @@ class Watches {
     ReflectorOptions options = WatchWithin(staleness_limit_, std::move(path),
                                            std::move(field_selector), seed_ + reflectors_.size());
     options.label_selector = std::move(label_selector);
-    // Until a broken watch is open again, the copy is old and supports few decisions.
+    // Retry soon, because few decisions can be made with the old copy until the watch is open
+    // again.
     options.backoff_limit = std::chrono::seconds(1);
     std::unique_ptr<const Reflector> reflector =
         Reflector::Start(client_, reader_, store, clock_, log_, std::move(options));

@@ -1,12 +1,12 @@
 #pragma once
 
-// Asks the API server to review tokens and their owners' rights. Tests replace it with their own
-// answers.
+// Requests reviews of tokens, and of their owners' rights, from the API server. Tests replace it
+// with their own answers.
 //
 // Threading: any thread. Failures: as in ApiClient, without any part of a token; kDenied if the
 // program itself has no right to request reviews.
 //
-// This file is separate because a test replaces one seam at a time.
+// This file is separate because each test replaces only one of these APIs.
 
 #include <memory>
 #include <optional>

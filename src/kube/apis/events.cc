@@ -26,7 +26,7 @@ namespace synergy::kube {
 namespace {
 
 constexpr Duration kSameEventFor = std::chrono::minutes(10);
-// Retries outlast any outage after which the event still matters.
+// The attempts, with their backoff, last longer than any outage after which an event still matters.
 constexpr int kMostEventTries = 12;
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(200);
 constexpr Duration kBackoffLimit = std::chrono::seconds(30);
@@ -47,15 +47,15 @@ std::string Cut(std::string text, size_t most) {
   return text;
 }
 
-// Returns the beginning of an object's name, with room for the suffix; it must not end in a dot or
-// a dash.
+// Returns the beginning of an object's name that leaves room for the suffix and does not end in a
+// dot or a dash.
 std::string_view NameForEvent(std::string_view name) {
   name = name.substr(0, kLongestName - kSuffix);
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.remove_suffix(1);
   return name;
 }
 
-// Two records with the same key are the same message about the same object.
+// Returns a key that is the same for records with the same message about the same object.
 std::string KeyOf(const EventRecord& event) {
   std::string key;
   for (const std::string* part : {&event.object_namespace, &event.object_name, &event.object_uid,
@@ -66,7 +66,7 @@ std::string KeyOf(const EventRecord& event) {
   return key;
 }
 
-// Two records with the same key concern the same object for the same reason.
+// Returns a key that is the same for records about the same object with the same reason.
 std::string ReasonKeyOf(const EventRecord& event) {
   return event.object_uid + '\0' + event.type + '\0' + event.reason;
 }
@@ -81,7 +81,7 @@ class QueuedEventRecorder final : public EventRecorder {
         component_(std::move(component)),
         instance_(std::move(instance)),
         queue_limit_(std::max<size_t>(queue_limit, 1)),
-        // Other names for each start of the program and each replica.
+        // The seed makes the names of Events differ between replicas and starts of the program.
         names_(static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()) ^
                std::hash<std::string>{}(component_ + '\0' + instance_)),
         backoff_(kFirstBackoff, kBackoffLimit, names_.Next()),
@@ -91,7 +91,7 @@ class QueuedEventRecorder final : public EventRecorder {
     {
       std::unique_lock lock(mutex_);
       draining_ = true;
-      // A wait between two attempts could use up the time that is left for the queue.
+      // Skip the waits between attempts, which could use up the time that is left for the queue.
       waiting_.request_stop();
       changed_.notify_all();
       done_.wait_for(lock, kDrainFor, [this] { return finished_; });
@@ -173,7 +173,7 @@ class QueuedEventRecorder final : public EventRecorder {
     done_.notify_all();
   }
 
-  // Returns nullopt at the end.
+  // Returns nullopt when the recorder stops.
   std::optional<Pending> Next(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, stop, [this] { return draining_ || !queue_.empty(); });

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports to users what was done to an object or happened to it, and why, as Events that `kubectl
-// describe` shows. As everywhere in Kubernetes this is best effort: nothing may depend on an Event.
+// Reports actions on an object, and other changes of it, to users as Events, which `kubectl
+// describe` shows. Events are best effort, as everywhere in Kubernetes: no code may depend on one.
 //
 //   Record -> queue -> POST .../events                      the first time
 //                      PATCH of its count and lastTimestamp  if repeated within 10 minutes
@@ -23,9 +23,9 @@
 
 namespace synergy::kube {
 
-// About one object, which is a pod unless `kind` says otherwise.
+// An event about one object, which is a pod unless `kind` names another kind.
 struct EventRecord {
-  std::string object_namespace;  // the Event's, too
+  std::string object_namespace;  // also the namespace of the Event
   std::string object_name;
   std::string object_uid;
   std::string type;     // "Normal" or "Warning"
@@ -47,7 +47,7 @@ EventRecord AboutOwner(std::string its_namespace, const Owner& owner, std::strin
   return {std::move(its_namespace), owner.name,         owner.uid,  std::move(type),
           std::move(reason),        std::move(message), owner.kind, owner.api_version};
 }
-// As in the kubelet's events, the node's name is its UID and the namespace is "default".
+// As in the kubelet's events, the node's name serves as its UID, and the namespace is "default".
 EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message);
 
 class EventRecorder {
@@ -61,8 +61,8 @@ class EventRecorder {
   virtual ~EventRecorder() = default;
 
   // Never blocks. An event that is already queued is counted instead of queued again. Once the
-  // queue is half full, this also applies to events that differ only in the message; the last
-  // message is sent. When the queue is full, the oldest event makes way for the new one.
+  // queue is half full, this also applies to events that differ only in the message; only the last
+  // message is sent. When the queue is full, the oldest event is dropped.
   virtual void Record(EventRecord event) = 0;
   // Returns the number of records that will never reach the API server.
   virtual uint64_t dropped() const = 0;

@@ -20,7 +20,7 @@ class HttpFailureApi final : public FailureApi {
         path_(fmt::format("/api/v1/namespaces/{}/configmaps", Escape(own_namespace))) {}
 
   Result<std::vector<FailureHistory>> ListHistories(std::stop_token stop) override {
-    // A page of 50 may have 50 MiB, within the client's limit.
+    // Use small pages, because each ConfigMap may have 1 MiB.
     ListRequest request{.path = path_,
                         .field_selector = {},
                         .page_size = 50,

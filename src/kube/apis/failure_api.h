@@ -1,11 +1,11 @@
 #pragma once
 
-// Calls that the controller makes about failures of pods: ConfigMaps with their records, ended
-// pods, and owners. Tests replace it with a simulated cluster.
+// Reads and writes ConfigMaps with records of pods' failures, and reads ended pods and the owners
+// of pods. Tests replace it with a simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the ConfigMap has changed since it
-// was read, or already exists; kNotFound if the object is gone, or is of a kind whose owners are
-// not followed.
+// was read, or already exists; kNotFound if the object is gone, or its owner is of an unsupported
+// kind.
 
 #include <memory>
 #include <stop_token>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls by which the controller moves jobs, apart from evictions. Tests replace it with a simulated
-// cluster.
+// Reads jobs that the controller moves to other GPUs, and reads and writes the record of moves.
+// Tests replace it with a simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the ConfigMap has changed since it
 // was read, kNotFound if the object does not exist, and kInvalid if the record cannot be read.

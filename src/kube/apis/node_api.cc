@@ -31,7 +31,8 @@ class HttpNodeApi final : public NodeApi {
 
   Result<std::vector<std::string>> ReadSliceDrivers(const std::string& node,
                                                     std::stop_token stop) override {
-    // Every node asks, so resourceVersion=0 allows the API server to answer from memory.
+    // Every node sends this request, so resourceVersion=0 allows the API server to answer from its
+    // cache.
     const Result<std::string> answer =
         client_.Get("/apis/resource.k8s.io/v1/resourceslices?resourceVersion=0&fieldSelector=" +
                         Escape("spec.nodeName=" + node),

@@ -4,7 +4,7 @@
 //
 // Threading: any thread. Failures: as in ApiClient.
 //
-// This file is separate because a test replaces one seam at a time.
+// This file is separate because each test replaces only one of these APIs.
 
 #include <memory>
 #include <stop_token>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes the annotations by which the controller protects Nodes from scale-down. Tests replace it.
+// Writes the annotations that protect Nodes from scale-down. Tests replace it.
 //
 // Threading: any thread.
 // Failures: as in ApiClient; kConflict if the node has changed since it was read.
@@ -18,7 +18,7 @@ class NodeGuardApi {
  public:
   virtual ~NodeGuardApi() = default;
 
-  // Writes as the field manager of annotations.h.
+  // Writes as the field manager kFieldManager of annotations.h.
   virtual Result<> Write(const NodeGuardChange& change, std::stop_token stop) = 0;
 };
 

@@ -44,7 +44,7 @@ class PodApi {
  public:
   virtual ~PodApi() = default;
 
-  // Returns the pod with its requests as they count on a node.
+  // Returns the pod with the requests that count on its node.
   virtual Result<Pod> Get(const std::string& pod_namespace, const std::string& name,
                           std::stop_token stop = {}) = 0;
   // Also returns kConflict if the pod is already bound, or has changed since the resource version
@@ -53,13 +53,13 @@ class PodApi {
                         const AnnotationChanges& annotations, uint64_t unchanged_since = 0,
                         std::stop_token stop = {}) = 0;
   // Replaces the requests of the pod's fungible container with `amounts`, or only the request that
-  // `resized` names, as the field manager of annotations.h. Returns the changed pod; kDenied or
-  // kInvalid if a quota, a limit range or a rule of resizing forbids the change. REQUIRES:
-  // `pod.fungible` is not null.
+  // `resized` names, as the field manager kFieldManager of annotations.h. Returns the changed pod;
+  // kDenied or kInvalid if a quota, a limit range or a rule of resizing forbids the change.
+  // REQUIRES: `pod.fungible` is not null.
   virtual Result<Pod> Resize(const Pod& pod, const ResourceVector& amounts,
                              Precondition precondition = Precondition::kSamePod,
                              Resized resized = Resized::kBoth, std::stop_token stop = {}) = 0;
-  // Writes as the same field manager.
+  // Changes annotations as the same field manager.
   virtual Result<Pod> Annotate(const Pod& pod, const AnnotationChanges& changes,
                                Precondition precondition = Precondition::kSamePod,
                                std::stop_token stop = {}) = 0;
@@ -68,9 +68,9 @@ class PodApi {
 // Returns an implementation over HTTP. The client must outlive the result.
 std::unique_ptr<PodApi> MakePodApi(ApiClient& client, wire::ObjectReader reader);
 
-// Annotates a pod through its status subresource, which needs no other right. There the API server
-// ignores changes of the pod's spec, owners and deletion, but not of its metadata (tried). The
-// field manager is the client's user agent.
+// Annotates a pod through its status subresource, for programs that may patch only pods/status. In
+// such a patch, the API server ignores changes of the pod's spec, owners and deletion, but applies
+// those of other metadata. The field manager is the client's user agent.
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop);
 

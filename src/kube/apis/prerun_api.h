@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls by which the controller runs trials of waiting Jobs, and stops Jobs whose trials failed.
-// Tests replace it with a simulated cluster.
+// Runs trials of waiting Jobs, and stops Jobs whose trials failed. Tests replace it with a
+// simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it
 // was read, or if a trial exists; kNotFound if the object is gone.
@@ -22,7 +22,7 @@ class PrerunApi {
 
   // Returns whether there is a PriorityClass of this name.
   virtual Result<bool> HasPriorityClass(const std::string& name, std::stop_token stop) = 0;
-  // Returns the text of a Job.
+  // Returns a Job as JSON text.
   virtual Result<std::string> ReadJob(const std::string& its_namespace, const std::string& name,
                                       std::stop_token stop) = 0;
   // Creates the trial with this text (wire::WriteTrial()).

@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls by which the controller stops the retries of jobs, and publishes which nodes they avoid.
-// Tests replace it with a simulated cluster.
+// Stops the retries of jobs, and publishes which nodes jobs avoid. Tests replace it with a
+// simulated cluster.
 //
 // Threading: any thread. Failures: as in ApiClient; kConflict if the object has changed since it
 // was read, and kNotFound if it is gone or of a kind that cannot be read.

@@ -20,7 +20,7 @@
 namespace synergy::kube {
 
 inline constexpr std::string_view kRoundPoliciesPath = "/apis/synergy.io/v1alpha1/roundpolicies";
-// The path of Kueue's kinds; append the plural name of one.
+// The path prefix of Kueue's kinds; append a kind's plural name.
 inline constexpr std::string_view kKueuePath = "/apis/kueue.x-k8s.io/v1beta2/";
 inline constexpr std::string_view kJobsPath = "/apis/batch/v1/jobs";
 inline constexpr std::string_view kTrainJobsPath = "/apis/trainer.kubeflow.org/v1alpha1/trainjobs";
