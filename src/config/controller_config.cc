@@ -44,7 +44,7 @@ YamlField Progress(ControllerConfig::Progress& progress) {
   return {read, fields.schema()};
 }
 
-// Agents end a probe after two minutes.
+// Node agents end a probe after two minutes.
 constexpr std::chrono::milliseconds kLongestProbe = std::chrono::minutes(2);
 
 YamlField Profiling(ControllerConfig::Profiling& profiling) {

@@ -24,25 +24,25 @@ struct ControllerConfig {
   std::string listen = ":9443";
   std::string tls_certificate_file;  // both files are required
   std::string tls_key_file;
-  // Settings for a controller that makes its certificate itself and writes it into those files
+  // Settings for a controller that makes its own certificate and writes it into the files above
   // (docs/adr/0008-own-certificate.md). Secrets are in own_namespace.
   struct OwnCertificate {
     std::string secret;        // empty: another program provides the files
     std::string agent_secret;  // the node agents' certificate, for progress.server_name; or empty
     std::vector<std::string> names;  // the controller's DNS names
     std::string webhooks;            // name of both webhook configurations
-    std::string authority_file;      // where to write the authority
+    std::string authority_file;      // where to write the authority's certificate
     std::chrono::milliseconds validity = std::chrono::hours(24 * 365);
   } own_certificate;
   // Set both or neither. If they are set, clients must present a certificate for this DNS name,
-  // signed by this authority. The API server can be configured to do so.
+  // signed by this authority. The API server can be configured to present one.
   std::string webhook_client_ca_file;
   std::string webhook_client_name;
   // The address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization is set.
   std::string http_listen = "127.0.0.1:8889";
   // Whether /metrics requires a token of an authorized account (docs/security.md), and TLS.
   bool metrics_authorization = false;
-  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
+  std::string probe_socket;  // set only by a flag; empty: none (daemon/probes.h)
   std::string gpu_resource = "nvidia.com/gpu";
   // Whether GPUs from Dynamic Resource Allocation count, and the DeviceClasses of GPUs
   // (docs/dra.md). Must equal the extender's setting.
@@ -51,18 +51,19 @@ struct ControllerConfig {
   // The scheduler that admitted pods are assigned to.
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;
-  // Kept free on every node for later pods without GPUs; must equal the extender's setting.
+  // CPU and memory to keep free on every node for later pods without GPUs. Must equal the
+  // extender's setting.
   ResourceVector node_headroom = kDefaultHeadroom;
-  // The least amounts per GPU that every node pool has, including pools that an autoscaler could
-  // create. Zero: as much as the existing nodes have.
+  // The least amounts per GPU in any node pool, including pools that an autoscaler could create.
+  // Zero: those of the existing nodes.
   ResourceVector least_pool_per_gpu;
-  // Requests of a pod that no existing node can take; an autoscaler chooses a node by them
+  // The requests to set for a pod that fits no existing node. An autoscaler chooses a node for them
   // (docs/autoscalers.md).
   struct Unplaced {
     // Used if neither the workload's demand nor a node of its GPU product is known.
     ResourceVector per_gpu{Gpus(0), Cores(3), GiB(10)};
-    // How long a pod must be unschedulable before its requests shrink to what the smallest node
-    // has.
+    // How long a pod must be unschedulable before its requests shrink to the amounts of the
+    // smallest node.
     std::chrono::milliseconds patience{60000};
   } unplaced;
   // Schedulers whose pods Synergy takes over within the scope, in addition to scheduler_name.
@@ -70,15 +71,15 @@ struct ControllerConfig {
   std::vector<std::string> excluded_namespaces{"kube-system"};
   // The controller's own namespace. Empty: that of the service account, if there is one.
   std::string own_namespace;
-  // For pods without a setting in their own labels or their namespace's.
+  // The enforcement for pods whose labels set none, and whose namespace's labels set none.
   Enforcement enforcement = Enforcement::kShared;
-  // How far below its maximum throughput a job's demand may leave it, unless its profile sets its
-  // own tolerance; 0: at its maximum.
+  // The fraction of its maximum throughput that a job may lose when it gets its demand; 0: none. A
+  // profile may set its own tolerance.
   double tolerance = 0;
-  // The largest multiple of the throughput at the fair share that a profile may claim; a larger
+  // The most throughput that a profile may claim, as a multiple of that at the fair share. A larger
   // claim counts as this multiple.
   double max_speed_up = kDefaultMaxSpeedUp;
-  // Whether running pods are changed, and how eagerly (docs/internals/tuner.md).
+  // Whether, when and by how much to change running pods (docs/internals/tuner.md).
   struct Tuner {
     bool enabled = true;
     std::chrono::milliseconds round{300000};
@@ -90,7 +91,7 @@ struct ControllerConfig {
     std::chrono::milliseconds settle{1000};
     // How long the kubelet may take for a change before it is reverted.
     std::chrono::milliseconds patience{30000};
-    // How long a pod's amounts are not reduced again after a reduction was reverted.
+    // How long not to reduce a pod's amounts again after a reduction was reverted.
     std::chrono::milliseconds unshrinkable{600000};
     // An OOM kill or an eviction is attributed to a change of a pod's memory that happened at most
     // this long before.
@@ -130,7 +131,7 @@ struct ControllerConfig {
     // How long a measured profile is kept after the workload's last run and the profile's last
     // change.
     std::chrono::milliseconds keep = std::chrono::hours(720);
-    // The initial part of a pod's progress that does not count.
+    // How long to ignore the progress of a pod at its start.
     std::chrono::milliseconds warm_up{20000};
     // The shortest measurement, without a probe and with one.
     std::chrono::milliseconds window{30000};
@@ -140,7 +141,8 @@ struct ControllerConfig {
     // The most that probes may cost, in percent of the iterations in a workload's first hour.
     double most_loss_percent = 2;
     int64_t probes_at_once = 32;
-    // Whether pods under measurement may exceed their CPU limit by what other pods leave unused.
+    // Whether pods under measurement may exceed their CPU limit by the CPU that other pods leave
+    // unused.
     bool bursts = true;
     // How far a pod must deviate from its measured profile, and for how long, before it is measured
     // again.
@@ -188,7 +190,8 @@ struct ControllerConfig {
   struct Moves {
     bool enabled = false;
     std::chrono::milliseconds after{600000};  // how long a job waits before others move for it
-    // The cost of a restart where progress does not show it; 0: unknown, so the job does not move.
+    // The running time that a restart costs a job, if its progress does not show the cost; 0:
+    // unknown, so the job does not move.
     std::chrono::milliseconds restart_cost{0};
   } moves;
   // Whether Kueue, whose queues RoundPolicies may order, is installed (docs/queues.md).
@@ -211,8 +214,8 @@ struct ControllerConfig {
   std::chrono::milliseconds staleness_limit{120000};
   // Time limit from SIGTERM to the end of the process.
   std::chrono::milliseconds shutdown_grace{10000};
-  // The maximum size of a review. The API server accepts requests up to 3 MiB, and encodes some of
-  // their characters in six bytes.
+  // The maximum size of a review, in bytes. The API server accepts requests up to 3 MiB, and
+  // encodes some of their characters in six bytes.
   int64_t max_body_bytes = int64_t{20} << 20;
   // File for the record of all decisions, for `synergy replay`; empty: none.
   std::string record_file;

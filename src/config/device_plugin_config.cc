@@ -50,8 +50,8 @@ YamlField Rules(std::vector<GpuResourceRule>& rules) {
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
-// Reads the resources that are shared in one way, with a number for each (`member`). A repeated
-// name keeps its last number.
+// Reads a list of shared resources, each with a number (`member`). If a name is repeated, its last
+// number counts.
 YamlField Shared(const std::string& member, int most,
                  std::map<std::string, int, std::less<>>& numbers) {
   struct Entry {
@@ -77,7 +77,7 @@ YamlField Shared(const std::string& member, int most,
   return {read, ListSchema(SchemaOf(fields(unused)))};
 }
 
-// Accepts only the one valid value.
+// Reads a field whose only valid value is true.
 YamlField Renamed() {
   const auto read = [](const YAML::Node& node, const std::string& field) {
     if (ToTruth(node, field)) return;

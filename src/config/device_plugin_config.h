@@ -18,7 +18,7 @@
 
 namespace synergy::config {
 
-// Where GPUs come from.
+// The source of the list of GPUs.
 enum class GpuSource {
   kAuto,  // the inventory file if there is one, otherwise NVML
   kNvml,
@@ -33,11 +33,12 @@ struct DevicePluginConfig {
   GpuSource source = GpuSource::kAuto;
   std::string inventory_file;
   std::string nvml_library = "libnvidia-ml.so.1";
-  bool wait_for_nvml = true;  // without the library: wait for it, or exit
+  bool wait_for_nvml = true;  // if the library is missing: wait for it, or else exit
   AdvertisementRules advertisement;
   ContainerAccessRules access;
   std::string cdi_folder = "/var/run/cdi";
-  // The program that generates a complete specification; without it, the plugin writes its own.
+  // The program that generates a complete CDI specification; if it is missing, the plugin writes a
+  // specification of its own.
   std::vector<std::string> cdi_command = {"nvidia-ctk"};
   GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
@@ -52,7 +53,7 @@ struct DevicePluginConfig {
   // uses TLS. Requires node_name: without it, the plugin uses no API server, and so cannot check
   // tokens.
   bool metrics_authorization = false;
-  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
+  std::string probe_socket;  // set only by a flag; empty: none (daemon/probes.h)
   // The file that reports to the node agent how long GPUs were busy; empty: none.
   std::string gpu_busy_file;
   std::string node_name;  // empty: write nothing to the Node

@@ -30,7 +30,7 @@ struct ExtenderConfig {
   // Whether /metrics requires a token of an authorized account (docs/security.md), on http_listen
   // over TLS.
   bool metrics_authorization = false;
-  std::string probe_socket;          // by flag only; empty: none (daemon/probes.h)
+  std::string probe_socket;          // set only by a flag; empty: none (daemon/probes.h)
   std::string tls_certificate_file;  // set both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
@@ -47,14 +47,16 @@ struct ExtenderConfig {
   std::chrono::milliseconds hold = kDefaultHold;
   // CPU and memory to keep for every free GPU of a node; absent: derived from the cluster's pods.
   std::optional<ResourceVector> reserve_per_gpu;
-  // Kept free on every node for later pods without GPUs; must equal the controller's setting.
+  // CPU and memory to keep free on every node for later pods without GPUs. Must equal the
+  // controller's setting.
   ResourceVector node_headroom = kDefaultHeadroom;
-  // If a pod prefers some nodes, kube-scheduler's own scores decide between places that are at most
-  // this much worse than the best, in hundredths of the largest node; 0: they never decide.
+  // If a pod prefers some nodes, kube-scheduler's own scores decide between places that are almost
+  // as good as the best. This is the largest difference, in hundredths of the largest node; 0: the
+  // scores never decide.
   int64_t preference_percent = 10;
   // Time limit for a whole bind; shorter than kube-scheduler's httpTimeout, after which it retries.
   std::chrono::milliseconds bind_timeout{13000};
-  // How long after a bind was sent the extender queries the API server for the outcome.
+  // How long after sending a bind the extender queries the API server for its outcome.
   std::chrono::milliseconds assume_timeout{30000};
   // How long places are held for a gang if not all of its pods' binds arrive.
   std::chrono::milliseconds gang_hold{60000};
@@ -67,7 +69,8 @@ struct ExtenderConfig {
   // The namespace of the ConfigMap with the nodes that pods avoid after failures
   // (extender/nodes/elsewhere.h); empty: no nodes are avoided.
   std::string elsewhere_namespace;
-  // How close together a gang's members should be (allocation/gangs/gang_locality.h).
+  // How close to each other the members of a gang should be placed
+  // (allocation/gangs/gang_locality.h).
   struct Locality {
     std::chrono::milliseconds node_wait{30000};
     std::chrono::milliseconds rack_wait{30000};
@@ -75,8 +78,7 @@ struct ExtenderConfig {
     double least_speed = 0.95;
     double most_skew = 0.35;
   } locality;
-  // How long a place stays expected for a pod for which the extender's ranking recommended it, if
-  // no bind arrives.
+  // How long to expect a pod's bind to the place that the extender's ranking recommended.
   std::chrono::milliseconds expect_timeout{3000};
   // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};

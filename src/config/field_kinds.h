@@ -73,10 +73,10 @@ YamlField Tls(std::string& certificate_file, std::string& key_file);
 YamlField GpuResource(std::string& out);
 // Reads enabled and deviceClasses.
 YamlField Dra(bool& enabled, std::vector<std::string>& device_classes);
-// How long the tuner reserves a place for a waiting pod.
+// Reads how long the tuner reserves a place for a waiting pod.
 YamlField Hold(std::chrono::milliseconds& out);
 YamlField StalenessLimit(std::chrono::milliseconds& out);
-// Limits the size of a request's body.
+// Reads the maximum size of a request's body, in bytes.
 YamlField MaxBodySize(int64_t& bytes);
 YamlField Log(LogLevel& level, LogFormat& format);
 

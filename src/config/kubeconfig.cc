@@ -18,7 +18,7 @@
 namespace synergy::config {
 namespace {
 
-// A problem in the file; the text begins with the place.
+// A problem in the file; the text begins with its place there.
 struct KubeconfigProblem {
   std::string text;
 };
@@ -36,7 +36,7 @@ std::string ReadFile(const std::string& file) {
   return content.str();
 }
 
-// A map in the file, with its name for errors, such as: users "admin".
+// A map in the file, and its name for error messages, such as: users "admin".
 class KubeconfigSection {
  public:
   KubeconfigSection(const YAML::Node& node, std::string where, std::filesystem::path folder)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds out how to access an API server, from a kubeconfig file or from inside a pod.
+// Finds the address and credentials of an API server, in a kubeconfig or in a pod's environment.
 //
 // Threading: pure, except for reading the files named. Errors name the file and the field.
 
@@ -55,14 +55,14 @@ struct ClusterAccess {
 // Replaces values of a kubeconfig, as kubectl's options do. Empty values replace nothing.
 struct AccessOverrides {
   std::string context = {};
-  std::string cluster = {};  // name of an entry; so is `user`
+  std::string cluster = {};  // name of a cluster's entry
   std::string user = {};
-  std::string server = {};  // drops the kubeconfig's tls-server-name, which is for its own server
+  std::string server = {};  // also drops the kubeconfig's tls-server-name
   std::string tls_server_name = {};
   bool skip_verify = false;  // excludes the kubeconfig's authority
   // Replaces the user's token, token file or plugin. A client certificate stays, as in kubectl.
   std::string token = {};
-  Impersonation as = {};  // each part that is set replaces that part
+  Impersonation as = {};  // each part that is set replaces the kubeconfig's
 };
 
 // The names of a kubeconfig's entries.

@@ -22,7 +22,7 @@ struct NodeAgentConfig {
   // Whether /metrics requires a token of an authorized account (docs/security.md); `listen` then
   // uses TLS.
   bool metrics_authorization = false;
-  std::string probe_socket;  // by flag only; empty: none (daemon/probes.h)
+  std::string probe_socket;  // set only by a flag; empty: none (daemon/probes.h)
   // The address that serves the progress of the node's pods over TLS; empty: not served. It uses
   // the certificate below. It answers only a client whose certificate has the name `client_name`
   // and is signed by the authority in `client_ca_file`.
@@ -38,7 +38,7 @@ struct NodeAgentConfig {
   std::string cgroup_folder = "/sys/fs/cgroup";
   std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot
   // Whether the agent gives up the right to write files, except pods' control groups and its own
-  // state. It then cannot see what processes read.
+  // state. It then cannot measure the reads of processes.
   bool confine_writes = true;
   // Memory to keep free below the new limit: a percentage of it, with a maximum.
   int64_t margin_percent = 10;
@@ -51,7 +51,7 @@ struct NodeAgentConfig {
   // logs.
   bool measure_progress = true;
   std::string pod_log_folder = "/var/log/pods";
-  // Whether to cap what pods read from a disk while others wait for it.
+  // Whether to limit pods' reads from a disk while other pods wait for it.
   bool divide_storage = false;
   // The kubelet's folder of pods, which contains the files in which trainings report their
   // progress; empty: do not read such files.
@@ -65,7 +65,7 @@ struct NodeAgentConfig {
   // namespaces. If empty, no exporter is queried.
   struct Dcgm {
     std::vector<std::string> namespaces;
-    std::string daemon_set = "*dcgm-exporter*";  // a pattern with * and ?
+    std::string daemon_set = "*dcgm-exporter*";  // a pattern in which * and ? are wildcards
     int64_t port = 9400;
     std::string path = "/metrics";
   };
@@ -79,7 +79,7 @@ struct NodeAgentConfig {
   std::string transient_unit_folder = "/run/systemd/transient";
   // The kubelet's evictionHard value for memory.available.
   Bytes eviction_threshold = MiB(100);
-  // How long to keep memory below the new limit for a kubelet that does not apply it.
+  // How long to keep memory below the new limit if the kubelet does not apply it.
   std::chrono::milliseconds give_up_after{90000};
   // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};

@@ -89,7 +89,8 @@ void ForEach(const YAML::Node& list, const std::string& field, const auto& read)
   for (size_t i = 0; i < list.size(); ++i) read(list[i], fmt::format("{}[{}]", field, i));
 }
 
-// A point as written, before it is known whether points have memory.
+// A point as written. Whether points need memory is known only once the whole profile has been
+// read.
 struct WrittenPoint {
   YAML::Node node;
   std::string field;

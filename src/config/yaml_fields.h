@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads YAML maps strictly, for the readers of files. Exposes yaml-cpp.
+// Reads YAML maps strictly: unknown and repeated fields are errors. Exposes yaml-cpp.
 //
 // Threading: pure. Failures: throws Problem (or one of yaml-cpp's exceptions), which the readers'
 // own functions turn into an Error.

@@ -16,7 +16,7 @@
 
 namespace synergy::config {
 
-// No wait in these programs needs to be longer, and a deadline must not overflow the clock.
+// The limit for durations: no wait needs to be longer, and a deadline must not overflow the clock.
 inline constexpr std::chrono::hours kLongestWait{24};
 
 // Parses "250ms", "3s", "5m", "1h"; the value must be above zero.
