@@ -55,7 +55,7 @@ class CommandLine {
 
   // Adds --NAME TEXT, which is stored unchanged.
   void Add(const std::string& name, std::string& out, const std::string& help);
-  // Does the same; without the flag, the environment's `variable` is used.
+  // Does the same; without the flag, uses the environment variable `variable`.
   void AddWithVariable(const std::string& name, const std::string& variable, std::string& out,
                        const std::string& help);
   // Adds --NAME TEXT, which `parse` converts or refuses.
@@ -85,9 +85,9 @@ class CommandLine {
   // Adds --kubeconfig and --context, for FindCluster().
   void AddCluster();
 
-  // Returns nullopt if the program should continue. Otherwise all that was requested is done, or
-  // the error was reported, and the result is the exit status. `health`: the address at which a
-  // program with the same flags answers.
+  // Returns nullopt if the program should continue. Otherwise the request was handled, or the error
+  // was reported, and the result is the exit status. `health`: the address at which a program with
+  // the same flags answers.
   std::optional<int> Parse(int argc, const char* const* argv,
                            const std::function<HealthAddress()>& health);
   // Applies the file and the flags again, to the same variables.

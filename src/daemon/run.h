@@ -26,9 +26,9 @@ class Signals {
   sigset_t signals_;
 };
 
-// `start(log)` returns a Result of a pointer to an object with Stop(). Returns the exit status: 1
-// if the start fails, with the reason in the log. Calls `reload(program, log)` for each SIGHUP;
-// without it that signal is not caught.
+// Starts the program and calls its Stop() at the end. `start(log)` returns a Result of a pointer to
+// the program. Returns the exit status: 1 if the start fails, with the reason in the log. Calls
+// `reload(program, log)` for each SIGHUP; without `reload`, does not catch SIGHUP.
 template <class Start, class Reload>
 int Run(LogLevel level, LogFormat format, Start start, Reload reload) {
   constexpr bool kReloads = !std::is_same_v<Reload, std::nullptr_t>;
