@@ -14,8 +14,9 @@ double SizeHistory::Index(double attained, double limit) const {
   const auto above = std::upper_bound(sizes_.begin(), sizes_.end(), attained);
   const auto jobs = static_cast<size_t>(sizes_.end() - above);
   double best = 0;
-  double served = 0;  // served to the jobs that have ended, beyond `attained`
-  // Between two sizes the probability is constant and the cost grows, so only sizes must be tried.
+  double served = 0;  // service beyond `attained` for the jobs that have ended
+  // Try only sizes as limits, because between two sizes the probability is constant and the cost
+  // grows.
   for (size_t ended = 1; ended <= jobs; ++ended) {
     const double size = above[static_cast<std::ptrdiff_t>(ended - 1)];
     if (size > limit) break;

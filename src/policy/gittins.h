@@ -1,8 +1,8 @@
 #pragma once
 
 // The Gittins index of a job of unknown size, from the sizes of past jobs (Gittins 1979; for
-// training jobs Tiresias, NSDI'19, section 3.2): the most jobs finished per GPU-second that a
-// further stretch of service can bring. Sizes and service are in GPU-seconds.
+// training jobs Tiresias, NSDI'19, section 3.2): the largest number of jobs per GPU-second that
+// finish if such jobs get more service. Sizes and service are in GPU-seconds.
 //
 // Threading: values; any number of readers.
 //
@@ -23,7 +23,8 @@ class SizeHistory {
 
   // Returns the index of a job that was served `attained` and will not be served beyond `limit`:
   //   max over D <= limit - attained of P(S - attained <= D) / E[min(S - attained, D)]
-  // where S is a size above `attained`. Returns 0 if no past job ended between the two.
+  // where S is the size of a past job above `attained`. Returns 0 if there is no such size up to
+  // `limit`.
   double Index(double attained, double limit = std::numeric_limits<double>::infinity()) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// A training job and the servers on which it runs, as the round-based algorithms see them: as in
-// the paper, without Kubernetes.
+// A training job and the servers on which it runs, in the terms of the papers on round-based
+// scheduling, without those of Kubernetes.
 //
 // Threading: values.
 
@@ -42,7 +42,7 @@ struct Job {
   // The job's speed as a function of CPU and memory, for all its GPUs together. Not owned. Jobs
   // that share a profile count as alike.
   const JobProfile* profile = nullptr;
-  ResourceVector demand;       // the least with which it reaches its best speed
+  ResourceVector demand;       // the least amounts for its best speed
   double fair_throughput = 1;  // the profile's throughput that `ideal` and `remaining` assume
 
   Seconds arrival{};

@@ -38,7 +38,7 @@ constexpr std::array kPolicies = {
                }},
 };
 
-// Precision of clocks that count rounds by adding fractions.
+// The precision of times that are sums of fractions of rounds.
 constexpr Seconds kSlack{1e-6};
 
 void ChargeInQueues(Job& job, Seconds stretch, Seconds now, const ServiceQueues& queues) {
@@ -123,7 +123,7 @@ std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Sec
     const bool leased = job.Runs() && job.lease_end > now + kSlack;
     entries.push_back({leased, policy.Rank(job, now), job.arrival.count(), job.id, index});
   }
-  // They are already sorted if the policy keeps the order of arrival.
+  // The entries are already sorted if the policy keeps the order of arrival.
   if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
   std::vector<JobIndex> order;
   order.reserve(entries.size());

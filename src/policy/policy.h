@@ -18,7 +18,7 @@
 
 namespace synergy {
 
-// Compared from the first member to the third; the lower rank goes first.
+// Ranks are compared member by member; the lower rank goes first.
 struct PolicyRank {
   double first = 0;
   double second = 0;
@@ -60,9 +60,9 @@ class Las final : public Policy {
   PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-// Finish-time fairness (Themis, NSDI'20). It compares a job's finish time here, if it ran from now
-// on at its fair share, with that on a cluster of its own; the larger the ratio, the sooner the job
-// runs.
+// Finish-time fairness (Themis, NSDI'20). Compares a job's finish time, if it runs from now on at
+// its fair share, with its finish time on a cluster of its own. The larger the ratio, the sooner
+// the job runs.
 class Ftf final : public Policy {
  public:
   PolicyRank Rank(const Job& job, Seconds now) const override;
