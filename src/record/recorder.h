@@ -2,11 +2,11 @@
 
 // Records a program in one file: every change of its ClusterState, every decision, and every step
 // of its queue planner, each as a line of JSON (wire/journal). replay.h replays it. Each run of the
-// program begins with a line that names it.
+// program begins with a line that names the program.
 //
 // Threading: any thread. Lines never mix, and lines of one thread, or of one ClusterState, stay in
 // the order in which they were recorded. Failures: if the file reaches its limit or cannot be
-// written, this is logged once and recording ends; the program continues.
+// written, recording ends with one log message; the program continues.
 
 #include <cstdint>
 #include <memory>

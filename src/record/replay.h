@@ -17,7 +17,7 @@ namespace synergy::record {
 struct Difference {
   size_t line = 0;  // in the recording, counted from 1
   std::string recorded;
-  std::string replayed;  // or the error
+  std::string replayed;  // the result of the replay, or its error
 };
 
 struct ReplayReport {
@@ -27,9 +27,9 @@ struct ReplayReport {
     uint64_t same = 0;
     uint64_t different = 0;
   };
-  // Counts by kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", "QueuesPlanned", and
-  // "Change" for changes of the cluster, which must lead to the same version (and an Assume to the
-  // same outcome).
+  // Counts by kind of line: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided",
+  // "QueuesPlanned", and "Change" for changes of the cluster, which must lead to the same version
+  // (and an Assume to the same outcome).
   std::map<std::string, Count> counts;
   std::vector<Difference> differences;  // only the first ones
   uint64_t runs = 0;

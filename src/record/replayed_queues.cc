@@ -55,7 +55,7 @@ void ReplayedQueues::Make(const queue_step::Planned& step) {
 }
 
 void ReplayedQueues::Make(const queue_step::Learned& step) {
-  // The sizes differ only if the plan came out different, which is already reported.
+  // The sizes differ only if the plan differs, which is reported already.
   QueueOutcome outcome = step.outcome;
   outcome.waiting_jobs.resize(plan_.waiting_jobs.size());
   outcome.writes.resize(plan_.writes.size());

@@ -29,7 +29,7 @@ class ReplayedQueues {
   ReplayedQueues(const ReplayedQueues&) = delete;
   ReplayedQueues& operator=(const ReplayedQueues&) = delete;
 
-  // Returns the step as it comes out now, together with its inputs.
+  // Repeats the step, and returns its present outcome together with its inputs.
   QueueStep Again(const QueueStep& recorded);
 
  private:

@@ -159,8 +159,8 @@ Decision ReplayedRun::Again(decision::ReservationsReported recorded) {
 }
 
 Decision ReplayedRun::Again(decision::TunerLearned recorded) {
-  // The action is unknown only if its decision came out shorter than recorded, which is already
-  // reported.
+  // The action is missing only if its decision has fewer actions than recorded, which is reported
+  // already.
   if (const auto asked = asked_.extract(recorded.action); !asked.empty()) {
     tuner_->OnResult(memory_, asked.mapped(), recorded.done, recorded.at);
   }

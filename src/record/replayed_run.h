@@ -24,10 +24,10 @@ namespace synergy::record {
 
 class ReplayedRun {
  public:
-  // Returns kConflict as ClusterState::Apply() does.
+  // Applies the change. Returns kConflict as ClusterState::Apply() does.
   Result<> Change(const ClusterChange& change);
-  // Repeats the decision on the present cluster, from the inputs in `recorded`. If `recorded` only
-  // reports an input of later decisions, applies it and returns it unchanged.
+  // Repeats the decision on the present ClusterState, from the inputs in `recorded`. If `recorded`
+  // only reports an input of later decisions, applies it and returns it unchanged.
   Decision Decide(const Decision& recorded);
 
  private:
