@@ -22,7 +22,7 @@ double SamplesFromStorage(const CacheModel& model) {
          static_cast<double>(model.bytes_per_sample.count());
 }
 
-// Describes what is invalid; empty if nothing is.
+// Returns a description of the invalid amount; empty if all are valid.
 std::string Fault(const CacheModel& model) {
   if (model.data_set <= Bytes(0)) return "the data set has no size";
   if (model.storage_bandwidth <= Bytes(0)) return "the storage has no bandwidth";
@@ -36,13 +36,13 @@ std::string Fault(const CacheModel& model) {
   return fmt::format("{} is more than {}", too_much, ToQuantityText(kMostOfModel));
 }
 
-// These are checked here because the storage limit would hide them from JobProfile.
+// Checks throughputs here, because the storage limit would hide their faults from JobProfile.
 std::string Fault(const CpuPoint& point) {
   const std::string fault = JobProfile::FaultOf(point.throughput);
   return fault.empty() ? "" : fmt::format("{} CPU: {}", ToQuantityText(point.cpu), fault);
 }
 
-// This is checked here because JobProfile sees only the sums.
+// Checks amounts here, because JobProfile gets only their sums.
 std::string Fault(std::span<const Bytes> memories, Bytes process_memory) {
   if (process_memory < Bytes(0) || process_memory > kMostOfModel)
     return fmt::format("the process memory is negative or more than {}",
@@ -82,7 +82,7 @@ std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint>
     memories.push_back(std::max(Bytes(model.data_set.count() >> i), Bytes(1)));
   for (const CpuPoint& point : points) {
     const Bytes enough = EnoughMemory(model, point.throughput);
-    // Points that need less than the smallest amount need no column of their own.
+    // A point that needs less than the smallest halved amount gets no amount of its own.
     if (enough > Bytes(model.data_set.count() >> kHalves)) memories.push_back(enough);
   }
   std::sort(memories.begin(), memories.end());

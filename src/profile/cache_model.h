@@ -1,8 +1,8 @@
 #pragma once
 
 // Calculates the memory dimension of a profile instead of measuring it (Synergy, OSDI'22, section
-// 3.1, "optimistic profiling"): with a cache that keeps a fixed part of the data set (MinIO,
-// VLDB'21), every epoch misses the same part, and storage sets a limit.
+// 3.1, "optimistic profiling"). The cache keeps a fixed part of the data set (MinIO, VLDB'21), so
+// every epoch misses the same part, and storage limits the throughput.
 //
 //   hit rate(m)      = min(1, m / data set)
 //   throughput(c, m) = min(throughput(c, all in memory),
@@ -41,16 +41,16 @@ struct CpuPoint {
   bool operator==(const CpuPoint&) const = default;
 };
 
-// Returns the throughput that storage allows with `memory` for the cache; infinity if nothing is
-// missed.
+// Returns the throughput that storage allows with `memory` for the cache; infinity if the cache
+// holds the whole data set.
 double StorageLimit(const CacheModel& model, Bytes memory);
 
 // Returns the least memory with which storage does not slow down a job that could process
 // `throughput`; at least one byte.
 Bytes EnoughMemory(const CacheModel& model, double throughput);
 
-// Returns the memory amounts that the model makes useful in a profile: enough for each point, and
-// the data set halved four times. Between them JobProfile interpolates as the model does.
+// Returns the useful memory amounts for a profile: enough for each point, and the data set's size,
+// halved up to four times. Between these amounts, JobProfile interpolates as the model does.
 std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points);
 
 // Returns a profile with the points' CPU amounts and the given amounts of memory for the cache, or

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the reads of a training, and how much of them its node's storage must deliver: with a
-// cache that keeps a fixed part of the data set (cache_model.h), every epoch misses the rest.
+// Computes how many bytes a training reads, and how many of them its node's storage must deliver.
+// The cache keeps a fixed part of the data set (cache_model.h), so every epoch misses the rest.
 //
 //   need = rate x bytes per iteration x missed part (memory)
 //
@@ -37,7 +37,7 @@ struct DataReads {
   double NeedOf(const JobProfile& profile, const ResourceVector& amounts) const {
     return NeedAt(profile.ThroughputAt(amounts.cpu, amounts.memory), amounts.memory);
   }
-  // Returns the rate that `bandwidth` allows; infinity if nothing is missed.
+  // Returns the rate that `bandwidth` allows; infinity if the cache holds the whole data set.
   double RateWith(double bandwidth, Bytes memory) const {
     const double missed = Missed(memory);
     if (missed <= 0) return std::numeric_limits<double>::infinity();

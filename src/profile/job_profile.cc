@@ -32,7 +32,7 @@ std::string Describe(const Point& point) {
                      ToQuantityText(point.memory));
 }
 
-// Describes what is wrong with the point on its own; empty if nothing is.
+// Returns a description of the fault of a single point; empty if it has none.
 std::string Fault(const Point& point) {
   if (point.cpu <= MilliCpu(0) || point.cpu > kMostCpu)
     return fmt::format("CPU must be above 0 and at most {}", ToQuantityText(kMostCpu));
@@ -73,8 +73,8 @@ double BetweenThroughputs(double low, double high, double part) {
 }
 
 // Fills the grid: first measured cells, then the range that they leave for the others, then every
-// cell. Each pass over the grid takes over results from neighbours, so the cost is proportional to
-// the cells, wherever the points lie.
+// cell. Each pass over the grid reuses the results of neighbouring cells, so the cost is
+// proportional to the number of cells.
 class GridBuilder {
  public:
   // REQUIRES: all arguments outlive this object; Place() is called before Fill().
@@ -130,7 +130,7 @@ class GridBuilder {
   }
 
  private:
-  using Points = std::vector<uint32_t>;  // one of the points per cell, or kNoPoint
+  using Points = std::vector<uint32_t>;  // the index of a point for each cell, or kNoPoint
 
   size_t At(size_t cpu, size_t memory) const { return cpu * memories_.size() + memory; }
 
@@ -159,8 +159,8 @@ class GridBuilder {
   }
 
   // For each cell, finds the nearest measured cell (possibly itself) in each of the four
-  // directions. In each of the four quadrants, finds the point that keeps the most throughput when
-  // it is scaled down in proportion.
+  // directions. Also finds the best point to scale down among those with more CPU, with more
+  // memory, and with more of both.
   void LookRound() {
     const size_t size = point_at_.size();
     for (Points* const side : {&less_cpu_, &more_cpu_, &less_memory_, &more_memory_})
@@ -240,7 +240,7 @@ class GridBuilder {
   const std::vector<Bytes>& memories_;
   const std::vector<Point>& points_;
   Points point_at_;  // measured at the cell
-  Points fastest_;   // with no more of either
+  Points fastest_;   // with no more CPU and no more memory
   std::vector<double> lower_;
   Points less_cpu_, more_cpu_, less_memory_, more_memory_;  // cells
   Points by_cpu_, by_memory_, by_both_;  // with more CPU, more memory, or more of both

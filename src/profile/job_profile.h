@@ -33,18 +33,19 @@ class JobProfile {
     bool operator==(const Point&) const = default;
   };
 
-  // The most cells that a grid may have.
+  // The maximum number of cells in a grid.
   static constexpr size_t kMaxCells = 1 << 14;
-  // Beyond any machine, and far below the values at which doubles and products become inexact.
-  // Throughputs are 0 or within this factor of 1 in either direction, so no ratio or sum of them is
-  // infinite.
+  // Limits beyond any machine, and far below the values at which doubles and products become
+  // inexact. Throughputs are 0 or within this factor of 1 in either direction, so no ratio or sum
+  // of them is infinite.
   static constexpr MilliCpu kMostCpu = Cores(1 << 24);
   static constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
   static constexpr double kMostThroughput = 1e18;
 
-  // Points may lie anywhere and in any order; the grid has every CPU amount and every memory amount
-  // that occurs in them. A cell that was not measured is interpolated along its row and its column
-  // if there are measured cells on both sides, and never leaves the range that monotonicity allows.
+  // Makes a profile from measured points, which may lie anywhere and be in any order; the grid has
+  // every CPU amount and every memory amount that occurs in them. A cell that was not measured is
+  // interpolated along its row and its column if there are measured cells on both sides, and never
+  // leaves the range that monotonicity allows.
   //
   // More CPU or memory is assumed never to slow a job down: if a measured point is slower than one
   // with no more CPU and no more memory, the faster figure applies to both, and warnings() names
@@ -57,7 +58,7 @@ class JobProfile {
   // Takes time n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
 
-  // Describes what is wrong with a throughput; empty if nothing is.
+  // Returns a description of a throughput's fault; empty if it has none.
   static std::string FaultOf(double throughput);
 
   Gpus gpus() const { return gpus_; }
@@ -90,13 +91,14 @@ class JobProfile {
                         double most = std::numeric_limits<double>::infinity()) const;
 
   // Returns the part of the job's memory that its processes need, apart from the cache for its
-  // data: the peak of anonymous and shared memory. nullopt means unknown; memory must then be
-  // neither given nor taken.
+  // data: the peak of anonymous and shared memory. nullopt means unknown; the job's memory must
+  // then be neither raised nor reduced.
   std::optional<Bytes> process_memory() const { return process_memory_; }
   // Returns the same profile with this process memory.
   JobProfile WithProcessMemory(Bytes process_memory) const;
 
-  // Returns what a gang of such jobs loses when it is spread. Unknown parts count as no loss.
+  // Returns how much speed a gang of such jobs loses when it is spread over nodes. Unknown parts
+  // count as no loss.
   const SpreadCost& spread() const { return spread_; }
   // Returns the same profile with this spread cost.
   JobProfile WithSpread(const SpreadCost& spread) const;
@@ -118,9 +120,9 @@ class JobProfile {
   std::vector<std::string> warnings_;
 };
 
-// How many times its throughput at its fair share a job may claim to reach. Claims must be bounded,
-// because they decide which job gets a node's spare CPU. The most sensitive of the paper's ten
-// models reaches 2.94 with three times its fair share of CPU.
+// The most throughput that a job may claim, as a multiple of its throughput at the fair share.
+// Claims must be bounded, because they decide which job gets a node's spare CPU. The most sensitive
+// of the paper's ten models reaches 2.94 with three times its fair share of CPU.
 inline constexpr double kDefaultMaxSpeedUp = 4;
 
 // Returns the most throughput that `profile` may claim.

@@ -1,6 +1,6 @@
 #pragma once
 
-// An act of Synergy on a pod, from which a failure may follow (failure/own_doing.h). It is
+// An action of Synergy on a pod that may have caused a later failure (failure/own_doing.h). It is
 // identified by name, so that users of this header do not need the tables of failure/.
 //
 // Threading: values.
@@ -13,7 +13,7 @@ namespace synergy {
 
 struct PodAct {
   std::string act;  // of failure/own_doing.h: "freeze"
-  WallTime at{};    // the last time
+  WallTime at{};    // when it last happened
 
   bool operator==(const PodAct&) const = default;
 };

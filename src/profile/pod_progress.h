@@ -1,7 +1,7 @@
 #pragma once
 
-// How far the training of a running pod has come, how much CPU it used and what it reads from
-// storage, as measured by the agent of its node (docs/internals/progress.md).
+// The progress of a running pod's training, its CPU use and its reads from storage, as measured by
+// the agent of its node (docs/internals/progress.md).
 //
 // Threading: values.
 
@@ -25,8 +25,8 @@ struct CpuUse {
   // Time in which a quota of the container or its pod kept threads from running, summed over CPUs.
   Duration throttled{};
   // Time in which runnable threads waited for a CPU. With cgroup v2: time in which any thread
-  // waited (PSI, `some`). Otherwise: the sum over its threads, as far as they were seen. With v1,
-  // as far as tested, this includes time in which a quota stopped them. nullopt: unknown.
+  // waited (PSI, `some`). With cgroup v1: the sum over the threads that the agent has seen; in
+  // tests, it included time in which a quota stopped the threads. nullopt: unknown.
   std::optional<Duration> waited;
   WallTime at{};  // when it was read, by the node's clock
 
@@ -35,7 +35,7 @@ struct CpuUse {
 
 // A container's memory, and its reads.
 struct MemoryUse {
-  // The peak of anonymous, shared and mapped memory since the agent first looked.
+  // The peak of anonymous, shared and mapped memory since the agent's first reading.
   Bytes process;
   Bytes cache;  // page cache charged to it now that is not mapped
   // Bytes since the container started: returned by read calls, and fetched from storage.
@@ -59,11 +59,11 @@ struct ProbeReading {
   bool operator==(const ProbeReading&) const = default;
 };
 
-// For a pod that does not report iterations: how long its GPUs were busy, averaged over all of
-// them. The work of an iteration is constant, so busy time grows in proportion to iterations; how
-// much of it an iteration takes is unknown.
+// The busy time of the GPUs of a pod that does not report iterations, averaged over its GPUs. The
+// work of an iteration is constant, so busy time grows in proportion to iterations; the busy time
+// per iteration is unknown.
 struct BusyEstimate {
-  double busy = 0;             // busy seconds since the agent's first look; never falls
+  double busy = 0;             // busy seconds since the agent's first reading; never falls
   std::optional<double> rate;  // busy seconds per second, 0 to 1, over the last minute
   WallTime at{};               // when it was read, by the node's clock
 
@@ -73,25 +73,25 @@ struct BusyEstimate {
 // How long the pod's GPUs and CPU have been idle (nodeagent/progress/idle_time.h).
 struct IdleReading {
   Duration idle{};
-  MilliCpu most_cpu{};  // the most that it used in a second of that time
+  MilliCpu most_cpu{};  // the most CPU used in any second of that time
 
   bool operator==(const IdleReading&) const = default;
 };
 // The least idle time at which the command line and the metrics show a pod as idle.
 inline constexpr Duration kIdleToShow = std::chrono::minutes(5);
 
-// The reads of a container from storage and how long it waited for them, during its agent's last
-// look (nodeagent/cgroups/storage/storage_meter.h).
+// The reads of a container from storage and its waiting time for them, between the agent's last two
+// readings (nodeagent/cgroups/storage/storage_meter.h).
 struct StorageUse {
   std::string backend;  // of most of its reads: a block device ("nvme0n1") or kNetworkStorage
   std::optional<double> read;  // bytes per second; nullopt: unknown
   // Fraction of the time in which any of its threads waited for storage; nullopt: unknown.
   std::optional<double> waited;
-  // Bytes per second: what all pods of the node read from that device, and what it can deliver.
+  // Bytes per second that all pods of the node read from that device, and that it can deliver.
   // nullopt: unknown.
   std::optional<double> all;
   std::optional<double> bandwidth;
-  WallTime at{};  // the end of that time, by the node's clock
+  WallTime at{};  // when it was last read, by the node's clock
   // The bytes per second that it may read from that device while others wait for it; nullopt: no
   // limit.
   std::optional<double> cap = std::nullopt;
@@ -105,7 +105,7 @@ inline constexpr std::string_view kNetworkStorage = "network";
 struct TurnReading {
   std::vector<std::string> gpus;  // their UUIDs, sorted
   bool suspended = false;         // now
-  Duration time_suspended{};      // since the agent's first look; never falls
+  Duration time_suspended{};      // since the agent's first reading; never falls
   std::string refusal;            // why the agent does not suspend it; empty if it may
 
   bool operator==(const TurnReading&) const = default;
@@ -119,16 +119,18 @@ struct PodProgress {
   // The source: a format of log lines ("tqdm"), "pattern" for the user's own, or "counter" for a
   // Prometheus counter. Empty: the pod reports no progress.
   std::string format;
-  // As the training prints them: for the whole run, or for one epoch if it counts by epochs.
+  // The numbers that the training prints: for the whole run, or for one epoch if it counts by
+  // epochs.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
   std::optional<double> loss;
-  // Iterations per second: during the training of the last minute, and since the agent's first
-  // look, by the clock.
+  // Iterations per second: during the last minute without pauses of the training, and since the
+  // agent's first reading with them.
   std::optional<double> rate;
   std::optional<double> overall_rate;
-  // Iterations done since the agent's first look; never falls. It restarts from 0 with the agent.
+  // Iterations since the agent's first reading. The number never falls, but restarts from 0 with
+  // the agent.
   double iterations = 0;
   // When the newest iteration was reported.
   std::optional<WallTime> last;
@@ -143,7 +145,7 @@ struct PodProgress {
   std::optional<BusyEstimate> estimate;
   // nullopt: whether the pod is idle is unknown.
   std::optional<IdleReading> idle;
-  std::optional<StorageUse> storage;  // nullopt: it hardly reads, or that is unknown
+  std::optional<StorageUse> storage;  // nullopt: the pod hardly reads, or its reads are unknown
   std::optional<TurnReading> turn;    // nullopt: it takes no turns
 
   bool operator==(const PodProgress&) const = default;
@@ -153,7 +155,7 @@ struct PodProgress {
 struct NodeProgress {
   std::string node;
   WallTime since{};  // when the agent started; a new agent counts from 0
-  WallTime at{};     // when it looked
+  WallTime at{};     // when it read the values
   std::vector<PodProgress> pods;
   std::vector<EndedRun> ended;  // runs of the last minutes, oldest first
   std::vector<PodXid> xids;     // also of the last minutes

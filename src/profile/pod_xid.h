@@ -1,7 +1,7 @@
 #pragma once
 
-// An Xid of a pod's GPU: an error that NVIDIA's driver reported, as the agent of the pod's node
-// passes it on.
+// An Xid of a pod's GPU: an error that NVIDIA's driver reported, and that the node's agent
+// forwards.
 //
 // Threading: values.
 

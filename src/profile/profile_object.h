@@ -19,7 +19,7 @@
 
 namespace synergy {
 
-// The status subresource, as the texts that are written.
+// The status subresource, as the texts of its fields.
 struct ProfileStatus {
   int64_t observed_generation = 0;
   std::string demand_cpu;     // empty: none
@@ -29,7 +29,8 @@ struct ProfileStatus {
   std::string reason;
   std::string message;
   std::string since;  // when `valid` last changed
-  // The message of the condition Contradicted: what was seen. If empty, there is no such condition.
+  // The message of the condition Contradicted, which describes the observation; empty: no such
+  // condition.
   std::string contradiction = {};
   std::string contradicted_since = {};
 
@@ -51,7 +52,7 @@ struct ProfileObject {
   // status.measured, which is the source of `profile` and of the points of `training` if the spec
   // has no points; nullopt: nothing measured yet.
   std::optional<MeasuredProfile> measured;
-  std::vector<PackRecord> packing;  // status.packing, without what cannot be read
+  std::vector<PackRecord> packing;  // status.packing, without unreadable entries
   // Null if there are `problems`, or if nothing was measured yet.
   std::shared_ptr<const JobProfile> profile;
   std::vector<std::string> problems;  // "spec.points[3].cpu: ..."
@@ -67,7 +68,7 @@ struct ProfileObject {
   }
 };
 
-// A profile and what follows from it.
+// A profile, and the demand that follows from it.
 struct KnownProfile {
   ProfileObject object;
   double tolerance = 0;   // the object's own, or else the controller's

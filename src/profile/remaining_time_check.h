@@ -2,10 +2,10 @@
 
 // Decides whether to trust a job's own report of its remaining time. The report comes from the
 // job's log; a job that reported "a minute" forever would always go first and never lose its turn.
-// So each report is compared with how long the job has run since then. A report is refuted if the
-// job has run for twice the reported time plus ten minutes without yet reporting half as much. The
-// job is trusted again once it reports that. A job that reports at least twice as much as ever
-// before starts over.
+// So each report is compared with the job's running time since the report. A report is refuted if
+// the job has run for twice the reported time plus ten minutes without reporting at most half of
+// that time. Once it does so, the job is trusted again. A report of at least twice the longest time
+// so far starts a new check.
 //
 // Threading: one owner.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Caches profiles for one GPU that were scaled to other counts (ForGpus()), because the pods of a
-// profile are considered repeatedly. Scaled profiles are dropped together with their original.
+// Caches profiles for one GPU that were scaled to other counts (ForGpus()), because the same
+// profile is needed repeatedly. Scaled profiles are dropped together with their original.
 //
 // Threading: one owner at a time.
 
@@ -21,7 +21,8 @@ class ScaledProfiles {
                                          Gpus gpus);
 
  private:
-  // The most GPU counts kept per profile; nodes have fewer. Other counts are scaled each time.
+  // The maximum number of GPU counts to keep per profile; nodes have fewer counts. Profiles for
+  // other counts are scaled each time.
   static constexpr size_t kMostCounts = 16;
 
   using ByGpus = std::map<Gpus, std::shared_ptr<const JobProfile>>;

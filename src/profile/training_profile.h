@@ -1,7 +1,7 @@
 #pragma once
 
 // Measurements of the training of one model, as they were taken, and the hardware to which they
-// apply. A JobProfile is made from it.
+// apply. A JobProfile is made from these measurements.
 //
 // Threading: values.
 
@@ -31,8 +31,8 @@ struct TrainingProfile {
   std::string model;
   std::string gpu_product;  // as in the node label nvidia.com/gpu.product; empty: any
   Gpus gpus = Gpus(1);
-  // The value of JobProfile::process_memory(). In `points` the memory includes it; in `cached` it
-  // comes on top of the calculated cache.
+  // The value of JobProfile::process_memory(). The memory in `points` includes this amount; in
+  // `cached`, it is added to the calculated cache.
   std::optional<Bytes> process_memory;
   // Exactly one of these is set: `points` over CPU and memory, or `cached`.
   std::vector<JobProfile::Point> points;
@@ -45,7 +45,7 @@ struct TrainingProfile {
 // Returns what the training reads. REQUIRES: the training has a model of the cache.
 DataReads DataReadsOf(const TrainingProfile& training);
 
-// Fails with kInvalid as JobProfile::Create and CalculateProfile do.
+// Returns kInvalid as JobProfile::Create and CalculateProfile do.
 Result<JobProfile> MakeJobProfile(const TrainingProfile& training);
 
 }  // namespace synergy

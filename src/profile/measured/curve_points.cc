@@ -21,7 +21,7 @@ constexpr size_t kMostPoints = 12;
 constexpr double kWhole = 0.03;
 // A difference in busy cores of at least this much shows one more worker.
 constexpr double kWorker = 0.5;
-// Two pods of a gang are alike if their CPU per iteration differs by less than this factor.
+// Two pods of a gang need the same CPU if their CPU per iteration differs by less than this factor.
 constexpr double kNeedsMore = 1.2;
 // Points contradict each other if they differ by this multiple of the expected agreement.
 constexpr double kContradicts = 3;
@@ -106,7 +106,7 @@ double BestOf(const CurvePoints& points) {
 }
 
 std::optional<double> CpuSecondsOf(const CurvePoints& points) {
-  // If CPU is the limit, the pod needs all that it uses.
+  // If CPU limits the speed, the pod needs all the CPU that it uses.
   for (const bool bound : {true, false}) {
     double sum = 0;
     double weight = 0;
@@ -136,7 +136,7 @@ bool IsWholeNumberOfCores(double used) {
 }
 
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agreement) {
-  // If the use is unknown, so is the number of workers.
+  // If the CPU use is unknown, so is the number of workers.
   if (seen.bound || !IsWholeNumberOfCores(seen.used) || other.used <= 0) return false;
   return seen.throughput < other.throughput * (1 - agreement) && other.used - seen.used >= kWorker;
 }

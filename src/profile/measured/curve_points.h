@@ -23,16 +23,16 @@ MilliCpu FromCores(double cores);
 struct CurvePoint {
   MilliCpu cpu;
   double throughput = 0;
-  // Cores that it used there; 0: no longer known.
+  // Cores that the training used with that amount; 0: no longer known.
   double used = 0;
-  // Set if a lack of CPU kept it from being faster.
+  // Set if a lack of CPU limited the speed.
   bool bound = false;
-  // Set if a quota limited it to `cpu`, so that it is known to have run with that amount, whether
-  // or not it was bound. Otherwise `cpu` is the amount that it could have had.
+  // Set if a quota limited the training to `cpu`, so that it certainly ran with that amount.
+  // Otherwise `cpu` is the amount that it could have used.
   bool quota = false;
-  // Set if it waited for storage, so this is a lower bound.
+  // Set if the training waited for storage, so that the throughput is a lower bound.
   bool starved = false;
-  // Set if another pod of its gang used clearly more, and may need it.
+  // Set if another pod of its gang used clearly more CPU, and may need it.
   bool uneven = false;
   PointCertainty certainty = PointCertainty::kExact;
   int32_t windows = 1;
@@ -73,9 +73,8 @@ bool HasFewerWorkers(const CurvePoint& seen, const CurvePoints& points, double a
 bool NeedsLess(const CurvePoint& seen, const CurvePoint& other);
 bool NeedsLess(const CurvePoint& seen, const CurvePoints& points);
 
-// Does what AddPoint does, but keeps only points of the pods with the most workers and, in a gang,
-// of the pod that needs most. Points with fewer workers or a smaller need are replaced, and not
-// added to others.
+// Does the same as AddPoint, but keeps only points of the pods with the most workers and, in a
+// gang, of the pod that needs the most CPU. Replaces points with fewer workers or a smaller need.
 void AddOfMost(CurvePoints& points, const CurvePoint& seen, double agreement);
 
 }  // namespace synergy

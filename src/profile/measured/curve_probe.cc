@@ -10,14 +10,14 @@ namespace {
 
 // If a probe gives a pod more CPU than it uses, the probe's amount is this multiple of that use.
 constexpr double kProbeMargin = 1.2;
-// A pod that uses more than this fraction of what it could have uses most of it.
+// A pod uses most of its CPU if it uses more than this fraction of the amount that it could have.
 constexpr double kMostOfIt = 0.8;
 // A probe closer than this to a known amount reveals little.
 constexpr double kInformative = 0.85;
 constexpr double kPlanThreshold = 0.1;
 constexpr MilliCpu kLeastProbeStep = MilliCpu(10);
 
-// Returns the largest amount at which it was slower than its best; 0 if there is none.
+// Returns the largest amount at which the training was slower than `best`; 0 if there is none.
 MilliCpu LargestSlow(const CurvePoints& points, double best, double agreement) {
   MilliCpu largest;
   for (const CurvePoint& point : points) {
@@ -33,8 +33,8 @@ struct Known {
   double agreement;
   double best;
   std::optional<CurveModel> model;
-  MilliCpu lowest;  // that a probe may give
-  // The least amount known to be enough; initially the larger of what it has and what it uses.
+  MilliCpu lowest;  // the least that a probe may give
+  // The least amount known to be enough; initially the larger of the pod's amount and its use.
   MilliCpu enough;
   MilliCpu slow;  // the largest amount known not to be enough
 
@@ -62,8 +62,8 @@ Known Know(const CurvePoints& points, const ProbeRange& range, double agreement)
   return known;
 }
 
-// Confirms that the training does not need what it does not use. A training with a serial part does
-// not always use all of its CPU, but is still slower with less.
+// Confirms that the training does not need the CPU that it does not use. A training with a serial
+// part does not always use all of its CPU, but is still slower with less.
 std::optional<ProbePlan> ConfirmUse(const Known& known) {
   const ProbeRange& range = known.range;
   if (range.bound || known.IsSerial() || range.used >= kMostOfIt * InCores(range.amount))
@@ -75,7 +75,7 @@ std::optional<ProbePlan> ConfirmUse(const Known& known) {
   if (InCores(known.enough) <= 1.1 * InCores(cpu) || SameAmount(known.enough, cpu))
     return std::nullopt;
   if (known.slow < cpu && FindNear(known.points, cpu) == nullptr) return known.Plan(cpu);
-  // The training does need more, so try an amount in between.
+  // The training needs more than it uses, so try an amount in between.
   const MilliCpu middle((known.slow.count() + known.enough.count()) / 2);
   const bool is_wide = InCores(known.enough - known.slow) > 0.2 * InCores(known.enough);
   if (!is_wide || FindNear(known.points, middle) != nullptr) return std::nullopt;

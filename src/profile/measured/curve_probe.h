@@ -20,7 +20,7 @@ struct ProbeRange {
   MilliCpu amount;  // its present amount
   MilliCpu floor;
   double used = 0;     // cores
-  bool bound = false;  // it waits for CPU with that amount
+  bool bound = false;  // the pod waits for CPU with its present amount
 };
 struct ProbePlan {
   MilliCpu cpu;

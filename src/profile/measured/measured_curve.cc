@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// A curve is flat if it is as fast with the largest amount divided by this factor.
+// A curve is flat if the training is as fast with the largest amount divided by this factor.
 constexpr double kFlat = 1.2;
 
 bool Close(double a, double b, double agreement) {
@@ -64,7 +64,7 @@ std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement
     ++count;
   }
   if (count > 0) costs.push_back(sum / count);
-  // Use an upper bound of the cost if only the plateau was seen.
+  // If only the plateau was seen, use an upper bound of the cost.
   const CurvePoint& least = points.front();
   if (least.quota && least.throughput >= model.best * (1 - agreement))
     costs.push_back(InCores(least.cpu) / least.throughput);
@@ -152,7 +152,8 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
   const bool climbs = serial || (most.bound && !IsFlat(points, rules.agreement) &&
                                  most.throughput >= best * (1 - rules.agreement));
   if (climbs) {
-    // Guesses upwards are optimistic, because a pod that gets more is measured there.
+    // Guesses above the measured points are optimistic, because a pod that gets more CPU is
+    // measured with it.
     if (InCores(rules.node) > 1.1 * InCores(most.cpu)) {
       const double guess =
           model ? model->At(rules.node) : most.throughput * InCores(rules.node) / InCores(most.cpu);
@@ -160,7 +161,8 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
     }
     return claimed;
   }
-  // The use lies between an amount that was too little and one that was more than enough.
+  // The CPU used at the best speed lies between an amount that was too small and one that was more
+  // than enough.
   const auto cost = CpuSecondsOf(points);
   if (!cost || (!rules.estimate && IsCensored(points, rules.agreement)) || !model ||
       model->kind != CurveModel::Kind::kPlateau)

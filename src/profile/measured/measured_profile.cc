@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 3> kCertainties = {"exact", "at least", "
 constexpr size_t kMostOfWorkload = 150;
 constexpr size_t kMostOfProduct = 60;
 
-// Throughputs that differ by no more than this may be the same, because repeated windows differ as
-// much.
+// Throughputs that differ by at most this fraction may be the same, because repeated windows differ
+// as much.
 constexpr double kSame = 0.03;
 
 // FNV-1a: the same in every build and on every machine, because names outlive processes.
@@ -42,7 +42,7 @@ std::string Slug(std::string_view text, size_t most) {
   return slug;
 }
 
-// `process`: what the processes count as needing.
+// `process`: the memory that the processes count as needing.
 void AddMemory(const MeasuredMemory& memory, Bytes process, TrainingProfile& training) {
   training.process_memory = process;
   if (!memory.storage_bandwidth || memory.data_set <= Bytes(0)) {

@@ -33,7 +33,7 @@ namespace synergy {
 enum class PointCertainty : uint8_t {
   kExact,
   kAtLeast,  // the pod may be faster with that CPU: something else limited it
-  kGuess,    // only from CPU seconds per iteration: never seen with that CPU
+  kGuess,    // computed from CPU seconds per iteration, never seen with that CPU
 };
 std::string_view ToString(PointCertainty certainty);  // "exact", "at least", "guess"
 Result<PointCertainty> ParsePointCertainty(std::string_view text);
@@ -53,19 +53,19 @@ struct MeasuredMemory {
   Bytes process;              // the peak of anonymous and shared memory
   Bytes data_set;             // bytes read in an epoch; 0: it reads hardly anything
   Bytes bytes_per_iteration;  // read, from the cache or from storage
-  // A lower bound, per second; nullopt: nothing came from storage while it was watched.
+  // A lower bound, per second; nullopt: storage delivered nothing while pods were watched.
   std::optional<Bytes> storage_bandwidth;
-  // Whether it was watched for long enough that the processes have shown their peak. Until then a
-  // pod may get more memory than its fair share, but is not cut below it.
+  // Whether the pods were watched for long enough that the processes have shown their peak. Until
+  // then a pod may get more memory than its fair share, but is not cut below it.
   bool confirmed = false;
-  // The raise of this time (MemoryRaise::at) is over: a later pod has shown its peak.
+  // The time (MemoryRaise::at) of a raise that has ended, because a later pod has shown its peak.
   std::optional<WallTime> raise_over = std::nullopt;
 
   bool operator==(const MeasuredMemory&) const = default;
 };
 
-// The TrainingProfile whose curve was adopted because a window agreed with it, and the identity by
-// which it was found.
+// The TrainingProfile whose curve was adopted because a window agreed with the curve, and the
+// identity by which the profile was found.
 struct TakenCurve {
   std::string profile;
   LooserIdentity by = LooserIdentity::kArguments;
@@ -75,7 +75,7 @@ struct TakenCurve {
 
 struct MeasuredProfile {
   std::string workload;
-  LooserIdentities alike;           // the ways in which other workloads are like it
+  LooserIdentities alike;           // identities that other workloads may share
   std::optional<TakenCurve> taken;  // nullopt: measured on its own pods
   std::string gpu_product;          // as in the node label nvidia.com/gpu.product; empty: unknown
   Gpus gpus = Gpus(1);              // of a pod
@@ -98,26 +98,27 @@ struct MeasuredProfile {
   int32_t probes = 0;
   double lost_iterations = 0;            // lost to probes
   std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
-  std::optional<MemoryRaise> raise;      // after processes were killed; not the profiler's
+  std::optional<MemoryRaise> raise;      // written after processes were killed, not by the profiler
   std::string note;                      // a sentence for people; may be empty
 
   bool operator==(const MeasuredProfile&) const = default;
 };
 
-// Returns the memory that the processes count as needing: at least what was measured, and what it
-// was raised to while the raise is in force. Returns nullopt if the memory is not measured.
+// Returns the memory that the processes count as needing: at least the measured amount and, while a
+// raise is in force, at least the raised amount. Returns nullopt if the memory is not measured.
 std::optional<Bytes> ProcessMemoryOf(const MeasuredProfile& measured);
 // Returns whether the raise is in force.
 bool IsRaised(const MeasuredProfile& measured);
 
-// Returns whether less CPU than the fair share may be too little: few workers, or something that
-// has since changed, limited the pods, which might have been faster with more CPU.
+// Returns whether less CPU than the fair share may be too little. That is so if few workers, or a
+// cause that has since changed, limited the measured pods, which might have been faster with more
+// CPU.
 bool IsCpuInDoubt(const MeasuredProfile& measured);
 // Does the same for memory: the processes may need more than they have shown so far.
 bool IsMemoryInDoubt(const MeasuredProfile& measured);
 
-// Returns whether it may be a hint for pods of another workload: it was measured on its own pods,
-// and probes confirmed it.
+// Returns whether the profile may be a hint for pods of another workload: it was measured on its
+// own pods, and probes confirmed it.
 bool MayHint(const MeasuredProfile& measured);
 // Returns whether `a` is the better hint: the newer one or, if both are equally old, the one whose
 // workload sorts first.
@@ -129,10 +130,10 @@ std::string MeasuredName(std::string_view workload, Gpus gpus, std::string_view 
 std::string MeasuredName(const MeasuredProfile& measured);
 
 // Returns the profile that the tuner and admission use. If the memory is unknown, the profile is
-// the same for any memory and has no process memory. If it is known, the points are what CPU allows
-// with the data set in memory. With less memory, storage sets a limit (cache_model.h) or, if its
-// bandwidth is unknown, the whole data set must be in memory. Points that differ by no more than
-// repeated measurements do are made equal, so that no demand depends on chance.
+// the same for any memory and has no process memory. If it is known, the points are the speeds that
+// CPU allows with the data set in memory. With less memory, storage sets a limit (cache_model.h)
+// or, if its bandwidth is unknown, the whole data set must be in memory. Points that differ by no
+// more than repeated measurements do are made equal, so that no demand depends on chance.
 TrainingProfile TrainingOf(const MeasuredProfile& measured);
 // Returns kInvalid as JobProfile::Create does.
 Result<JobProfile> MakeJobProfile(const MeasuredProfile& measured);

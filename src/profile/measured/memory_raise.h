@@ -1,12 +1,13 @@
 #pragma once
 
-// A raise of a workload's process memory (engine/retries): a process was killed at an amount that
-// Synergy chose, so it needs more than its profile shows. The raise is kept beside the measurements
-// (status.memoryRaise), so that neither of their writers overwrites the other.
+// A raise of a workload's process memory (engine/retries): a process was killed for lack of memory
+// at an amount that Synergy chose, so it needs more than its profile shows. The raise is kept
+// beside the measurements (status.memoryRaise), so that neither of their writers overwrites the
+// other.
 //
-// It is an assumption, so it ends once a later pod that had the larger amount has shown its peak,
-// and has run for as long as the killed one. From then on the measured peak counts, but never less
-// than the amount at which the process was killed.
+// A raise is an assumption, so it ends once a later pod that had the larger amount has shown its
+// peak, and has run for as long as the killed one. From then on the measured peak counts, but never
+// less than the amount at which the process was killed.
 //
 // This file is separate because engine/retries needs nothing else of a profile.
 //
@@ -23,11 +24,11 @@ namespace synergy {
 inline constexpr int32_t kMostMemoryRaises = 2;
 
 struct MemoryRaise {
-  Bytes process;      // what the processes count as needing
-  Bytes too_small;    // the amount at which the last of them was killed
+  Bytes process;      // the memory that processes count as needing
+  Bytes too_small;    // the amount at which the last one was killed
   int32_t times = 0;  // how often it was raised
   WallTime at{};      // of the last raise; whole seconds
-  Duration ran{};     // how long the killed one had run
+  Duration ran{};     // how long the killed process had run
 
   bool operator==(const MemoryRaise&) const = default;
 };

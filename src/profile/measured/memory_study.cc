@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Before this a pod may be starting up, and its first windows have a cold cache.
+// Before this time, a pod may be starting up, and its cache is cold.
 constexpr Duration kWatched = std::chrono::minutes(5);
 // After this time the peak of its processes has been seen, even if no log line reported its cause.
 constexpr Duration kConfirmed = std::chrono::hours(1);
@@ -17,8 +17,8 @@ constexpr Duration kCheckpointTakes = std::chrono::seconds(30);
 constexpr Duration kStudyWindow = std::chrono::seconds(30);
 // Storage holds a pod up if the pod waits for it for more than this fraction of a window.
 constexpr double kWaitsForStorage = 0.7;
-// A pod that reads fewer bytes per second reads only logs, code and checkpoints, and needs no
-// cache.
+// A pod that reads fewer bytes per second than this reads only logs, code and checkpoints, and
+// needs no cache.
 constexpr double kHardlyReads = 1 << 20;
 // Largest difference between the misses and those of the model, as a fraction of what is read.
 constexpr double kFitsModel = 0.1;
@@ -99,7 +99,7 @@ std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study) {
       watched >= kConfirmed ||
       (study.checkpoint && study.last->use.at - *study.checkpoint >= kCheckpointTakes);
   const double read = to.read - from.read;
-  // If it needs no cache, there is nothing to report until its memory may be taken.
+  // If the pod needs no cache, report nothing until its memory is confirmed and may be reduced.
   if (read / SecondsBetween(from.at, to.at) < kHardlyReads)
     return memory.confirmed ? std::optional(memory) : std::nullopt;
   if (!study.missed || !study.epochs_from || study.epochs_to->epoch <= study.epochs_from->epoch)

@@ -1,8 +1,8 @@
 #pragma once
 
 // Studies how a training uses memory, from repeated reports of the node's agent about one pod
-// (docs/internals/profiling.md): how much its processes need, how much it reads, and what storage
-// delivers while the pod waits for it.
+// (docs/internals/profiling.md): how much memory its processes need, how much it reads, and how
+// much storage delivers while the pod waits for it.
 //
 // Whether more memory helps is known once two conditions are met: the printed epochs have revealed
 // the size of the data set, and the misses match those that the model predicts for a cache of that

@@ -2,11 +2,11 @@
 
 // The result of running pods of two workloads on one GPU at the same time
 // (engine/sharing/packing.h). The controller keeps it in each workload's TrainingProfile for one
-// GPU of the product, as status.packing. Another member of the status has the measurements, so that
-// their writers do not overwrite each other. Both workloads are of the profile's namespace: no
-// record names a workload of another namespace.
+// GPU of the product, as status.packing. The measurements are in another member of the status, so
+// that the writers of the two do not overwrite each other. Both workloads are of the profile's
+// namespace: no record names a workload of another namespace.
 //
-// This file is apart because the profile, its text and the planner of packs share only these
+// This file is separate because the profile, its text and the planner of packs share only these
 // values.
 //
 // Threading: values.
@@ -20,11 +20,11 @@
 
 namespace synergy {
 
-// Limits what is kept and read of a profile; the newest records stay.
+// The maximum number of records to keep and to read per profile; the newest ones are kept.
 inline constexpr size_t kMostPackRecords = 64;
 // A workload's name is a label's value.
 inline constexpr size_t kLongestPackWorkload = 63;
-// Limits a speed relative to that alone.
+// Limits a speed in a pack, relative to the speed alone.
 inline constexpr double kMostPackSpeed = 10;
 inline constexpr uint32_t kMostPackRefusals = 1'000'000;
 // The longest time for which a refused pair is not tried again.

@@ -7,7 +7,8 @@
 namespace synergy {
 namespace {
 
-// Shorter intervals are joined, as are those with so few iterations that one more or less matters.
+// Intervals that are shorter are joined with the next, as are those with so few iterations that one
+// more or less matters.
 constexpr double kShortest = 3;  // seconds
 constexpr double kFewIterations = 20;
 constexpr double kFewCount = 5;  // seconds, from which few iterations do not matter

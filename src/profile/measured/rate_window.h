@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes from repeated reports how fast a training is, and how much CPU it uses: the maths behind
-// live profiling (docs/internals/profiling.md).
+// Computes the speed and the CPU use of a training from repeated reports, for live profiling
+// (docs/internals/profiling.md).
 //
 // Two consecutive samples form an interval. Intervals that are too short to be meaningful are
 // joined with the next, so that a loader that delivers in bursts counts with its average speed.
@@ -25,8 +25,8 @@ struct ProgressSample {
   double iterations = 0;
   WallTime last{};  // when the newest iteration was reported, by the node's clock
   std::optional<CpuUse> cpu;
-  // CPU use of the other pods that do the same iterations together with this one: those of its
-  // gang, in a fixed order.
+  // CPU use of the other pods of its gang, which do the same iterations together with this one, in
+  // a fixed order.
   std::vector<CpuUse> others = {};
 };
 
@@ -39,14 +39,14 @@ struct WindowRules {
 enum class WindowState : uint8_t {
   kOpen,       // too little is known so far
   kSettled,    // the halves agree
-  kUnsettled,  // they still do not after the longest time
+  kUnsettled,  // the halves disagree after the longest time
 };
 
 struct WindowReading {
   WindowState state = WindowState::kOpen;
   // The rest is valid only if settled.
   double rate = 0;               // iterations per second
-  std::optional<double> cpu;     // cores that it had
+  std::optional<double> cpu;     // cores that the pod used
   double throttled = 0;          // seconds per second, summed over CPUs
   std::optional<double> waited;  // seconds per second in which threads waited for a CPU
   double spread = 0;             // between the halves, as a fraction of the rate
