@@ -1,6 +1,6 @@
 #pragma once
 
-// The freshness of a program's cache of one kind of object, read at each scrape.
+// The state of a program's cache of one kind of object, read at each scrape.
 //
 // Threading: values.
 

@@ -8,7 +8,7 @@
 namespace synergy::metrics {
 namespace {
 
-// From a fiftieth of a millisecond to the API server's timeout.
+// From 20 microseconds to the timeout of the webhook.
 const prometheus::Histogram::BucketBoundaries kReviewBuckets = {
     0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 3};
 
@@ -20,7 +20,7 @@ void AddPods(Families& out, const ControllerGauges& gauges, const std::string& g
   ScrapedFamily fair_share(out, "synergy_pod_fair_share", "The fair share of the pod's GPUs.");
   ScrapedFamily speed_up(
       out, "synergy_pod_speed_up_ratio",
-      "Throughput in units of that with the fair share, by the pod's TrainingProfile.");
+      "Throughput relative to that with the fair share, by the pod's TrainingProfile.");
   for (const PodGauge& pod : gauges.pods) {
     const LabelPairs names = {
         {"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"node", pod.node}};

@@ -44,10 +44,10 @@ struct ControllerGauges {
   std::vector<PodGauge> pods;  // managed pods
   // Running managed pods, by node and by whether a resize costs them their devices ("safe", ...).
   std::map<std::pair<std::string, std::string>, uint64_t> devices;
-  // Idle GPUs of managed pods, by namespace. Omits a namespace if none of its pods is known to be
-  // busy or idle.
+  // Idle GPUs of managed pods, by namespace. Omits a namespace if it is unknown for all its pods
+  // whether they are busy or idle.
   std::map<std::string, Gpus> idle_gpus;
-  std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
+  std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason (kWaitingReasons)
   std::vector<CacheGauge> caches;
   uint64_t valid_profiles = 0;
   uint64_t invalid_profiles = 0;
@@ -90,7 +90,7 @@ class ControllerMetrics {
 
   // Counts a failed pod by its category (failure/category.h), with the GPU seconds of its run.
   void CountFailure(std::string_view category, double gpu_seconds);
-  // Counts failed pods that are not reported because too many of their namespace wait.
+  // Counts failed pods that are not reported because too many failures of their namespace wait.
   void CountFailureDropped();
   // Counts the results of decisions to suspend a job: "suspended", "by_others" (it was already
   // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has
@@ -100,8 +100,8 @@ class ControllerMetrics {
   // failure kept its job from starting), "refused" (the API server did not accept the trial).
   void CountPrerun(std::string_view outcome);
 
-  // Counts the outcomes for jobs that were killed for lack of memory and whose owner requested more
-  // memory for the next attempt (MemoryOutcome).
+  // Counts the outcomes (MemoryOutcome) for jobs that were killed for lack of memory, and whose
+  // owner requested more memory for the next attempt.
   void CountMemoryRaise(std::string_view outcome);
 
   // Sets how many nodes are under suspicion.

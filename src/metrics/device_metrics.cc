@@ -8,7 +8,7 @@
 namespace synergy::metrics {
 namespace {
 
-// From the duration of the plugin's own work to the kubelet's timeout.
+// From the duration of the plugin's own work up to that of the kubelet's timeout.
 const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
 

@@ -36,9 +36,9 @@ struct DeviceGauges {
   std::vector<Resource> resources;
   std::optional<std::vector<AllocatedGpu>> allocated;  // absent: the kubelet did not report it
   uint64_t left_out = 0;                               // GPUs in MIG mode that are not advertised
-  uint64_t unreachable = 0;                            // GPUs of which only the failure is known
+  uint64_t unreachable = 0;                            // GPUs that cannot be identified
   uint64_t without_events = 0;                         // GPUs whose Xids are not reported
-  bool stopped = false;                                // because another component offers the GPUs
+  bool stopped = false;                                // because another component offers GPUs
   bool source_ok = false;
   bool ready = false;
 };

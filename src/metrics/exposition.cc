@@ -13,7 +13,7 @@ bool BeginsName(char c, bool colon) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (colon && c == ':');
 }
 
-// Takes a name from the front; empty if there is none.
+// Removes a name from the front of `text`, and returns it; empty if there is none.
 std::string_view TakeName(std::string_view& text, bool colon) {
   if (text.empty() || !BeginsName(text.front(), colon)) return {};
   size_t end = 1;
@@ -35,7 +35,7 @@ bool Take(std::string_view& text, char c) {
   return true;
 }
 
-// Takes a value in quotes.
+// Removes a value in quotes from the front of `text`, and returns it.
 std::optional<std::string> TakeQuoted(std::string_view& text) {
   if (!Take(text, '"')) return std::nullopt;
   std::string value;
@@ -88,7 +88,8 @@ std::optional<double> ParseValue(std::string_view text) {
   return value;
 }
 
-// Returns whether it is in milliseconds, or in seconds with a fraction as in OpenMetrics.
+// Returns whether `text` is a number: a time in milliseconds or, as in OpenMetrics, in seconds with
+// a fraction.
 bool IsTimestamp(std::string_view text) {
   double time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);

@@ -30,9 +30,9 @@ struct ClusterGauges {
     ResourceVector allocatable;
     ResourceVector requested;
     Gpus stranded;
-    Slices slices = {};  // offered slices, not counted in `allocatable`
+    Slices slices = {};  // offered in addition to `allocatable`
     Slices slices_taken = {};
-    bool in_turns = false;  // these are turns
+    bool in_turns = false;  // `slices` are turns
   };
 
   std::vector<NodeGauge> nodes;  // nodes with GPUs, whole or in slices
@@ -66,14 +66,15 @@ class ExtenderMetrics {
   void CountError(Verb verb, std::string_view reason);
   // Counts the outcome of a bind: "bound", "conflict", "no_fit" ...
   void CountBind(std::string_view outcome);
-  // Counts what a fungible pod got at its bind: its "demand", "part" of it, "unchanged" (its
-  // request), "refused" by a quota or a limit, "failed".
+  // Counts the amounts that a fungible pod got at its bind: its "demand", "part" of its demand,
+  // "unchanged" (its request), "refused" by a quota or a limit, "failed".
   void CountAllocation(std::string_view outcome);
   // Counts assumed places that were given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
 
-  // Counts filters that waited and retried before they refused every node: "found_room", "in_vain";
-  // and those that made kube-scheduler retry, because the watches were late: "asked_again".
+  // Counts filters that waited and retried before they refused every node ("found_room",
+  // "in_vain"), and filters that made kube-scheduler retry because the watches were late
+  // ("asked_again").
   void CountSecondLook(std::string_view outcome);
 
   // Counts calls that refused nodes to a pod because of GPU reservations.

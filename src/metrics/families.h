@@ -38,8 +38,8 @@ Histograms& MakeHistograms(prometheus::Registry& registry, const char* name, con
 
 // Adds to the counter with this label.
 void Count(Counters& counters, const char* label, std::string_view value, double more = 1);
-// Creates counters with 0, because a counter that first appears with a count would show no
-// increase.
+// Creates counters with 0, because Prometheus sees no increase in a counter that first appears with
+// another value.
 void StartAtZero(Counters& counters, const char* label, std::initializer_list<const char*> values);
 // Registers synergy_build_info.
 void RegisterBuildInfo(std::string_view program, prometheus::Registry& registry);

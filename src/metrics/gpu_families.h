@@ -11,8 +11,8 @@
 
 namespace synergy::metrics {
 
-// Adds the node to the labels of its GPUs' metrics, because a scrape's own labels name the
-// program's pod.
+// Adds the node to the labels of its GPUs' metrics, because the labels that Prometheus adds name
+// the program's pod.
 LabelPairs OfNode(const std::string& node, LabelPairs labels = {});
 
 void AddGpuFamilies(const GpuGauges& gauges, Families& out);

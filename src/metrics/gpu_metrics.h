@@ -18,7 +18,7 @@ struct GpuGauge {
   std::string uuid;
   std::string product;
   std::string pci_id;
-  // Absent if nothing reports it; the same applies below.
+  // Absent, like the values below, if no component reports it.
   std::optional<bool> healthy;
   std::optional<Bytes> memory;
   std::optional<double> utilization;  // 0 to 1
@@ -31,7 +31,7 @@ struct GpuGauge {
 struct AllocatedGpu {
   std::string resource;
   std::string uuid;      // of the GPU
-  std::string mig_uuid;  // of the part, if there is one
+  std::string mig_uuid;  // of the MIG device; empty: the whole GPU
   std::string pod_namespace;
   std::string pod;
   std::string container;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Every metric of the node agent, named in one place (docs/internals/node-agent.md lists them).
+// Every metric of synergy-node-agent. node_agent_metrics.cc alone defines names, labels and units;
+// docs/internals/node-agent.md lists them.
 //
 // Threading: any thread.
 
@@ -24,12 +25,13 @@ struct PodProgressGauge {
   std::string pod;
   std::string container;
   std::string format;
-  double iterations = 0;  // since the agent's first look
+  double iterations = 0;  // since the agent's first reading
   std::optional<double> rate;
   std::optional<Duration> remaining;
   std::optional<double> done;  // fraction of the training, or of its epoch
-  // Set if the agent can read it: the peak of the processes' memory, the page cache, bytes returned
-  // by read calls, bytes from storage, and how long a thread waited for those (absent: unknown).
+  // Set if the agent can read the values: the peak of the processes' memory, the page cache, bytes
+  // returned by read calls, bytes from storage, and the time for which a thread waited for storage
+  // (absent: unknown).
   struct Memory {
     Bytes process;
     Bytes cache;
@@ -45,7 +47,7 @@ struct PodBusyCounter {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  double seconds = 0;  // busy time of its GPUs since the agent's first look
+  double seconds = 0;  // busy time of its GPUs since the agent's first reading
 };
 
 // Reads of pods from the node's disks.
@@ -97,15 +99,16 @@ class NodeAgentMetrics {
   void CountShrink(std::string_view outcome, Duration duration);
   // Counts page cache that was dropped because it exceeded a share.
   void CountDrop(Bytes dropped);
-  // Counts why dropping slowed down: "pressure", "refaults", "in_vain".
+  // Counts slowdowns of dropping, by reason: "pressure", "refaults", "in_vain".
   void CountBrake(std::string_view reason);
-  // Counts writes of memory use on pods: "written", "failed".
+  // Counts writes of memory use into pods' annotations: "written", "failed".
   void CountReading(std::string_view outcome);
   // Counts the outcome of a probe: "done", "ended_early", "wiped", "refused".
   void CountProbe(std::string_view outcome);
   // Counts a suspension of a pod when it ends.
   void CountSuspended(Duration duration);
-  // Counts a pod that was suspended for its partners. `in_time`: within a second.
+  // Counts a suspension of a pod in favor of the pods that share its GPU. `in_time`: within a
+  // second.
   void CountSwitch(bool in_time);
   // Counts pods that are not suspended, by reason: "deleting", "disrupted", "several_gpus",
   // "probes", "cpu_probe", "off", "no_freezer", "failed".

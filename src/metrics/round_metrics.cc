@@ -24,7 +24,7 @@ class RoundMetrics::Impl {
   Counters& lost_turns = MakeCounters(registry, "synergy_rounds_lost_turns_total",
                                       "Turns taken from running workloads.");
   std::mutex mutex;
-  std::set<std::string> queues;  // that have series
+  std::set<std::string> queues;  // queues that have series
 
   prometheus::Gauge& Workloads(const std::string& queue, const char* band) {
     return workloads.Add({{"cluster_queue", queue}, {"band", band}});

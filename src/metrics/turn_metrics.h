@@ -21,12 +21,12 @@ class TurnMetrics {
   void SetPods(size_t in_turns, size_t suspended, size_t packed);
   // Counts writes of a pod's turns: "written", "failed".
   void CountWrite(std::string_view outcome);
-  // Counts plans: "complete" if all its changes were written, otherwise "incomplete".
+  // Counts plans: "complete" if all changes of the plan were written, otherwise "incomplete".
   void CountPass(std::string_view outcome);
-  // Counts what becomes of packs: as ToString(PackOutcome).
+  // Counts the outcomes of packs, by ToString(PackOutcome).
   void CountPack(std::string_view outcome);
-  // Counts writes of profiles' results of packs ("written", "failed"), and the results that a new
-  // leader takes over or not ("loaded", "ignored").
+  // Counts writes of the results of packs into profiles ("written", "failed"), and the stored
+  // results that a new leader uses or not ("loaded", "ignored").
   void CountPackResults(std::string_view outcome, size_t count = 1);
 
   // Returns the text exposition format (version 0.0.4).
