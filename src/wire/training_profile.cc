@@ -27,7 +27,7 @@ namespace {
 // JobProfile refuses unusable amounts and names the point; this bound prevents an earlier overflow.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
-// The same as in the CustomResourceDefinition, which does not apply to a review.
+// The limit of the CustomResourceDefinition, which does not apply to reviews.
 constexpr size_t kMostPoints = 1024;
 constexpr size_t kMostMemories = 64;
 constexpr std::string_view kGoodPack = "Good";
@@ -363,7 +363,7 @@ std::optional<PackRecord> ReadPackRecord(FieldReader& fields, Value value) {
   return record;
 }
 
-// Leaves out what cannot be read: the rest of the profile does not depend on it.
+// Skips records that cannot be read, because the rest of the profile does not depend on them.
 std::vector<PackRecord> ReadPacking(FieldReader& fields, Value value) {
   std::vector<PackRecord> records;
   std::set<std::string> seen;
@@ -383,7 +383,8 @@ std::vector<PackRecord> ReadPacking(FieldReader& fields, Value value) {
 void TakeMeasured(Value root, ProfileObject& object) {
   const Value status = root["status"];
   if (!object.problems.empty() || status["measured"].absent()) return;
-  // If its spec was edited since, the measurements belong to another workload or another GPU.
+  // If the spec was edited after the measurement, the points belong to another workload or another
+  // GPU.
   if (object.name != MeasuredName(object.workload, object.training.gpus,
                                   object.training.gpu_product, object.gang_size)) {
     object.problems.emplace_back(

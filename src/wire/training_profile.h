@@ -20,7 +20,7 @@ namespace synergy::wire {
 // Returns the body of PATCH trainingprofiles/{name}/status as application/merge-patch+json.
 std::string WriteProfileStatus(const std::string& uid, const ProfileStatus& status);
 
-// Returns kInvalid if the text is not JSON. The profile's own `problems` contain its problems.
+// Returns kInvalid if the text is not JSON. Problems of the profile are in its `problems`.
 Result<ProfileObject> ReadTrainingProfile(std::string_view text);
 
 // Returns the body of POST trainingprofiles: a profile created for measurements, without a status.
@@ -31,7 +31,7 @@ std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measure
 // Does the same for a raise of the process memory. The API server refuses it (409) if the object
 // has changed since it was read.
 std::string WriteMemoryRaise(const ProfileObject& object, const MemoryRaise& raise);
-// Does the same for the results of packs: all of them.
+// Does the same for the results of packs, and replaces all of them.
 std::string WritePacking(const ProfileObject& object, const std::vector<PackRecord>& records);
 // Returns the body of DELETE trainingprofiles/{name}.
 std::string WriteDeletion(const std::string& uid);

@@ -26,7 +26,7 @@ void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
 // warnings of the answer. Call it after SetFigures() or RemoveClaims(), which remove such
 // annotations from other writers.
 void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings);
-// Removes annotations that would pass for Synergy's own from a pod that stays as written.
+// Removes annotations that look like Synergy's own from a pod that stays as written.
 void RemoveClaims(JsonPatch& patch, Value pod);
 
 }  // namespace synergy::wire

@@ -178,7 +178,7 @@ Result<JobReview> JobReview::Read(std::string_view text, std::string_view gpu_re
     state->counted = !fields.Text(fields.Object(metadata["labels"])[kQueueLabel]).empty();
     fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
       reference = fields.Object(reference);
-      // Kueue counts the owner instead, unless it knows no such kind.
+      // Kueue counts the owner instead, unless it does not support the owner's kind.
       if (fields.Truth(reference["controller"]) && fields.Text(reference["kind"]) != "CronJob")
         state->counted = false;
     });

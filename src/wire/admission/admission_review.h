@@ -31,16 +31,16 @@ class PodReview {
   static Result<PodReview> Read(std::string_view text, std::string_view gpu_resource);
 
   const ReviewHead& head() const;
-  // Returns why the pod cannot be judged: "admission.k8s.io/v1beta1 ...", "object: is missing",
-  // "object.spec.containers: must be an array, not a string". Returns an empty text if it can be
-  // judged.
+  // Returns why no decision about the pod is possible: "admission.k8s.io/v1beta1 ...", "object: is
+  // missing", "object.spec.containers: must be an array, not a string". Returns an empty text if
+  // one is possible.
   const std::string& problem() const;
   // Returns the problem as one of a few fixed words: "version", "operation", "object".
   std::string_view problem_kind() const;
   // REQUIRES: no problem.
   const PodToAdmit& pod() const;
   // Returns the JSON Patch that carries out the decision; "[]" if nothing changes. A pod that stays
-  // as written loses annotations that would pass for Synergy's own.
+  // as written loses annotations that look like Synergy's own.
   std::string WritePatch(const AdmissionDecision& decision,
                          const AdmissionSettings& settings) const;
 

@@ -49,7 +49,7 @@ ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_vie
   return limits;
 }
 
-// Returns whether Kubernetes gives the unchanged pod this QoS class.
+// Returns whether Kubernetes gives the unchanged pod the QoS class BestEffort.
 bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   bool none = true;
   for (const char* list : {"containers", "initContainers"}) {

@@ -80,7 +80,7 @@ void Members(auto& each, Like<AvoidedNode> auto& entry) {
 
 namespace {
 
-constexpr size_t kMostEnds = 16;  // containers of a pod to examine; also of those that wait
+constexpr size_t kMostEnds = 16;  // ended containers of a pod to read, and waiting ones
 constexpr size_t kMostConditions = 32;
 constexpr int64_t kMostGrace = int64_t{366} * 86400;  // seconds
 constexpr std::string_view kData = "failures.json";
@@ -100,13 +100,13 @@ std::string ReadShort(FieldReader& fields, Value value, size_t longest) {
   return std::string(fields.Text(value).substr(0, longest));
 }
 
-// Returns the name; empty if it is too long. Only a name that a tenant made up can be.
+// Returns the name; empty if it is too long. No name of an existing object is too long.
 std::string ReadName(FieldReader& fields, Value value, size_t longest) {
   const std::string_view text = fields.Text(value);
   return text.size() <= longest ? std::string(text) : std::string();
 }
 
-// Returns whether the text is short, consists of graphic ASCII, and takes no more space in JSON.
+// Returns whether the text is short, consists of graphic ASCII, and needs no escapes in JSON.
 bool IsPlain(std::string_view text, size_t longest) {
   return !text.empty() && text.size() <= longest &&
          std::all_of(text.begin(), text.end(),
@@ -117,7 +117,7 @@ WallTime ReadTimeOf(FieldReader& fields, Value value) {
   return ParseTime(fields.Text(value)).value_or(WallTime{});
 }
 
-// The API server accepts any text in ownerReferences. An impossible owner counts as none.
+// The API server accepts any text in ownerReferences. An invalid owner counts as none.
 ObjectOwner ReadController(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
@@ -161,11 +161,12 @@ void ReadEnds(FieldReader& fields, Value statuses, std::vector<ContainerEnd>& en
     const auto code = static_cast<int32_t>(fields.Integer(end["exitCode"], -kMost, kMost));
     if (code == 0) return;
     const WallTime finished = ReadTimeOf(fields, end["finishedAt"]);
-    // A runtime records the start when its call is over, which may be after the container's end.
+    // A container runtime records the start time when its call to start the container returns,
+    // which may be after the container's end.
     WallTime started = ReadTimeOf(fields, end["startedAt"]);
     if (finished != WallTime{}) started = std::min(started, finished);
     std::string reason = ReadShort(fields, end["reason"], kLongestFailureReason);
-    // containerd dates the start of a container that it could not start to 1970.
+    // For a container that it could not start, containerd reports a start in 1970.
     if (started == WallTime{} && reason == "StartError") started = finished;
     ends.push_back({ReadName(fields, status["name"], kLongestLabel), last->run, code,
                     std::move(reason), ReadShort(fields, end["message"], kLongestFailureMessage),
@@ -303,7 +304,7 @@ FailureHistory ReadHistory(FieldReader& fields, Value object) {
   FailureHistory history;
   history.resource_version = ReadText(fields, metadata["resourceVersion"]);
   history.of_namespace = ReadText(fields, data["namespace"]);
-  // Another client may have written to it.
+  // Another client may have written to the ConfigMap.
   if (Result<Records> records = ReadMembers<Records>(fields.Text(data[kData]))) {
     history.records = std::move(records->failures);
   }

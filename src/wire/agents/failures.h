@@ -24,7 +24,7 @@ inline constexpr std::string_view kUserLabel = "synergy.io/user";
 // Reads one pod; kInvalid if the text is not a JSON object.
 Result<EndedPod> ReadEndedPod(std::string_view text, const PodRules& rules);
 
-// The parts of an owner that matter.
+// The parts of an owner that the controller needs.
 struct OwnerFacts {
   std::string uid;
   std::string queue;  // Kueue's label

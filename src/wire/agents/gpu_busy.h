@@ -16,7 +16,7 @@
 
 namespace synergy::wire {
 
-// The longest text that is read. A node has at most a few hundred containers with GPUs.
+// The longest text to read, in bytes. A node has at most a few hundred containers with GPUs.
 inline constexpr size_t kLongestNodeBusy = size_t{256} << 10;
 
 std::string WriteNodeBusy(const NodeBusy& busy);

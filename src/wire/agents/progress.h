@@ -1,8 +1,8 @@
 #pragma once
 
 // The responses of /progress as JSON: a node agent's, with the pods on its node, and the
-// controller's, with all pods. In the latter, each pod has the members that its node agent
-// reported, plus `node`, `since`, `at` and `age`.
+// controller's, with all pods. In the controller's response, each pod has the members that its node
+// agent reported, plus `node`, `since`, `at` and `age`.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -14,7 +14,7 @@
 
 namespace synergy::wire {
 
-// The longest response that is read, far more than the pods of a node need.
+// The longest response to read, in bytes; far more than the pods of a node need.
 inline constexpr size_t kLongestNodeProgress = size_t{1} << 20;
 
 std::string WriteNodeProgress(const NodeProgress& progress);

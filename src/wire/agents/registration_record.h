@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON file in which synergy-device-plugin keeps, across its own restarts, what it has
-// registered. A reboot removes it.
+// The JSON file with the record of the registrations of synergy-device-plugin, which the plugin
+// keeps across its own restarts. A reboot removes it.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -25,14 +25,14 @@ struct RegisteredResource {
 
 struct RegistrationRecord {
   std::vector<RegisteredResource> resources;
-  // Why the plugin has stopped, and which instance (pod) has; empty if none has.
+  // Why the plugin has stopped, and which instance (pod) stopped; empty if none did.
   std::string stopped;
   std::string instance;
 
   bool operator==(const RegistrationRecord&) const = default;
 };
 
-// The longest text that is read.
+// The longest text to read, in bytes.
 inline constexpr size_t kLongestRegistrationRecord = size_t{1} << 20;
 
 std::string WriteRegistrationRecord(const RegistrationRecord& record);

@@ -140,7 +140,7 @@ std::string WriteExecInfo(const std::string& api_version, bool interactive) {
 
 Result<ExecCredential> ReadExecCredential(std::string_view text) {
   const Result<Document> document = Document::Parse(text);
-  // Drop the parser's message, which may quote the text, which is a secret.
+  // Drop the parser's message, which may quote the text, and with it a secret.
   if (!document) return Fail(ErrorCode::kInvalid, "is not JSON");
   const Value root = document->root();
   FieldReader fields(root);

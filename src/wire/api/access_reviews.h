@@ -1,8 +1,8 @@
 #pragma once
 
-// Tokens and rights: credential plugins, and three requests to the API server: TokenReview
-// (authentication.k8s.io/v1), SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest,
-// which issues a token for a service account.
+// Texts about tokens and rights: those of credential plugins, and three requests to the API server:
+// TokenReview (authentication.k8s.io/v1), SubjectAccessReview (authorization.k8s.io/v1), and
+// TokenRequest, which issues a token for a service account.
 //
 // Threading: pure. Failures: kInvalid, without any part of a token.
 
@@ -28,7 +28,7 @@ std::string WriteTokenReview(std::string_view token, std::string_view audience);
 // Returns nullopt if the token is invalid or not meant for that audience.
 Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::string_view audience);
 
-// Asks whether `user` may `get` that non-resource path.
+// Returns a SubjectAccessReview that checks whether `user` may `get` the non-resource path `path`.
 std::string WritePathReview(const TokenUser& user, std::string_view path);
 Result<bool> ReadPathReview(std::string_view text);
 
@@ -47,7 +47,7 @@ struct ExecCredential {
 // Returns the content of the environment variable KUBERNETES_EXEC_INFO.
 std::string WriteExecInfo(const std::string& api_version, bool interactive);
 
-// Reads what the plugin printed: a token, or a certificate with its key.
+// Reads the plugin's output: a token, or a certificate with its key.
 Result<ExecCredential> ReadExecCredential(std::string_view text);
 
 }  // namespace synergy::wire

@@ -1,7 +1,7 @@
 #pragma once
 
-// The names of the JSON engine that this folder uses everywhere, without their prefix. Private to
-// this folder.
+// Makes the names of src/json that this folder uses everywhere available without their prefix.
+// Private to this folder.
 //
 // Threading: declarations.
 

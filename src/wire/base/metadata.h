@@ -4,7 +4,7 @@
 //
 // Threading: pure.
 //
-// This file is separate because every kind reads it.
+// This file is separate because the readers of all kinds need it.
 
 #include <memory>
 #include <string>

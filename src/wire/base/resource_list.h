@@ -28,7 +28,8 @@ class ResourceList {
   static ResourceList Read(FieldReader& fields, Value object);
 
   void Set(std::string_view name, ExactQuantity amount) { amounts_[name] = amount; }
-  // Both work per name; a name that only one side has keeps its amount, even a negative one.
+  // Both functions work per name. A name that only one side has keeps its amount, even a negative
+  // one.
   void Add(const ResourceList& other);
   void Max(const ResourceList& other);
 
@@ -40,7 +41,7 @@ class ResourceList {
   int64_t Units(std::string_view name, int64_t largest) const;
 
  private:
-  // Usually two or three, but a user may request tens of thousands.
+  // Usually two or three entries, but a user may request tens of thousands of resources.
   std::map<std::string_view, ExactQuantity> amounts_;
 };
 

@@ -98,7 +98,7 @@ class ArgsReader {
     return true;
   }
 
-  // Reads an object: visit(key) must take the value. Keys with escapes are never expected ones.
+  // Reads an object: visit(key) must take the value. No expected key contains escapes.
   template <class Visit>
   bool Members(std::string_view path, Visit visit) {
     if (!scanner_.Take('{')) {

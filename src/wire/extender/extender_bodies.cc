@@ -1,4 +1,4 @@
-// The bodies of bind and preempt, which are small, so they are read as trees.
+// Reads the bodies of bind and preempt as trees, because they are small.
 
 #include <limits>
 #include <utility>
@@ -24,7 +24,7 @@ std::string RequiredText(FieldReader& fields, Value object, std::string_view key
   return text;
 }
 
-// Whole pods have their UID in metadata, MetaPods in UID.
+// Reads a whole pod's UID from metadata.uid, and a MetaPod's from UID.
 std::vector<std::string> ReadVictimUids(FieldReader& fields, Value victims, bool whole_pods) {
   std::vector<std::string> uids;
   fields.Array(victims["Pods"]).ForEachElement([&](Value pod) {

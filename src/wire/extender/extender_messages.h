@@ -35,7 +35,7 @@ struct ExtenderArgs {
   std::unordered_map<size_t, std::string> escaped;  // names spelled with escapes, in unescaped form
 
   size_t size() const { return spelled_names.size(); }
-  // Returns the texts by which the answer refers to the nodes.
+  // Returns the texts that stand for the nodes in the answer.
   const std::vector<std::string_view>& answers() const {
     return whole_nodes ? node_objects : spelled_names;
   }

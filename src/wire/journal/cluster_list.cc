@@ -14,8 +14,8 @@ namespace synergy::wire {
 namespace {
 
 // Paths of the members to keep. The last step of a path is kept with everything below it. Spaces
-// separate steps, because names contain dots. A path passes through the elements of lists. A
-// trailing * matches any rest of a name.
+// separate steps, because names contain dots. A path passes through the elements of lists. A * at
+// the end of a name matches any text.
 using Paths = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 9> kOfNodes = {

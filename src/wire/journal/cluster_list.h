@@ -27,8 +27,8 @@ struct ClusterList {
   std::vector<Namespace> namespaces;
 };
 
-// Returns kInvalid, which names the object, the field and the error. A profile's own `problems`
-// contain its problems.
+// Returns kInvalid, with the object, the field and the error. Problems of a profile are in its
+// `problems`.
 Result<ClusterList> ReadClusterList(std::string_view text, const PodRules& rules);
 
 enum class ClusterKind { kNode, kPod, kTrainingProfile, kNamespace };

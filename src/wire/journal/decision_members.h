@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of decisions, and their names in a recording, as journal_members.h has them for the
-// cluster. Private to this folder.
+// The members of decisions and their names in a recording, like journal_members.h for the cluster.
+// Private to this folder.
 //
 // Threading: pure.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of everything that a journal records of a cluster, and their names in its text.
-// Writer and reader share them. Private to this folder.
+// The members of all values that a journal records of a cluster, and their names in the journal's
+// text. The writer and the reader share them. Private to this folder.
 //
 // Members(each, value) calls each(name, member) for every member of `value`. A new member of a
 // struct does not compile here until it has a name.

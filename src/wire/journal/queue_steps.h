@@ -16,7 +16,7 @@ std::string_view NameOf(const QueueStep& step);  // "Planned"
 
 // Returns one line, without a newline.
 std::string WriteQueueLine(const QueueStep& step);
-// Omits the plan, which a replay makes again. Returns kInvalid, which names the error.
+// Omits the plan, which a replay computes again. Returns kInvalid, with the error.
 Result<QueueStep> ReadQueueLine(std::string_view line);
 
 }  // namespace synergy::wire

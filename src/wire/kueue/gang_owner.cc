@@ -24,7 +24,8 @@ constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
 constexpr std::string_view kJobSetLabel = "jobset.sigs.k8s.io/jobset-name";
 constexpr std::string_view kReplicasLabel = "jobset.sigs.k8s.io/replicatedjob-replicas";
 constexpr std::string_view kIndexLabel = "batch.kubernetes.io/job-completion-index";
-// The role of a pod: Kubeflow's training operator writes the first, the MPI operator the second.
+// Labels with the role of a pod: Kubeflow's training operator writes the first, the MPI operator
+// the second.
 constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
 constexpr std::string_view kJobRoleLabel = "training.kubeflow.org/job-role";
 constexpr std::string_view kReplicaIndexLabel = "training.kubeflow.org/replica-index";
@@ -84,8 +85,8 @@ int32_t Within(int64_t size) {
   return size > 1 && size <= kMostGangMembers ? static_cast<int32_t>(size) : 1;
 }
 
-// Returns the number of pods of a Job that train together; 0 if they train apart. `is_named`: the
-// pods name their gang.
+// Returns the number of pods of a Job that train together; 0 if they train separately. `is_named`:
+// the pods name their gang.
 int64_t TogetherByJob(Value spec, bool is_named) {
   const auto completions = CountOf(spec["completions"]);
   const auto parallelism = CountOf(spec["parallelism"]);
@@ -153,7 +154,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, const GpusInTemplates& gpus
     if (!spec.IsObject()) continue;
     const Value pod_template = spec["template"];
     if (!AsksForGpus(pod_template, gpus)) continue;
-    // Another scheduler places the rest, so no program would count the whole gang.
+    // Another scheduler places the other pods, so no scheduler would count the whole gang.
     if (scheduler && *scheduler != SchedulerKey(pod_template)) return {};
     scheduler = SchedulerKey(pod_template);
     const auto replicas = spec["replicas"].absent() ? 1 : CountOf(spec["replicas"]);
@@ -165,7 +166,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, const GpusInTemplates& gpus
   return gang;
 }
 
-// torchrun begins with the workers of the lowest indices; the others may come later.
+// torchrun starts with the workers of the lowest indices; the others may join later.
 GangSize SizeByElasticJob(Value spec, Value statuses, const GpusInTemplates& gpus) {
   const Value replicas = spec["pytorchReplicaSpecs"];
   GangSize all = SizeByReplicas(replicas, statuses, gpus, "");
@@ -175,8 +176,8 @@ GangSize SizeByElasticJob(Value spec, Value statuses, const GpusInTemplates& gpu
   return all;
 }
 
-// In v2beta1 the launcher also trains if it requests GPUs. If it is created only once the workers
-// are ready, they cannot wait for it, so it is on its own.
+// In v2beta1 the launcher also trains if it requests GPUs. A launcher that is created only once the
+// workers are ready is not a member, because the workers cannot wait for it.
 GangSize SizeByMpiJob(Value job, std::string_view of, const GpusInTemplates& gpus) {
   const Value spec = job["spec"];
   const bool with_launcher = job["apiVersion"].text() == "kubeflow.org/v2beta1" &&
@@ -201,7 +202,7 @@ GangSize SizeByRayCluster(Value spec, Value status, const GangOwner& owner) {
     replicas = std::clamp(replicas, least, most);
     const bool has_more = spec["enableInTreeAutoscaling"].truth() && least < replicas;
     if (has_more) replicas = least;
-    // A worker that is added while this answer is still in use has a higher index.
+    // A worker that is added while this size is still in use has a higher index.
     if (has_more || owner.index) gang.below = replicas;
     if (replicas <= kMostGangMembers) gang.size = Within(replicas * hosts);
   });
@@ -227,8 +228,8 @@ bool IsOfJob(const PodToAdmit& pod) {
          !FindLabel(pod.labels, kPodGroupLabel);
 }
 
-// Returns whether the pod itself, or Kueue, names its gang. The Job then gives the size of a gang
-// that has only a name.
+// Returns whether the pod itself, or Kueue, names the pod's gang. If the gang has only a name, the
+// Job determines its size.
 bool NamesItsGang(const PodToAdmit& pod) {
   if (FindLabel(pod.labels, annotations::kGangSize) || FindLabel(pod.labels, kKueueGroupLabel))
     return true;
@@ -286,8 +287,8 @@ GangSize SizeBySchedulingGroup(Value spec) {
   return size;
 }
 
-// If a replicated job depends on others, or follows them in order, JobSet creates its pods only
-// once those are ready or done.
+// If a replicated job depends on other replicated jobs, or follows them in order, JobSet creates
+// its pods only once the others are ready or done.
 GangSize SizeByStages(Value spec, std::string_view gang) {
   const bool in_order = spec["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::set<std::string, std::less<>>

@@ -34,8 +34,8 @@ constexpr std::array<std::string_view, 12> kSuspended = {
 
 constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMostLimit = std::numeric_limits<int32_t>::max();
-// How long the pods of a workload may take to end once Kueue has stopped it: the default grace
-// period, and time to notice it.
+// How long the pods of a workload may take to end once Kueue has stopped the workload: the default
+// grace period, and time to notice the stop.
 constexpr Duration kTimeToEnd = std::chrono::minutes(1);
 // Longer than any note that Synergy writes.
 constexpr size_t kLongestNote = 4096;
@@ -107,7 +107,8 @@ void Allow(std::vector<std::string> products, Workload& workload) {
   });
 }
 
-// Reads where the pods may go. Ignores taints, because Kueue adds the tolerations of flavors.
+// Reads the pods' conditions on nodes. Ignores taints, because Kueue adds the tolerations of
+// flavors.
 void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload) {
   const std::string_view product = fields.Text(fields.Object(labels)[annotations::kGpuProduct]);
   if (!product.empty()) Allow({std::string(product)}, workload);
@@ -190,7 +191,7 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     if (const auto back = reclaimed.find(name); back != reclaimed.end())
       count = std::max<int64_t>(count - back->second, 0);
     workload.pods += count;
-    // More GPUs than any cluster has are as good as many more, and cannot overflow.
+    // Limit the number to more GPUs than any cluster has, so that the product cannot overflow.
     const Gpus of_set = Gpus(std::min(gpus, kMostPods)) * count;
     workload.gpus = std::min(workload.gpus + std::min(of_set, Gpus(kMostPods)), Gpus(kMostPods));
     const Value metadata = fields.Object(pod["metadata"]);
@@ -210,8 +211,9 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
   workload.profiles_to_ask = std::move(to_ask);
 }
 
-// Reads how long the workload runs at most once it has quota again. It has used up part of the
-// limit if it was evicted before. Deadlines of pods are no limit: their job may replace them.
+// Reads the longest time for which the workload can run once it has quota again. A workload that
+// was evicted has used up part of its limit. Deadlines of pods are ignored, because the job may
+// replace the pods.
 std::optional<Duration> ReadLongest(FieldReader& fields, Value spec, Value status) {
   const Value limit = spec["maximumExecutionTimeSeconds"];
   if (limit.absent()) return std::nullopt;

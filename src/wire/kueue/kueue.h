@@ -1,7 +1,7 @@
 #pragma once
 
 // Kueue's objects (kueue.x-k8s.io/v1beta2; queues/kueue.h) as text: the labels and annotations that
-// are read, and the only thing that is written, a Workload's priority with a note about its
+// are read, and the only fields that are written: a Workload's priority, with a note about its
 // previous value (docs/queues.md).
 //
 // Threading: values; pure. ObjectReader reads them (objects.h).

@@ -1,7 +1,8 @@
 #pragma once
 
-// The members of what Synergy writes into Kueue's objects and RoundPolicies. This file is separate
-// because recordings contain them, too (wire/journal/queue_members.h). Private to src/wire.
+// The members of the values that Synergy writes into Kueue's objects and RoundPolicies. This file
+// is separate because recordings contain these values, too (wire/journal/queue_members.h). Private
+// to src/wire.
 //
 // Threading: pure.
 

@@ -21,7 +21,7 @@ constexpr std::string_view kMostTimeLabel = "kueue.x-k8s.io/max-exec-time-second
 constexpr std::string_view kLastCondition = "Finished";
 
 // Labels that the Job controller writes into the template of its Job, and labels and annotations
-// that make a pod a member of a gang or reserve it a place.
+// that make a pod a member of a gang or reserve a place for it.
 constexpr std::array<std::string_view, 7> kNotCopied = {"controller-uid",
                                                         "job-name",
                                                         annotations::kGang,
@@ -152,13 +152,13 @@ void WriteTemplate(Writer& out, Value pod, const TrialRequest& request,
     if (key == "containers" || key == "initContainers") {
       WriteContainers(out, value, request, gpu_resource);
     } else if (key == "nodeSelector") {
-      // The queue for trials decides about the product.
+      // The queue for trials determines the GPU product.
       WriteSome(out, value, [](std::string_view label) { return label != kGpuProductLabel; });
     } else {
       WriteValue(out, value);
     }
   });
-  // Kueue takes the priority of the Workload from it, too.
+  // Kueue also derives the Workload's priority from this class.
   out.Key("priorityClassName");
   out.Text(request.priority_class);
   out.Key("restartPolicy");
@@ -317,7 +317,7 @@ Result<std::string> WriteTrial(std::string_view job_text, const TrialRequest& re
   out.EndObject();
   out.Key("spec");
   out.BeginObject();
-  // Kueue starts it.
+  // Kueue starts the trial.
   out.Key("suspend");
   out.Truth(true);
   integer("parallelism", 1);

@@ -27,13 +27,13 @@ inline constexpr std::string_view kTrialResourceAnnotation = "synergy.io/prerun-
 // A label of trials: the UID of the Job of which they are copies. An admission policy lets only the
 // controller write it.
 inline constexpr std::string_view kTrialLabel = "synergy.io/prerun-of";
-// Annotations of Workloads, which the controller writes: the UIDs of the trial that it had, and of
-// the trial because of which it was stopped.
+// Annotations of Workloads, which the controller writes: the UIDs of the trial that the Workload
+// had, and of the trial because of which the Workload was stopped.
 inline constexpr std::string_view kTrialNote = "synergy.io/prerun-trial";
 inline constexpr std::string_view kPrerunStopNote = "synergy.io/prerun-stopped";
 // An environment variable of each container of a trial, with the value 1.
 inline constexpr std::string_view kPrerunVariable = "SYNERGY_PRERUN";
-// The longest value of these annotations that is read, in bytes; the rest is ignored.
+// The number of bytes to read of these annotations; the rest is ignored.
 inline constexpr size_t kLongestPrerunText = 256;
 
 // The parts of a waiting Job on which its trial depends.
@@ -47,10 +47,10 @@ Result<PrerunJob> ReadPrerunJob(std::string_view text, std::string_view gpu_reso
 
 struct TrialRequest {
   std::string queue;     // the local queue
-  std::string resource;  // what to request for a GPU
+  std::string resource;  // the resource to request for a GPU
   Duration limit{};      // Kueue's maximum execution time
-  // A PriorityClass whose pods evict no other pods; without one, a trial would have the cluster's
-  // default, by which it may.
+  // A PriorityClass whose pods evict no other pods; without one, a trial would get the cluster's
+  // default class, with which its pod might evict others.
   std::string priority_class;
 };
 // Returns the same name in each call for a Job, so that it has at most one trial at a time.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Jobs and TrainJobs in Kueue's queues (queues/kueue.h) as text: the annotations of an elastic Job
-// (docs/internals/optimus.md), and the only thing that is written to it, its number of workers.
+// (docs/internals/optimus.md), and the only field that is written, the number of workers.
 //
 // Threading: pure. ObjectReader reads them (objects.h).
 
@@ -25,8 +25,9 @@ inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
 
 // Returns the body of PATCH jobs/{name} as application/merge-patch+json: it suspends the job and
-// sets its number of workers in one request, so that no new pod meets an old one. Kueue starts it
-// again. The API server refuses it (409) if the job has changed in any way since it was read.
+// sets its number of workers in one request, so that no new pod runs beside an old one. Kueue
+// starts the job again. The API server refuses it (409) if the job has changed in any way since it
+// was read.
 std::string WriteWorkers(const QueuedJob& job, int64_t workers);
 
 }  // namespace synergy::wire

@@ -5,7 +5,7 @@
 // job again.
 //
 //   Job, JobSet   spec.suspend: true
-//   Workload      spec.active: false, so that Kueue suspends the job and gives back its quota
+//   Workload      spec.active: false, so that Kueue suspends the job and releases its quota
 //
 // Threading: pure.
 
@@ -25,7 +25,7 @@ inline constexpr std::string_view kRetriesAnnotation = "synergy.io/retries";
 // An annotation of objects that Synergy stopped, which names the decision. It outlives the
 // controller's process.
 inline constexpr std::string_view kStoppedAnnotation = "synergy.io/retries-stopped";
-// The longest value of kRetriesAnnotation that is read, in bytes; the rest is ignored.
+// The number of bytes to read of kRetriesAnnotation; the rest is ignored.
 inline constexpr size_t kLongestRetries = 256;
 
 inline constexpr std::string_view kWorkloadKind = "Workload";

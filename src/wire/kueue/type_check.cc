@@ -9,8 +9,8 @@
 namespace synergy::wire {
 namespace {
 
-// Requeue delay of a workload that Kueue evicts at Synergy's request. Without a delay it would be
-// back before its pods are gone.
+// Requeue delay of a workload that Kueue evicts at Synergy's request. Without a delay, Kueue could
+// admit the workload again before its pods are gone.
 constexpr int64_t kRequeueAfterSeconds = 1;
 
 void AppendOperation(Writer& out, std::string_view kind, const std::string& path,

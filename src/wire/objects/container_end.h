@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the last end of a container from its status. Private to src/wire.
+// Reads from a container's status how its last run ended. Private to src/wire.
 //
 // Threading: pure.
 

@@ -25,7 +25,8 @@ struct UnhealthyDevice {
   bool operator==(const UnhealthyDevice&) const = default;
 };
 
-// Reads the unhealthy devices of the pod in this text, in its order. Ignores malformed entries.
+// Reads the unhealthy devices of a pod from its JSON text, in the order of the text. Ignores
+// malformed entries.
 std::vector<UnhealthyDevice> ReadUnhealthyDevices(std::string_view pod);
 
 }  // namespace synergy::wire

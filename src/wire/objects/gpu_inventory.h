@@ -33,8 +33,8 @@ struct NodeGpus {
   bool operator==(const NodeGpus&) const = default;
 };
 
-// Equal values give equal text. Reasons are omitted, because they change more often than scheduling
-// needs.
+// Returns equal text for equal values. Omits the reasons for bad health, because they change more
+// often than scheduling needs.
 std::string WriteGpuInventory(const NodeGpus& gpus);
 // Returns kInvalid, which names the field. Ignores additions of newer versions.
 Result<NodeGpus> ReadGpuInventory(std::string_view text);
@@ -49,8 +49,8 @@ Result<NodeGpuMetadata> ReadNodeGpuMetadata(std::string_view node);
 // Returns a JSON merge patch of a Node: its labels and the annotation.
 std::string WriteNodeGpuPatch(const NodeLabelChange& labels, std::string_view gpu_inventory);
 
-// Returns a report for people and scripts: everything that the plugin knows and would report to the
-// kubelet. `unreachable`: driver indices of GPUs of which nothing else is known, with the reason.
+// Returns a report for people and scripts: all data that the plugin has and would report to the
+// kubelet. `unreachable`: the driver's indices of GPUs that cannot be identified, with the reasons.
 std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement,
                            const std::map<unsigned, std::string>& unreachable = {});
 

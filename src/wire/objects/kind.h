@@ -25,7 +25,7 @@ namespace synergy::wire {
 
 // A specialization has
 //   kName              the name of the kind in messages
-//   Read(fields, object, rules)   returns the object; reports to `fields` what cannot be read
+//   Read(fields, object, rules)   returns the object; reports unreadable fields to `fields`
 template <class T>
 struct Kind;
 
@@ -48,7 +48,8 @@ void MoveFindings(std::vector<std::string>& problems, const FieldReader& fields,
 
 std::optional<WatchEventType> ParseWatchEventType(std::string_view text);
 
-// An object in a list or an event, whatever is wrong with it, and the limit that it exceeds.
+// An object in a list or an event, as far as it could be read, and the limit that it exceeds;
+// empty: none.
 template <class T>
 struct ReadObject {
   T object;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A node's annotations against scale-down (engine/reservations/autoscaling.h). A separate watch
-// reads them, and only if the configuration declares an autoscaler.
+// A node's annotations that prevent its scale-down (engine/reservations/autoscaling.h). A separate
+// watch reads them, and only if the configuration declares an autoscaler.
 //
 // Threading: pure.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Readers of one object of each kind, from a parsed document. They record in `fields` what cannot
-// be read. Private to this folder.
+// Readers of one object of each kind, from a parsed document. They record unreadable parts in
+// `fields`. Private to this folder.
 //
 // Threading: pure.
 
@@ -23,21 +23,21 @@
 namespace synergy::wire {
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
-// Reduces a pod that could not be read completely to its node and what it takes there. Such a pod
-// is never changed, belongs to no gang, and gets no place.
+// Reduces a pod that could not be read completely to its node and the amounts that it takes there.
+// Such a pod is never changed, belongs to no gang, and gets no place.
 Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
-// The profile's own `problems` contain its problems, because its author needs to see them. `fields`
-// gets those of status.packing, which only the controller writes.
+// Puts problems of the profile into its own `problems`, because its author needs to see them.
+// Problems of status.packing, which only the controller writes, go to `fields`.
 ProfileObject ReadProfileObject(FieldReader& fields, Value object);
 
 // Returns the requests that count against the pod's node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource);
 
-// Returns the CPU and memory that its init containers need beyond the requests of all containers
-// except `container`.
+// Returns the CPU and memory that the pod's init containers need beyond the requests of all
+// containers except `container`.
 ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUse use,
                             std::string_view container);
 
@@ -47,7 +47,8 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
                                                              Value spec, Value status, PodUse use,
                                                              const ClaimRules* claims,
                                                              std::string_view gpu_resource);
-// `placed_by_us`: whether to read also where the pod may go and why it waits.
+// `placed_by_us`: whether Synergy places the pod; if so, also reads its conditions on nodes and the
+// reason for its wait.
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
                                            Value status, const ClaimRules* claims,
                                            bool placed_by_us);
@@ -61,7 +62,8 @@ bool IsManaged(Value spec, const ClaimRules& rules);
 // annotation is absent or another client wrote it. Writes to a subresource do not count, because
 // the API server records the annotations of a resize but does not apply them.
 std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation);
-// Returns until when the claim in this annotation is valid; nullopt if it is not.
+// Returns the time until which the claim in this annotation is valid; nullopt if the claim is not
+// valid.
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
                                      const ClaimRules& rules);
 // Returns the CPU and memory of a container's `resources`.

@@ -64,7 +64,7 @@ Result<Document> ParseObject(std::string_view text, const ReadRules& rules) {
   return document;
 }
 
-// The object comes from the API server, so it must have an identity.
+// Every object from the API server has an identity.
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
   const Value metadata = object["metadata"];
   if (metadata.absent()) return fields.ReportMissing(object, "metadata");

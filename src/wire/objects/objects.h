@@ -8,7 +8,7 @@
 // (UnreadObject). Fields are read as kube-scheduler reads them (docs/internals/accounting.md), with
 // two exceptions. A quantity that an int64 cannot hold is saturated, whereas Kubernetes wraps. A
 // pod's amounts are limited to 2^55 and a node's to 2^60, so that sums stay in range. A pod's
-// demand below its requests is raised to them.
+// demand is at least its requests.
 
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@
 namespace synergy::wire {
 
 // An object that is too large to be read completely. Its identity is still available and, for a
-// Pod, what it takes from which node.
+// Pod, its node and the amounts that it takes there.
 template <class T>
 struct UnreadObject {
   T object;
@@ -53,7 +53,7 @@ enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
 
 struct WatchEventHead {
   WatchEventType type = WatchEventType::kError;
-  uint64_t resource_version = 0;  // of the object; all that a bookmark has
+  uint64_t resource_version = 0;  // of the object; a bookmark has nothing else
   Error error;                    // kError: the server's error (kGone: list again)
   std::vector<std::string> problems;
   std::string name;        // of the object: "pod default/train-1"
@@ -98,12 +98,12 @@ class ObjectReader {
   const std::string& gpu_resource() const { return rules_.gpu_resource; }
   const PodRules& pod_rules() const { return rules_; }
 
-  // Reads a single object. Errors name the field and the problem; absent fields are empty.
+  // Read a single object. Errors name the field and the problem; absent fields are empty.
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
   // T is any type with a Kind<T>. A Pod is read as kAccounted. Fails only if the text is not a
-  // list; if it is a metav1.Status, with its reason.
+  // list. If the text is a metav1.Status, the error has its reason.
   template <class T>
   Result<ListPage<T>> ReadList(std::string text) const {
     return KindReader<T>::ReadList(std::move(text), rules_);

@@ -13,8 +13,8 @@
 
 namespace synergy::wire {
 
-// Nodes without the label remain candidates, because only their GPU inventory, if any, shows what
-// they have. Conditions of the pod's author on the label also remain.
+// Nodes without the label remain candidates, because only their GPU inventory, if any, shows their
+// product. Conditions of the pod's author on the label also remain.
 void SetProductAffinity(json::JsonPatch& patch, json::Value spec, std::string_view product);
 
 }  // namespace synergy::wire

@@ -139,7 +139,7 @@ std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
   return storage;
 }
 
-// The pod's author wrote these, so errors in them do not make the pod unreadable.
+// The pod's author wrote these annotations, so errors in them do not make the pod unreadable.
 ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annotations) {
   ResizeStatus::ProgressSource source;
   source.pattern = ReadText(fields, annotations[annotations::kProgressPattern]);

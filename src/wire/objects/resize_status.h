@@ -35,7 +35,7 @@ struct ResizeStatus {
     // has no probe.
     std::optional<Duration> probe_patience;
   };
-  // Where to read the pod's progress, according to its author.
+  // The author's settings for reading the pod's progress.
   struct ProgressSource {
     std::string pattern;           // a regular expression for log lines; empty: the shipped ones
     std::string counter;           // on a Prometheus endpoint; empty: none
@@ -57,22 +57,23 @@ struct ResizeStatus {
   std::string node;
   int64_t generation = 0;
   QosClass qos_class = QosClass::kBestEffort;
-  // Whether Synergy divides its CPU and memory: it has the annotation synergy.io/profile or
-  // synergy.io/demand.
+  // Whether Synergy divides the pod's CPU and memory: the pod has the annotation synergy.io/profile
+  // or synergy.io/demand.
   bool managed = false;
-  // Whether other pods of the node may give up memory for it: it has GPUs and our schedulerName.
-  // The annotations do not suffice, because any user who creates pods can write them.
+  // Whether other pods of the node may give up memory for this pod: it has GPUs and our
+  // schedulerName. The annotations do not suffice, because any user who creates pods can write
+  // them.
   bool has_share = false;
-  // It has no GPUs, but our schedulerName: a job's launcher or submitter, whose log may show why
-  // the job failed.
+  // Whether the pod has our schedulerName but no GPUs. Such a pod is a job's launcher or submitter,
+  // whose log may show why the job failed.
   bool is_launcher = false;
   bool terminal = false;
   bool deleting = false;
   bool disrupted = false;  // about to be evicted: condition DisruptionTarget
-  // Number of GPUs that it has in turns with other pods (cluster/gpu_turn.h).
+  // Number of GPUs that the pod uses in turns with other pods (cluster/gpu_turn.h).
   int64_t gpus_in_turns = 0;
   bool in_gang = false;
-  // Whether the author allows suspensions that may hurt it (annotation synergy.io/suspend).
+  // Whether the author allows suspensions that may harm the pod (annotation synergy.io/suspend).
   bool allows_suspension = false;
   // The containers, and the init containers that keep running with them.
   std::vector<Container> containers;
@@ -89,7 +90,7 @@ struct ResizeStatus {
   std::string Key() const { return pod_namespace + "/" + name; }
 };
 
-// A pod as its HTTP clients need it: where it runs, and whether it is ready.
+// The parts of a pod that its HTTP clients need: its node, its address, and whether it is ready.
 struct AgentPod {
   std::string uid;
   std::string node;     // empty: none yet

@@ -27,7 +27,8 @@ constexpr size_t kMostOfClaim = 64;
 constexpr size_t kMostOfSlice = 512;
 constexpr size_t kMostClaimsOfPod = 64;
 
-// Its devices are whole GPUs, parts of GPUs and others, according to their attribute `type`.
+// The devices of this driver are whole GPUs, parts of GPUs and others, according to their attribute
+// `type`.
 constexpr std::string_view kNvidiaDriver = "gpu.nvidia.com";
 
 // Calls read(object) for each of the first `most` elements.

@@ -28,7 +28,7 @@ constexpr size_t kMostPlaces = kMostGangMembers;
 constexpr int64_t kMostGpus = 1'000'000;
 constexpr size_t kMostUid = 128;
 constexpr int64_t kMostAmount = std::numeric_limits<int64_t>::max();
-// Ten years; the API server accepts any number.
+// Limits times to ten years, because the API server accepts any number.
 constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
 std::optional<PublishedReservation> TrustedReservation(Value metadata, Value spec,
@@ -186,7 +186,7 @@ struct Kind<PodTimes> {
     const Value metadata = fields.Object(object["metadata"]);
     const Value spec = fields.Object(object["spec"]);
     const Value status = fields.Object(object["status"]);
-    // The watch of pods reports their problems.
+    // Record no problems, because the watch of all pods reports them.
     FieldReader lenient(object);
     PodTimes times;
     times.uid = ReadText(fields, metadata["uid"]);

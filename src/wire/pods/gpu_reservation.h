@@ -24,12 +24,12 @@ std::optional<PublishedReservation> ReadGpuReservation(std::string_view text);
 struct PodTimes {
   std::string uid;
   std::string owner;  // the UID of its controller, such as a Job; empty: it has none
-  // How long it runs at most: spec.activeDeadlineSeconds plus its grace period.
+  // How long the pod runs at most: spec.activeDeadlineSeconds plus the grace period.
   std::optional<Duration> longest;
-  // How long it probably runs at most, from the annotation that Synergy writes on pods that it
+  // How long the pod probably runs at most, from the annotation that Synergy writes on pods that it
   // manages.
   std::optional<Duration> learnt;
-  // How long it runs according to its user's estimate; more than zero.
+  // How long the pod runs according to its user's estimate; more than zero.
   std::optional<Duration> expected;
   std::optional<WallTime> started;  // when the kubelet began to count
   bool succeeded = false;

@@ -125,7 +125,7 @@ std::optional<GpuTurn> ReadTurn(FieldReader& fields, Value root) {
   return turn;
 }
 
-// Reads what the author says of a GPU that the pod has in turns.
+// Reads the author's annotations about sharing a GPU in turns.
 void ReadSharing(FieldReader& fields, Value annotations, SharingContainer& sharing) {
   sharing.may_pack = fields.Text(annotations[annotations::kPacking]) == "true";
   const Value memory = annotations[annotations::kGpuMemory];
@@ -154,7 +154,7 @@ bool EvictedForMemory(FieldReader& fields, Value status) {
          fields.Text(status["message"]).find("low on resource: memory") != std::string_view::npos;
 }
 
-// Reads the container's amounts before Synergy changed them. A broken annotation counts as none.
+// Reads the container's amounts before Synergy changed them. A malformed annotation counts as none.
 WrittenAmounts ReadWritten(FieldReader& fields, Value annotations, std::string_view container) {
   const std::string_view text = fields.Text(annotations[annotations::kOriginal]);
   if (text.empty()) return {};
@@ -183,7 +183,8 @@ void ReadResize(FieldReader& fields, Value status, ManagedContainer& fungible) {
   });
 }
 
-// A manager's entry disappears once others have set all the fields that it had set.
+// Returns whether only Synergy has resized the pod. A manager's entry in managedFields disappears
+// once other managers have set all of its fields.
 bool ResizedByUsAlone(FieldReader& fields, Value managed_fields) {
   bool ours = false;
   bool others = false;

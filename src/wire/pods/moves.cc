@@ -62,7 +62,7 @@ std::string DataOfMoves(const PublishedMoves& moves) {
   return out.Take();
 }
 
-// The API server accepts any text there. An impossible owner counts as none.
+// The API server accepts any text in ownerReferences. An invalid owner counts as none.
 ObjectOwner ReadMovingOwner(FieldReader& fields, Value metadata) {
   ObjectOwner owner;
   fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
@@ -103,7 +103,7 @@ struct Kind<MovablePod> {
   static constexpr std::string_view kName = "pod";
   static MovablePod Read(FieldReader& fields, Value object, const PodRules&) {
     const Value metadata = fields.Object(object["metadata"]);
-    // The watch of pods reports their problems.
+    // Record no problems, because the watch of all pods reports them.
     FieldReader lenient(object);
     const Value annotations = metadata["annotations"];
     MovablePod pod;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The objects that moves of jobs (engine/sharing/moves.h) need beyond the watch of all pods: the
-// pods that may move, the Jobs that survive it, and the ConfigMap with the record of moves. A
+// pods that may move, the Jobs that survive a move, and the ConfigMap with the record of moves. A
 // separate watch reads the pods, only if moves are enabled.
 //
 // Threading: pure.
@@ -26,8 +26,8 @@ struct MovablePod {
   std::string uid;
   ObjectOwner owner;         // its controller; no kind: there is none
   bool moves = false;        // its author allows moves (kMovesAnnotation)
-  bool checkpoints = false;  // its author says that it resumes from a checkpoint
-  // Where it may go; null unless `moves`.
+  bool checkpoints = false;  // its author declares that it resumes from a checkpoint
+  // The pod's conditions on nodes; null unless `moves`.
   std::shared_ptr<const NodeSelection> selection;
 
   const std::string& Key() const { return uid; }
@@ -36,8 +36,8 @@ struct MovablePod {
 // The effect of evictions on a Job.
 struct MovableOwner {
   std::string uid;
-  // An evicted pod does not count as a failure: podFailurePolicy ignores DisruptionTarget, and no
-  // rule before that says otherwise.
+  // Whether an evicted pod does not count as a failure: podFailurePolicy ignores DisruptionTarget,
+  // and no earlier rule has another action.
   bool ignores_disruption = false;
   bool ends = false;  // it is suspended, or being deleted
 };

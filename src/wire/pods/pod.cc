@@ -73,8 +73,8 @@ std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   return lines;
 }
 
-// Returns what is still managed of a pod that has opted out. That is a loan of CPU, which must end
-// first, so that each pod has its own CPU again. Returns null if the pod is in no loan.
+// Returns the container of a pod that has opted out while it lends or borrows CPU. The loan must
+// end before Synergy leaves the pod alone. Returns null if there is no loan.
 std::shared_ptr<const ManagedContainer> ThatLeaves(
     std::shared_ptr<const ManagedContainer> container) {
   if (!container) return nullptr;
@@ -142,12 +142,12 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Only the scheduler of other pods, and what they take from their nodes, matter.
+  // Of other pods, only the scheduler and the amounts that they take from their nodes matter.
   const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
-  // A plan for the gang needs this, even for members that already run.
+  // A plan for the gang needs these rules even for members that already run.
   if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   // A pod that Kueue manages directly keeps its amounts, so it cannot use more.
@@ -174,7 +174,7 @@ Pod AccountedOnly(Pod pod) {
   accounted.succeeded = pod.succeeded;
   accounted.deleting = pod.deleting;
   if (pod.waiting) {
-    // Its conditions on nodes are unknown, so no place is sought for it.
+    // The pod's conditions on nodes are unknown, so no place is sought for it.
     accounted.gated = true;
     auto waiting = std::make_shared<Waiting>();
     waiting->scheduler = pod.waiting->scheduler;

@@ -40,7 +40,7 @@ void ReadReported(FieldReader& fields, Value statuses, ReportedByName& by_name) 
   });
 }
 
-// Returns whether the kubelet reports that the requested resize is impossible here.
+// Returns whether the kubelet reports that the requested resize is impossible on its node.
 bool IsResizeInfeasible(FieldReader& fields, Value status) {
   std::optional<bool> infeasible;
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
@@ -82,7 +82,7 @@ struct ContainerRequests {
   bool sidecar = false;
 };
 
-// Selects which amounts of a container to add up.
+// A function that returns the amounts of a container to add up.
 using Amounts = ResourceList (*)(const ContainerRequests&, const Reported*, bool infeasible);
 
 ResourceList OfSpec(const ContainerRequests& container, const Reported*, bool) {

@@ -29,7 +29,7 @@ void AppendAnnotations(std::string& out, const AnnotationChanges& changes) {
   out += '}';
 }
 
-// The API server compares both with the stored pod.
+// Returns the members that the API server compares with the stored pod.
 std::string Identity(const std::string& uid, uint64_t resource_version) {
   std::string out = R"("uid":)";
   AppendJsonString(out, uid);

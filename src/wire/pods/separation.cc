@@ -12,9 +12,8 @@
 namespace synergy::wire {
 namespace {
 
-// Limits what is kept of a pod: the terms of each kind, and the requirements and values of a term's
-// selector. Trainings have fewer. A plan ignores the rest until kube-scheduler's refusals reveal
-// it.
+// Limits on a pod's terms of each kind, and on the requirements and values of a term's selector.
+// Trainings have fewer. A plan ignores the rest, which only refusals of kube-scheduler then reveal.
 constexpr size_t kMostSeparations = 16;
 constexpr size_t kMostRequirements = 64;
 

@@ -107,7 +107,7 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
     waiting->message = ReadText(fields, condition["message"]);
     waiting->since = ParseTime(fields.Text(condition["lastTransitionTime"])).value_or(WallTime{});
   });
-  // A broken annotation keeps no place.
+  // A malformed annotation reserves no place.
   const auto claimed =
       claims != nullptr ? ClaimedUntil(metadata, annotations::kKeptPlace, *claims) : std::nullopt;
   if (claimed) {
