@@ -14,8 +14,8 @@ CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_
   app_.set_version_flag("--version", fmt::format("{} {} ({})", usage.program, Version(), Commit()));
   Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
   AddSwitch("--check-health", check_health_,
-            "Check that the program that runs with these flags is alive, and exit: 0 alive, 1 not");
-  AddSwitch("--check-ready", check_ready_, "Check that it is ready, and exit: 0 ready, 1 not");
+            "Check that the program that runs with these flags is alive; exit 0: alive, 1: not");
+  AddSwitch("--check-ready", check_ready_, "Check that this program is ready; exit 0: ready, 1: not");
   app_.footer(fmt::format("Flags override the configuration file. Example:\n  {} {}", usage.program,
                           usage.example));
 }
@@ -50,7 +50,7 @@ void CommandLine::AddGpuResource(std::string& out) {
 void CommandLine::AddProbeSocket(std::string& out) {
   Add("--probe-socket", out,
       "Also answer --check-health and --check-ready on an abstract Unix socket of this name, which "
-      "no flood from the network reaches (default: none)");
+      "requests from the network cannot block (default: none)");
   probe_socket_ = &out;
 }
 

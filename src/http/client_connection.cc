@@ -167,7 +167,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
                           never_tried_ ? "the connection was closed" : channel_->problem())};
     }
     if (channel_->read_limit_reached())
-      return {ErrorCode::kTimeout, "the answer has a head without end"};
+      return {ErrorCode::kTimeout, "the head of the answer is too long"};
     if (channel_->state() == Channel::State::kOpen)
       return {ErrorCode::kTimeout, "the answer is not HTTP"};
     return {ErrorCode::kTimeout,

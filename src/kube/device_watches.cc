@@ -13,8 +13,8 @@ void DeviceWatches::Start(Watches& watches, DeviceRules rules,
                           ObjectStore<ResourceClaimTemplate>* templates) {
   const Result<std::string> served = client_.Get(kResourcePath);
   if (!served && served.error().code == ErrorCode::kNotFound) {
-    log_.Warn("GPUs by ResourceClaims do not count: the API server has no resource.k8s.io/v1",
-              {{"cure", "set dra.enabled to false, or Kubernetes 1.34 or newer"}});
+    log_.Warn("GPUs in ResourceClaims are not counted: the API server has no resource.k8s.io/v1",
+              {{"cure", "use Kubernetes 1.34 or newer, or set dra.enabled to false"}});
     return;
   }
   state_.CountDevices(std::move(rules));
