@@ -1,8 +1,8 @@
 #pragma once
 
-// The YAML file of synergy-extender. Like the file of every program, it is read strictly: every
-// field has a default, and an unknown field or an invalid value is an error that names file, line
-// and field.
+// The YAML file of synergy-extender. Like the file of every program, it is read strictly. Every
+// field has a default. An unknown field or an invalid value is an error that names file, line and
+// field.
 //
 // Threading: pure, except for reading the file.
 

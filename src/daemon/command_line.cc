@@ -15,7 +15,8 @@ CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_
   Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
   AddSwitch("--check-health", check_health_,
             "Check that the program that runs with these flags is alive; exit 0: alive, 1: not");
-  AddSwitch("--check-ready", check_ready_, "Check that this program is ready; exit 0: ready, 1: not");
+  AddSwitch("--check-ready", check_ready_,
+            "Check that this program is ready; exit 0: ready, 1: not");
   app_.footer(fmt::format("Flags override the configuration file. Example:\n  {} {}", usage.program,
                           usage.example));
 }

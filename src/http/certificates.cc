@@ -12,7 +12,7 @@ namespace synergy::http {
 namespace {
 
 // Identifies the file that a name refers to now, so that a change is noticed without reading the
-// file: an update of a mounted secret gives the name a new inode. Returns "missing" if there is no
+// file. An update of a mounted secret gives the name a new inode. Returns "missing" if there is no
 // file.
 std::string FileIdentity(const std::string& file) {
   struct stat status{};

@@ -3,16 +3,22 @@
 // An HTTP/1.1 client for one server; it keeps connections open and reuses them. Built on
 // cpp-httplib.
 //
-// Threading: any thread may use a Client; each call in progress has its own connection. Failures:
-// kUnavailable if no connection was made or the request was not sent completely, so that the server
-// cannot have acted on it. kTimeout if the request was sent but no complete answer came, because
-// the server was silent or the connection broke; the server may have acted on it. kCancelled after
-// `stop`; the server may also have acted. kInvalid for a request that cannot be sent. kTooLarge for
-// an answer beyond the limit. A 4xx or 5xx status is an answer, not a failure.
+// Threading: any thread may use a Client; each call in progress has its own connection.
+//
+// Failures:
+//   kUnavailable  no connection was made, or the request was not sent completely, so the server
+//                 cannot have acted on it
+//   kTimeout      the request was sent, but the server was silent or the connection broke before a
+//                 complete answer came; the server may have acted on it
+//   kCancelled    `stop` was requested; the server may have acted
+//   kInvalid      the request cannot be sent
+//   kTooLarge     the answer exceeds the limit
+// A 4xx or 5xx status is an answer, not a failure.
 //
 // The server may have closed a connection that was kept open. The client then sends the request
-// once more, on a new connection, in two cases: it was not sent completely, or it is a GET or HEAD
-// and no byte of an answer arrived. The first Create() makes the whole process ignore SIGPIPE.
+// once more, on a new connection. It does so only if the request was not sent completely, or is a
+// GET or HEAD without a byte of an answer. The first Create() makes the whole process ignore
+// SIGPIPE.
 
 #include <chrono>
 #include <functional>
@@ -81,7 +87,7 @@ class Client {
   virtual Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop = {}) = 0;
 
   // Receives a streamed answer. Calls `on_data` without data as soon as an answer with status 200
-  // begins, then with the pieces of its body as they arrive; `on_data` returns false to end the
+  // begins, then with the pieces of its body as they arrive. `on_data` returns false to end the
   // answer. Returns at the end of the answer, with the status and, for a status other than 200, the
   // body. `stop` ends it immediately, even while the server is silent.
   virtual Result<ClientResponse> Stream(const ClientRequest& request,

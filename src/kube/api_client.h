@@ -4,7 +4,7 @@
 // into the Error.
 //
 // Threading: any thread. Calls are not retried here, because only the caller can decide whether a
-// call may be repeated. The exception is a call refused with a Retry-After of a few seconds: it had
+// call may be repeated. The exception is a call refused with a Retry-After of a few seconds. It had
 // no effect, so it is sent again after that time, a few times at most. Failures: as in
 // http::Client; in particular kTimeout for any request that may have taken effect. Errors by
 // status: 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 kOverloaded, 5xx
@@ -61,7 +61,7 @@ class ApiClient {
   virtual Result<std::string> Delete(const std::string& path, const std::string& json,
                                      std::stop_token stop = {}) = 0;
   // Calls `on_line` with an empty line as soon as the server has accepted the watch, then once per
-  // line of the response, without its newline; `on_line` returns false to end the watch. A line
+  // line of the response, without its newline. `on_line` returns false to end the watch. A line
   // longer than 32 MiB ends it with kInvalid.
   virtual Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
                          const std::function<bool(std::string_view)>& on_line,

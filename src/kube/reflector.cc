@@ -48,8 +48,8 @@ class ListWatch final : public Reflector {
 
  private:
   // The outcome of a list or a watch. A watch counts as progress only if it delivered an event or
-  // lasted long enough: a server whose lists succeed and whose watches fail must not be flooded
-  // with lists.
+  // lasted long enough. So a server whose lists succeed and whose watches fail is not flooded with
+  // lists.
   struct Outcome {
     std::optional<Error> failure;
     bool progress = false;

@@ -92,12 +92,14 @@ class ControllerMetrics {
   void CountFailure(std::string_view category, double gpu_seconds);
   // Counts failed pods that are not reported because too many failures of their namespace wait.
   void CountFailureDropped();
-  // Counts the results of decisions to suspend a job: "suspended", "by_others" (it was already
-  // suspended), "gone" (or ended), "given_up" (it could not be suspended), "withdrawn" (it has
-  // failed otherwise, or its user no longer asks for it).
+  // Counts the results of decisions to suspend a job: "suspended"; "by_others" if it was already
+  // suspended; "gone" if it was deleted or has ended; "given_up" if it could not be suspended.
+  // "withdrawn" means that the job has failed otherwise, or its user no longer requests the
+  // suspension.
   void CountSuspension(std::string_view outcome);
-  // Counts the outcomes of pre-runs: "begun", "ended" (its job started or is over), "stopped" (its
-  // failure kept its job from starting), "refused" (the API server did not accept the trial).
+  // Counts the outcomes of trials: "begun"; "ended" if the job started or is over; "stopped" if the
+  // trial's failure kept the job from starting; "refused" if the API server did not accept the
+  // trial.
   void CountPrerun(std::string_view outcome);
 
   // Counts the outcomes (MemoryOutcome) for jobs that were killed for lack of memory, and whose

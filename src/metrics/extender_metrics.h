@@ -85,9 +85,9 @@ class ExtenderMetrics {
   // as "filled", "expired", "gang_ended", or "yielded" to a pod of higher priority.
   void CountVacantPlace(std::string_view outcome);
 
-  // Counts, for GPU pods that another scheduler bound, whether Synergy agrees: "yes", "as_good"
-  // (another node is worth as much), "no", "nowhere" (it fits on no node), "unjudged" (not seen
-  // before its bind).
+  // Counts GPU pods that another scheduler bound, by whether Synergy agrees: "yes", "no", or
+  // "as_good" if another node is worth as much. "nowhere" means that the pod fits on no node, and
+  // "unjudged" that it was not seen before its bind.
   void CountShadowChoice(std::string_view agrees);
   // Counts GPUs that the choice of "synergy" or of the "scheduler" makes unusable.
   void CountShadowStranded(std::string_view by, Gpus gpus);

@@ -29,9 +29,9 @@ struct PodProgressGauge {
   std::optional<double> rate;
   std::optional<Duration> remaining;
   std::optional<double> done;  // fraction of the training, or of its epoch
-  // Set if the agent can read the values: the peak of the processes' memory, the page cache, bytes
-  // returned by read calls, bytes from storage, and the time for which a thread waited for storage
-  // (absent: unknown).
+  // Set if the agent can read the values. They are the peak of the processes' memory, the page
+  // cache, bytes returned by read calls, bytes from storage, and the time for which a thread waited
+  // for storage (absent: unknown).
   struct Memory {
     Bytes process;
     Bytes cache;

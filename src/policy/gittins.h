@@ -1,8 +1,8 @@
 #pragma once
 
 // The Gittins index of a job of unknown size, from the sizes of past jobs (Gittins 1979; for
-// training jobs Tiresias, NSDI'19, section 3.2): the largest number of jobs per GPU-second that
-// finish if such jobs get more service. Sizes and service are in GPU-seconds.
+// training jobs Tiresias, NSDI'19, section 3.2). It is the largest number of jobs that can finish
+// per GPU-second of further service. Sizes and service are in GPU-seconds.
 //
 // Threading: values; any number of readers.
 //

@@ -134,8 +134,8 @@ class GridBuilder {
 
   size_t At(size_t cpu, size_t memory) const { return cpu * memories_.size() + memory; }
 
-  // Returns for each cell the point with the most `worth` among those with no more (or no less) CPU
-  // and no more (or no less) memory; of equal points, the first.
+  // Returns for each cell the point with the most `worth` in one quadrant: with no more (or no
+  // less) CPU and no more (or no less) memory. Of equal points, returns the first.
   template <class Worth>
   Points Best(bool more_cpu, bool more_memory, Worth worth) const {
     Points best = point_at_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How fast a training job runs with each amount of CPU and memory, at its GPU count: the
-// sensitivity matrix of Synergy (OSDI'22, section 3.1), and the demand that follows from it.
+// The speed of a training job with each amount of CPU and memory, at its GPU count, and the demand
+// that follows from it. The paper calls it the sensitivity matrix (Synergy, OSDI'22, section 3.1).
 //
 // Throughput is in any unit: only ratios matter. Throughput, CPU and memory are those of the whole
 // job.
@@ -42,18 +42,19 @@ class JobProfile {
   static constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
   static constexpr double kMostThroughput = 1e18;
 
-  // Makes a profile from measured points, which may lie anywhere and be in any order; the grid has
-  // every CPU amount and every memory amount that occurs in them. A cell that was not measured is
-  // interpolated along its row and its column if there are measured cells on both sides, and never
+  // Makes a profile from measured points, which may lie anywhere and be in any order. The grid has
+  // every CPU amount and every memory amount of the points. A cell that was not measured is
+  // interpolated along its row and its column if there are measured cells on both sides. It never
   // leaves the range that monotonicity allows.
   //
-  // More CPU or memory is assumed never to slow a job down: if a measured point is slower than one
+  // More CPU or memory is assumed never to slow a job down. If a measured point is slower than one
   // with no more CPU and no more memory, the faster figure applies to both, and warnings() names
-  // the two.
+  // them.
   //
-  // Returns kInvalid, naming the point, for any of: no GPU; no points; an amount that is not above
-  // zero or is absurdly large; a throughput that is negative, absurdly large or small, or not a
-  // number; the same amounts twice; no point above zero; more cells than kMaxCells.
+  // Returns kInvalid, naming the point, for an amount that is not above zero or exceeds its limit,
+  // for a throughput that is negative, beyond its limit or not a number, and for repeated amounts.
+  // Also returns kInvalid if there is no GPU, no point, no point above zero, or if there are more
+  // cells than kMaxCells.
   //
   // Takes time n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
@@ -91,8 +92,8 @@ class JobProfile {
                         double most = std::numeric_limits<double>::infinity()) const;
 
   // Returns the part of the job's memory that its processes need, apart from the cache for its
-  // data: the peak of anonymous and shared memory. nullopt means unknown; the job's memory must
-  // then be neither raised nor reduced.
+  // data: the peak of anonymous and shared memory. If it is unknown (nullopt), the job's memory
+  // must be neither raised nor reduced.
   std::optional<Bytes> process_memory() const { return process_memory_; }
   // Returns the same profile with this process memory.
   JobProfile WithProcessMemory(Bytes process_memory) const;
@@ -129,10 +130,10 @@ inline constexpr double kDefaultMaxSpeedUp = 4;
 double CredibleThroughput(const JobProfile& profile, const ResourceVector& fair_share,
                           double max_speed_up);
 
-// Scales the profile of a job with one GPU to the same job with `gpus` GPUs. Each GPU gets what the
-// one GPU got: amounts of CPU and memory (including the process memory) are multiplied, and
-// throughputs are kept (they are then per GPU; ratios within a profile stay the same). Returns
-// kInvalid if the profile is not for one GPU, there is no GPU, or amounts become absurdly large.
+// Scales the profile of a job with one GPU to the same job with `gpus` GPUs. Each GPU gets the
+// amounts of the one GPU: CPU and memory, including the process memory, are multiplied. Throughputs
+// are kept, and are then per GPU; ratios within a profile stay the same. Returns kInvalid if the
+// profile is not for one GPU, there is no GPU, or amounts become absurdly large.
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
 
 // Returns `profile` for a job with `gpus` GPUs: unchanged if it was measured with that number,

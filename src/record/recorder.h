@@ -1,7 +1,7 @@
 #pragma once
 
-// Records a program in one file: every change of its ClusterState, every decision, and every step
-// of its queue planner, each as a line of JSON (wire/journal). replay.h replays it. Each run of the
+// Records every change of a program's ClusterState, every decision, and every step of its queue
+// planner in one file. Each is a line of JSON (wire/journal). replay.h replays it. Each run of the
 // program begins with a line that names the program.
 //
 // Threading: any thread. Lines never mix, and lines of one thread, or of one ClusterState, stay in

@@ -28,8 +28,8 @@ struct ReplayReport {
     uint64_t different = 0;
   };
   // Counts by kind of line: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided",
-  // "QueuesPlanned", and "Change" for changes of the cluster, which must lead to the same version
-  // (and an Assume to the same outcome).
+  // "QueuesPlanned", and "Change" for changes of the cluster. A change must lead to the same
+  // version, and an Assume to the same outcome.
   std::map<std::string, Count> counts;
   std::vector<Difference> differences;  // only the first ones
   uint64_t runs = 0;

@@ -3,9 +3,9 @@
 // Writes TrainingProfiles (synergy.io/v1alpha1), and reads a single one.
 //
 // Threading: pure. The text of a status names the object's UID, so that the API server refuses it
-// (409) for a later object with the same name. A status has four writers, each with its own
-// fields: one for the controller's evaluation of a profile, one for its measurements, one for
-// raises of its process memory, and one for the results of packs.
+// (409) for a later object with the same name. A status has four writers, each with its own fields.
+// They write the controller's evaluation of a profile, its measurements, raises of its process
+// memory, and the results of packs.
 
 #include <string>
 #include <string_view>

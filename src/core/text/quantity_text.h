@@ -1,8 +1,8 @@
 #pragma once
 
-// Formats amounts for people. CPU and memory look as in Kubernetes: CPU as whole cores or
-// thousandths ("3", "1500m"), and bytes with the largest suffix that keeps the value exact
-// ("62500M", "4Gi", "1023").
+// Formats amounts for people. CPU and memory look as in Kubernetes. CPU is in whole cores or
+// thousandths ("3", "1500m"). Bytes have the largest suffix that keeps the value exact ("62500M",
+// "4Gi", "1023").
 //
 // Threading: pure. Failures: none.
 

@@ -156,10 +156,10 @@ void RealServer::MakeRoom() {
 }
 
 // Chooses the connection to close. If the address with the most connections has more than the
-// waiting address would have, it loses one: the one that has been idle longest, which its client is
-// least likely to use, or else the newest. Otherwise an address that has at least as many
-// connections in service as the waiting address loses one: the one that has been idle longest, or
-// else that of the slowest client.
+// waiting address would have, it loses one. That is the one that has been idle longest, which its
+// client is least likely to use, or else the newest. Otherwise an address with at least as many
+// connections in service as the waiting address loses one. That is the one that has been idle
+// longest, or else that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {

@@ -76,10 +76,10 @@ struct ServerOptions {
   std::chrono::seconds keep_alive_timeout{120};
   // Number of connections served at once, each by its own thread. A connection beyond that may
   // replace another. If the address with the most connections has more than the new connection's
-  // address, it loses one. Otherwise an idle connection is replaced, or the one whose client has
-  // kept the server waiting longest (at least a second), but never one of an address with fewer
-  // connections. If there is none to replace, the new connection waits; connections of the
-  // addresses with the fewest go first.
+  // address, it loses one. Otherwise an idle connection is replaced, or else the one whose client
+  // has kept the server waiting longest (at least a second). Connections of an address with fewer
+  // connections are never replaced. If there is none to replace, the new connection waits;
+  // connections of the addresses with the fewest go first.
   size_t max_connections = 512;
   // Number of connections that may wait. If more would wait, the newest connection of the address
   // with the most is closed immediately, so that descriptors remain for the program's own calls.
@@ -93,9 +93,10 @@ struct ServerOptions {
   // Called for each connection that failed before its first request because of TLS; optional. Any
   // thread may call it.
   std::function<void()> on_failed_handshake;
-  // Called for problems that the server survives but operators should see: a changed certificate
-  // that cannot be used (the previous one stays), connections that cannot be accepted, or too many
-  // connections (reported once until accepting works again); optional. Any thread may call it.
+  // Called for problems that do not stop the server; optional. They are a changed certificate that
+  // cannot be used (the previous one stays), connections that cannot be accepted, and too many
+  // connections. The last two are reported once until accepting works again. Any thread may call
+  // it.
   std::function<void(std::string_view problem)> on_problem;
 };
 

@@ -3,8 +3,8 @@
 // Reads and writes ConfigMaps with records of pods' failures, and reads ended pods and the owners
 // of pods. Tests replace it with a simulated cluster.
 //
-// Threading: any thread. Failures: as in ApiClient; kConflict if the ConfigMap has changed since it
-// was read, or already exists; kNotFound if the object is gone, or its owner is of an unsupported
+// Threading: any thread. Failures: as in ApiClient. kConflict if the ConfigMap has changed since it
+// was read, or already exists. kNotFound if the object is gone, or its owner is of an unsupported
 // kind.
 
 #include <memory>

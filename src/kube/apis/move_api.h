@@ -3,8 +3,8 @@
 // Reads jobs that the controller moves to other GPUs, and reads and writes the record of moves.
 // Tests replace it with a simulated cluster.
 //
-// Threading: any thread. Failures: as in ApiClient; kConflict if the ConfigMap has changed since it
-// was read, kNotFound if the object does not exist, and kInvalid if the record cannot be read.
+// Threading: any thread. Failures: as in ApiClient. kConflict if the ConfigMap has changed since it
+// was read. kNotFound if the object does not exist. kInvalid if the record cannot be read.
 
 #include <memory>
 #include <stop_token>

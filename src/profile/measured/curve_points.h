@@ -69,7 +69,7 @@ bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agr
 // Returns whether `seen` has fewer workers than at least one of the points.
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoints& points, double agreement);
 // Returns whether `seen` belongs to a pod of a gang that needs less CPU per iteration than the pod
-// of `other`: if both had the same amount, the gang would be slower.
+// of `other`. If both had the same amount, the gang would be slower.
 bool NeedsLess(const CurvePoint& seen, const CurvePoint& other);
 bool NeedsLess(const CurvePoint& seen, const CurvePoints& points);
 

@@ -58,8 +58,9 @@ struct CurveClaimRules {
   // may lower only amounts above the fair share.
   bool estimate = false;
 };
-// Returns the points that may be published: the observed ones, a guess above them if the training
-// is CPU-bound with the most that was seen, and the knee if its CPU use reveals one.
+// Returns the points that may be published: the observed ones, and at most one more. If the
+// training is CPU-bound with the largest observed amount, that is a guess above it. Otherwise it is
+// the knee, if the CPU use reveals one.
 std::vector<MeasuredPoint> Claim(const CurvePoints& points, const CurveClaimRules& rules);
 
 // Returns whether the best speed was seen with all workers busy, so that the speed with more CPU is

@@ -1,8 +1,9 @@
 #pragma once
 
-// Plans at which CPU amounts to measure a job with the whole data set in memory (Synergy, OSDI'22,
-// section 3.1): first the most, then the least, then midpoints between neighbours while their
-// throughputs differ by at least the threshold. The rest is interpolated.
+// Plans the CPU amounts at which to measure a job with the whole data set in memory (Synergy,
+// OSDI'22, section 3.1). The largest amount is first, and the smallest second. Midpoints between
+// neighbours follow while their throughputs differ by at least the threshold. The rest is
+// interpolated.
 //
 // Threading: pure.
 

@@ -1,13 +1,13 @@
 #pragma once
 
 // A raise of a workload's process memory (engine/retries): a process was killed for lack of memory
-// at an amount that Synergy chose, so it needs more than its profile shows. The raise is kept
+// at an amount that Synergy chose. So it needs more than its profile shows. The raise is kept
 // beside the measurements (status.memoryRaise), so that neither of their writers overwrites the
 // other.
 //
-// A raise is an assumption, so it ends once a later pod that had the larger amount has shown its
-// peak, and has run for as long as the killed one. From then on the measured peak counts, but never
-// less than the amount at which the process was killed.
+// A raise is an assumption. It ends once a later pod with the larger amount has shown its peak, and
+// has run for as long as the killed one. From then on the measured peak counts, but never less than
+// the amount at which the process was killed.
 //
 // This file is separate because engine/retries needs nothing else of a profile.
 //

@@ -1,15 +1,15 @@
 #pragma once
 
 // Studies how a training uses memory, from repeated reports of the node's agent about one pod
-// (docs/internals/profiling.md): how much memory its processes need, how much it reads, and how
-// much storage delivers while the pod waits for it.
+// (docs/internals/profiling.md). It finds how much memory the processes need, how much the training
+// reads, and how much storage delivers while the pod waits for storage.
 //
-// Whether more memory helps is known once two conditions are met: the printed epochs have revealed
-// the size of the data set, and the misses match those that the model predicts for a cache of that
-// size (cache_model.h). The model does not describe a pod whose reads hit a cache charged to
-// another pod. So nothing is concluded from such a pod, nor from one whose storage other pods of
-// the node read. The peak of its processes' memory is `confirmed` after an hour, or once a
-// checkpoint, which usually causes the peak, was written while the pod was watched.
+// It is known whether more memory helps once two conditions are met. The printed epochs have
+// revealed the size of the data set, and the misses match the model's (cache_model.h) for a cache
+// of that size. The model does not describe a pod whose reads hit a cache charged to another pod.
+// So nothing is concluded from such a pod, nor from one whose storage other pods of the node read.
+// The peak of its processes' memory is `confirmed` after an hour, or once a checkpoint, which
+// usually causes the peak, was written while the pod was watched.
 //
 // Threading: values, pure functions.
 

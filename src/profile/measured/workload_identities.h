@@ -1,7 +1,7 @@
 #pragma once
 
 // The identities by which two pods count as the same workload. A measurement of one pod applies to
-// pods with the same exact identity. For pods that share only a looser identity it is a *hint*: the
+// pods with the same exact identity. For pods that share only a looser identity, it is a *hint*. A
 // hint does not lower such pods below their fair share, and one of their own windows confirms or
 // drops it (docs/internals/profiling.md).
 //

@@ -113,8 +113,8 @@ bool HasElement(Value array, std::string_view member, std::string_view text) {
 }
 
 // Adds variables from which data loaders can be sized. They hold the container's requests. If the
-// container's speed is not measured yet, SYNERGY_CPUS holds the most CPU that it may get, because a
-// loader sized for its first cores would gain nothing from more. They come before the user's own
+// container's speed is not measured yet, SYNERGY_CPUS holds the most CPU that it may get. A loader
+// sized for its first cores would gain nothing from more. They come before the user's own
 // variables, which may refer to these.
 void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
                   std::optional<MilliCpu> most_cpu) {

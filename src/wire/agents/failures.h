@@ -1,7 +1,8 @@
 #pragma once
 
 // Pods that ended with a failure, as read from the API server, and ConfigMaps in Synergy's own
-// namespace: the records of failures, one for each namespace, and the nodes that workloads avoid.
+// namespace. One ConfigMap per namespace has the records of failures, and another the nodes that
+// workloads avoid.
 //
 // Threading: pure. ObjectReader reads lists and watches of EndedPod, FailureHistory and
 // PublishedAvoidedNodes.
@@ -35,7 +36,7 @@ Result<OwnerFacts> ReadOwnerFacts(std::string_view text);
 
 // Returns "synergy-failures-NAMESPACE".
 std::string FailureHistoryName(std::string_view of_namespace);
-// Return the whole ConfigMap, for a POST, and the merge patch that replaces its records; the patch
+// Return the whole ConfigMap, for a POST, and the merge patch that replaces its records. The patch
 // causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewFailureHistory(const FailureHistory& history);
 std::string WriteFailureHistoryPatch(const FailureHistory& history);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Texts about tokens and rights: those of credential plugins, and three requests to the API server:
-// TokenReview (authentication.k8s.io/v1), SubjectAccessReview (authorization.k8s.io/v1), and
-// TokenRequest, which issues a token for a service account.
+// Texts about tokens and rights: those of credential plugins, and three requests to the API server.
+// The requests are TokenReview (authentication.k8s.io/v1), SubjectAccessReview
+// (authorization.k8s.io/v1), and TokenRequest, which issues a token for a service account.
 //
 // Threading: pure. Failures: kInvalid, without any part of a token.
 

@@ -18,7 +18,7 @@
 
 namespace synergy::wire {
 
-// Larger amounts are reduced to these, so that neither the sum over the pods of a node nor the free
+// Larger amounts are reduced to these. So neither the sum over the pods of a node nor the free
 // amount overflows an int64, whatever a single object claims.
 inline constexpr int64_t kLargestRequest = int64_t{1} << 55;      // 32 PiB; 255 of them add up
 inline constexpr int64_t kLargestAllocatable = int64_t{1} << 60;  // 1 EiB

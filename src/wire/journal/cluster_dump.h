@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes a snapshot of the cluster as JSON, for people who look for the reason for a decision:
-// every node with the amounts that it offers, the amounts that are taken, and the pods that take
-// them. CPU is in thousandths of a core, and memory in bytes.
+// Writes a snapshot of the cluster as JSON, for people who look for the reason for a decision. It
+// shows every node with the amounts that it offers, the amounts that are taken, and the pods that
+// take them. CPU is in thousandths of a core, and memory in bytes.
 //
 // Threading: pure.
 

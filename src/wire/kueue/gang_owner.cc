@@ -240,8 +240,8 @@ std::optional<int64_t> IndexOf(const PodToAdmit& pod, std::string_view label) {
   return CountIn(FindLabel(pod.labels, label).value_or(""));
 }
 
-// Finds owners that labels name: the MPIJob of a launcher with GPUs, whose direct owner is a Job,
-// and the LeaderWorkerSet of a pod whose direct owner is a StatefulSet.
+// Finds owners that are named by labels. They are the MPIJob of a launcher with GPUs, whose direct
+// owner is a Job, and the LeaderWorkerSet of a pod whose direct owner is a StatefulSet.
 std::optional<GangOwner> FindNamedByLabel(const PodToAdmit& pod, GangOwner owner) {
   const auto label = [&](std::string_view key) {
     return FindLabel(pod.labels, key).value_or(std::string_view());

@@ -1,7 +1,7 @@
 #pragma once
 
-// Determines the size of a pod's gang if the pod does not state it, from the object that created
-// the pod, or that the pod names (docs/internals/gangs.md has the table).
+// Determines the size of a pod's gang if the pod does not state it. The size comes from the object
+// that created the pod, or that the pod names (docs/internals/gangs.md has the table).
 //
 //   Job (batch/v1)             Indexed, completions = parallelism, with a subdomain: that number;
 //                              for a JobSet (pods labelled by it) times the replicated job's
@@ -20,8 +20,8 @@
 //   PodGroup                   spec.schedulingPolicy.gang.minCount (scheduling.k8s.io/v1beta1,
 //                              Kubernetes' own); none with the policy `basic`
 //
-// A pod whose own labels name its gang or size is judged only by them (cluster/gang.h), unless it
-// belongs to a JobSet that creates some of the gang's pods only once others are ready or done.
+// If a pod's own labels name its gang or the size, only they count (cluster/gang.h). The exception
+// is a JobSet that creates some of the gang's pods only once others are ready or done.
 //
 // Threading: pure. Failures: an unreadable or invalid owner gives no gang.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Kueue's objects (kueue.x-k8s.io/v1beta2; queues/kueue.h) as text: the labels and annotations that
-// are read, and the only fields that are written: a Workload's priority, with a note about its
-// previous value (docs/queues.md).
+// Kueue's objects (kueue.x-k8s.io/v1beta2; queues/kueue.h) as text, with the labels and annotations
+// that are read. Only a Workload's priority is written, with a note about its previous value
+// (docs/queues.md).
 //
 // Threading: values; pure. ObjectReader reads them (objects.h).
 
@@ -30,8 +30,8 @@ inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kPodSetLabel = annotations::kKueuePodSet;
 
 // Return bodies of PATCH workloads/{name} as application/merge-patch+json. The API server refuses
-// them (409) if the Workload has changed in any way since it was read, so that a priority written
-// meanwhile by another client is not lost. Without `note`, the patch removes Synergy's note.
+// them (409) if the Workload has changed in any way since it was read. So no priority that another
+// client wrote meanwhile is lost. Without `note`, the patch removes Synergy's note.
 std::string WritePriority(const Workload& workload, int64_t priority,
                           const std::optional<RoundNote>& note);
 // Writes only the note; the priority stays as it is.

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kMostTimeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
 constexpr std::string_view kLastCondition = "Finished";
 
-// Labels that the Job controller writes into the template of its Job, and labels and annotations
+// Labels that the Job controller writes into the template of its Job. Also labels and annotations
 // that make a pod a member of a gang or reserve a place for it.
 constexpr std::array<std::string_view, 7> kNotCopied = {"controller-uid",
                                                         "job-name",

@@ -1,7 +1,7 @@
 #pragma once
 
-// Pre-runs as text (engine/retries/prerun.h): the annotations that request them, the parts of
-// Kueue's Workloads and local queues that matter for them, and the trial, which is a Job that only
+// Pre-runs as text (engine/retries/prerun.h): the annotations that request them, and the parts of
+// Kueue's Workloads and local queues that they depend on. Also the trial, which is a Job that only
 // the controller creates.
 //
 // Threading: pure. ObjectReader reads lists and watches of PrerunWorkload, PrerunQueue and
@@ -64,8 +64,8 @@ Result<std::string> WriteTrial(std::string_view job_text, const TrialRequest& re
 
 // Returns the body of the DELETE, which fails if another Job has that name by now.
 std::string WriteTrialDeletion(const PrerunTrial& trial);
-// Return merge patches of the Workload, which cause a conflict if it has changed since it was read:
-// the first notes its trial, and the second stops it because of that trial.
+// Return merge patches of the Workload. The first notes its trial, and the second stops it because
+// of that trial. Both cause a conflict if the Workload has changed since it was read.
 std::string WriteTrialNote(const PrerunWorkload& workload, std::string_view trial_uid);
 std::string WritePrerunStop(const PrerunWorkload& workload, std::string_view trial_uid);
 

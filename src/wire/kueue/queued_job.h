@@ -24,7 +24,7 @@ inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-los
 inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
 
-// Returns the body of PATCH jobs/{name} as application/merge-patch+json: it suspends the job and
+// Returns the body of PATCH jobs/{name} as application/merge-patch+json. It suspends the job and
 // sets its number of workers in one request, so that no new pod runs beside an old one. Kueue
 // starts the job again. The API server refuses it (409) if the job has changed in any way since it
 // was read.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps a pod off nodes whose GPUs are of another product, through a node affinity. kube-scheduler
-// then ignores those nodes, and a cluster autoscaler can determine which nodes to add.
+// Keeps a pod off nodes whose GPUs are of another product, through a node affinity. So
+// kube-scheduler ignores those nodes, and a cluster autoscaler can determine which nodes to add.
 //
 // Threading: pure.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of a pod that the node agent needs: the memory limits that are changing, which
-// of them the kubelet has applied, and where to read the pod's progress.
+// The parts of a pod that the node agent needs: changes of memory limits, the changes that the
+// kubelet has applied, and the sources of the pod's progress.
 //
 // Threading: values. ObjectReader reads it (objects.h).
 

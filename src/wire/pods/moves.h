@@ -1,8 +1,8 @@
 #pragma once
 
-// The objects that moves of jobs (engine/sharing/moves.h) need beyond the watch of all pods: the
-// pods that may move, the Jobs that survive a move, and the ConfigMap with the record of moves. A
-// separate watch reads the pods, only if moves are enabled.
+// The objects that moves of jobs (engine/sharing/moves.h) need beyond the watch of all pods. They
+// are the pods that may move, the Jobs that survive a move, and the ConfigMap with the record of
+// moves. A separate watch reads the pods, only if moves are enabled.
 //
 // Threading: pure.
 
@@ -45,7 +45,7 @@ struct MovableOwner {
 Result<MovableOwner> ReadMovableOwner(std::string_view text);
 
 inline constexpr std::string_view kMovesName = "synergy-moves";
-// Return the whole ConfigMap, for a POST, and the merge patch that replaces the record; the patch
+// Return the whole ConfigMap, for a POST, and the merge patch that replaces the record. The patch
 // causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewMoves(const PublishedMoves& moves);
 std::string WriteMovesPatch(const PublishedMoves& moves);

@@ -142,7 +142,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Of other pods, only the scheduler and the amounts that they take from their nodes matter.
+  // Only the scheduler of other pods, and the amounts that they take from their nodes, matter.
   const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);

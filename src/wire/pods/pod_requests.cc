@@ -219,8 +219,9 @@ ResourceList LargestOfAllVersions(FieldReader& fields, Value spec, const PodRepo
     in_effect = OfPodLevel(Largest(reported.infeasible ? ResourceList() : pod_level,
                                    reported.pod.in_force, reported.pod.allocated));
   }
-  // Kubernetes 1.35 replaces amounts by those of the pod-level spec, 1.36 by the amounts in effect
-  // of the resources that this spec names, and 1.37 by all pod-level amounts in effect.
+  // Kubernetes 1.35 replaces amounts by those of the pod-level spec. Kubernetes 1.36 uses the
+  // amounts in effect of the resources that this spec names, and 1.37 all pod-level amounts in
+  // effect.
   ResourceList before = pod_level;
   before.Max(Among(in_effect, pod_level));
   ResourceList largest = Replaced(by_container, before);

@@ -13,7 +13,7 @@
 namespace synergy::wire {
 namespace {
 
-// Returns whether LimitRanger reports that it filled in this request of the container, as in
+// Returns whether LimitRanger reports that it filled in this request of the container. For example:
 // "LimitRanger plugin set: cpu, memory request for container train; cpu limit for container train".
 bool IsFilledIn(std::string_view message, std::string_view resource, std::string_view container) {
   const std::string end = fmt::format(" request for container {}", container);
