@@ -23,9 +23,9 @@ namespace synergy::config {
 
 struct ExtenderConfig {
   std::string listen = "127.0.0.1:8888";
-  // A second address for /healthz, /readyz and /metrics, without the verbs, so that probes and
-  // Prometheus can reach them while the verbs stay on loopback. Without TLS unless
-  // metrics_authorization is set. Empty: they are only on `listen`.
+  // A second address for /healthz, /readyz and /metrics, without the extender's verbs. So probes
+  // and Prometheus can reach these paths while the verbs stay on loopback. Without TLS unless
+  // metrics_authorization is set. Empty: the paths are served only on `listen`.
   std::string http_listen;
   // Whether /metrics requires a token of an authorized account (docs/security.md), on http_listen
   // over TLS.

@@ -34,8 +34,8 @@ std::string Scalar(const YAML::Node& node, const std::string& field);
 using FieldReader = std::function<void(const YAML::Node&, const std::string&)>;
 
 // A field of a file: how to read it, and the JSON Schema of its values, for the chart. A schema may
-// allow what the reader refuses, never the reverse. An empty schema means that the field is not
-// among the chart's values.
+// allow values that the reader refuses, never the reverse. An empty schema means that the field is
+// not among the chart's values.
 class YamlField {
  public:
   template <std::invocable<const YAML::Node&, const std::string&> Read>

@@ -1,7 +1,7 @@
 #pragma once
 
-// A value, or the reason for its absence. Use it only for faults: a pod that does not fit is a
-// result, not an Error.
+// A value, or the reason for its absence. Use an Error only for faults: that a pod does not fit is
+// a result, not an Error.
 
 #include <string>
 #include <string_view>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kWait{4};
 constexpr size_t kLongestAnswer = size_t{64} << 10;
 
-// Returns what the server sends until it closes the connection.
+// Returns the data that the server sends until it closes the connection.
 Result<std::string> SendAndReceive(const Fd& socket, std::string_view request) {
   for (size_t sent = 0; sent < request.size();) {
     const ssize_t more =

@@ -19,7 +19,7 @@ class FailingWrites {
  public:
   static constexpr Duration kLongestRest = std::chrono::hours(1);
 
-  // Forgets objects that did not fail again within twice their rest after it ended. Call it before
+  // Forgets each object that has not failed again for twice the length of its rest. Call it before
   // each pass.
   void Forget(Instant now) {
     std::erase_if(objects_, [now](const auto& each) {

@@ -13,8 +13,9 @@
 // already seen requires a new list.
 //
 // Threading: each reflector has one thread, which makes all calls of the ObjectStore; any thread
-// may call status(). Failures: it waits with backoff and jitter, and continues until it is stopped.
-// The status counts every failure; the log contains each one unless it repeats the previous one.
+// may call status(). Failures: the reflector waits with backoff and jitter, and tries again until
+// it is stopped. The status counts every failure; the log contains each one unless it repeats the
+// previous one.
 
 #include <chrono>
 #include <cstddef>

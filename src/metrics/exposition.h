@@ -30,7 +30,7 @@ struct Sample {
 // Returns nullopt for a comment, an empty line, and anything else that is not a sample.
 std::optional<Sample> ParseSample(std::string_view line);
 
-// Calls `visit` with each line of the page, without its end.
+// Calls `visit` with each line of the page, without the line end.
 void ForEachLine(std::string_view page, const std::function<void(std::string_view)>& visit);
 
 }  // namespace synergy::metrics

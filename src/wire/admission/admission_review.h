@@ -32,8 +32,8 @@ class PodReview {
 
   const ReviewHead& head() const;
   // Returns why no decision about the pod is possible: "admission.k8s.io/v1beta1 ...", "object: is
-  // missing", "object.spec.containers: must be an array, not a string". Returns an empty text if
-  // one is possible.
+  // missing", "object.spec.containers: must be an array, not a string". Returns an empty text if a
+  // decision is possible.
   const std::string& problem() const;
   // Returns the problem as one of a few fixed words: "version", "operation", "object".
   std::string_view problem_kind() const;

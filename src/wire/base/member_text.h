@@ -77,8 +77,8 @@ class MemberWriter {
   void Write(int32_t number) { out_.Integer(number); }
   void Write(uint32_t number) { out_.Integer(number); }
   void Write(int64_t number) { out_.Integer(number); }
-  // Written as text, because a JSON number may be too small for it. Kubernetes writes
-  // resourceVersion as text for the same reason.
+  // Writes text, because readers of JSON numbers may lose digits of a 64-bit number. Kubernetes
+  // writes resourceVersion as text for the same reason.
   void Write(uint64_t number) { out_.Text(fmt::to_string(number)); }
   void Write(double number) { out_.Number(number); }
   void Write(Duration duration) { out_.Integer(duration.count()); }

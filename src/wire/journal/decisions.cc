@@ -11,7 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// In the order of the alternatives.
+// The names of the alternatives of Decision, in the same order.
 constexpr std::array<std::string_view, std::variant_size_v<Decision>> kNames{
     "Filter",          "Prioritize",          "Bind",         "Preempt",      "TunerSet",
     "ProfilesHeld",    "TunerStartedOver",    "TunerDecided", "TunerLearned", "IdleReported",

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, sizeof...(Change)> NamesOf(
   return {Change::kName...};
 }
 
-// In the order of the alternatives.
+// The names of the alternatives of Call, in the same order.
 constexpr auto kCalls = NamesOf(std::type_identity<Call>());
 
 }  // namespace

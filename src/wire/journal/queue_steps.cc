@@ -11,7 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// In the order of the alternatives.
+// The names of the alternatives of QueueStep, in the same order.
 constexpr std::array<std::string_view, std::variant_size_v<QueueStep>> kSteps{"StartedOver",
                                                                               "Planned", "Learned"};
 

@@ -14,7 +14,7 @@ using json::AppendValue;
 using json::JsonPatch;
 using json::Value;
 
-// Each of the author's terms becomes two.
+// The maximum number of terms by the pod's author; each of them becomes two.
 constexpr size_t kMostTerms = 32;
 
 bool NamesProduct(Value term) {
@@ -30,7 +30,7 @@ size_t Count(Value array) {
   return count;
 }
 
-// The terms of the new list.
+// Builds the new list of terms.
 class Terms {
  public:
   void Add(Value term) { AppendValue(Begin(), term); }

@@ -49,8 +49,8 @@ inline constexpr std::string_view kMovesName = "synergy-moves";
 // causes a conflict if the ConfigMap has changed since it was read.
 std::string WriteNewMoves(const PublishedMoves& moves);
 std::string WriteMovesPatch(const PublishedMoves& moves);
-// Returns kInvalid if WriteNewMoves() and WriteMovesPatch() cannot have written it: without the
-// record, a job could move twice.
+// Returns kInvalid if WriteNewMoves() and WriteMovesPatch() cannot have written the text, because
+// without the record, a job could move twice.
 Result<PublishedMoves> ReadMoves(std::string_view text);
 
 }  // namespace synergy::wire

@@ -40,7 +40,8 @@ void ReadHostPorts(FieldReader& fields, Value container, std::vector<HostPort>& 
   });
 }
 
-// Returns whether the term applies to pods of the namespace, as far as it names namespaces.
+// Returns whether the term applies to pods of `pod_namespace`. Ignores selectors of namespaces,
+// except the empty one.
 bool IsAbout(FieldReader& fields, Value term, const std::string& pod_namespace) {
   const Value selector = fields.Object(term["namespaceSelector"]);
   bool any = false;
