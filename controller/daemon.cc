@@ -221,8 +221,8 @@ class RunningDaemon final : public Daemon {
     opened_.http_server->Stop(config_.shutdown_grace);
     probe_server_.reset();
     progress_.Stop();
-    // Then stop the threads that write, while the watches that they need still run. They check the
-    // election before each write. It ends after them, with `leadership_`, which is declared above.
+    // Then stop the threads that write, while the watches that they need still run. These threads
+    // check the election before each write, so it ends after them: `leadership_` is declared above.
     profiling_.Stop();
     turns_.Stop();
     tuner_.Stop();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Assembles the controller: it creates what all units share, creates the units, and starts and
-// stops them. It serves the webhook over HTTPS, and health and metrics over HTTP.
+// Assembles the controller: it creates the objects that all units share, creates the units, and
+// starts and stops them. It serves the webhook over HTTPS, and health and metrics over HTTP.
 //
 // Threading: one owner.
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Answers admission reviews, including gang sizes. On the leader, it also gives amounts to pods
-// that admission could not size, and reports admission's warnings as events on the pods.
+// Answers admission reviews, and determines the gang sizes that they need. On the leader, it also
+// gives amounts to pods that admission could not size, and reports admission's warnings as events
+// on the pods.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread.
 
@@ -44,7 +45,7 @@ class AdmissionUnit {
                 metrics::ControllerMetrics& metrics);
 
   const AdmissionSettings& settings() const { return settings_; }
-  // Returns a store that forwards what the watch reports to the cluster's pods.
+  // Returns the store for the watch of pods. It forwards pods to the cluster's store.
   kube::ObjectStore<Pod>& pods() { return warnings_; }
 
   void Start() { sizing_.Start(); }

@@ -8,7 +8,7 @@
 namespace synergy::controller {
 namespace {
 
-// The keys of the own Secret's data; the node agents' Secret uses the first three.
+// The keys of the data in the controller's own Secret. The node agents' Secret has the first three.
 constexpr char kAuthorities[] = "ca.crt";
 constexpr char kCertificate[] = "tls.crt";
 constexpr char kKey[] = "tls.key";

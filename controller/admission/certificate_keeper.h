@@ -14,8 +14,8 @@
 // ones come into use at once. An authority's key is never kept, so the Secret holds no key that can
 // issue certificates; earlier authorities stay trusted until they expire.
 //
-// All replicas do the same, and the Secret's version decides whose keys count, so no leader is
-// needed.
+// All replicas do the same, and the Secret's version decides which replica's keys count, so no
+// leader is needed.
 //
 // Threading: call Prepare() first; one thread calls Step(); any thread may call NotReadyReason().
 // Failures: a failed step is repeated with backoff; meanwhile the old files are served. The content
@@ -64,12 +64,15 @@ class CertificateKeeper {
   CertificateKeeper(CertificateSettings settings, kube::CertificateApi& api, const Clock& clock,
                     Logger& log);
 
-  // If the files do not fit together, writes files with which servers can start: a certificate that
-  // has expired and that no client trusts. Returns kUnavailable if a file cannot be written.
+  // If the certificate, the key and the authority do not match, writes files with which servers can
+  // start: an expired certificate that no client trusts. Returns kUnavailable if a file cannot be
+  // written.
   Result<> Prepare();
-  // Returns when the next step is due.
+  // Checks, replaces and distributes the certificates as needed. Returns the delay until the next
+  // step.
   Duration Step(const std::stop_token& stop);
-  // Returns an empty text once the Secret's certificate is served and trusted.
+  // Returns why this replica is not ready; empty once the Secret's certificate is served and
+  // trusted.
   std::string NotReadyReason() const;
 
  private:
@@ -91,9 +94,9 @@ class CertificateKeeper {
 
   static Held ToHeld(const wire::Secret& secret);
   std::map<std::string, std::string> ToData(const Held& held) const;
-  // Returns the validity of keys that can be used now.
+  // Returns the time in which all of `keys` are valid; kInvalid if they cannot be used now.
   Result<http::Validity> Check(const Keys& keys, const std::string& authorities) const;
-  // Returns what the Secret must contain instead; nullopt if it stays.
+  // Returns the content that the Secret must get; nullopt if it may stay as it is.
   Result<std::optional<Change>> Plan(const Held& held) const;
   // Returns new keys, with their authority in front of those of `trusted` (PEM).
   Result<Held> Issue(const std::string& trusted, http::Validity validity) const;
@@ -111,7 +114,7 @@ class CertificateKeeper {
   Logger& log_;
 
   Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(30), 1};
-  std::string problem_;  // of the last step, so that each problem is logged once
+  std::string problem_;  // the last step's problem, so that each is logged once
 
   mutable std::mutex mutex_;
   std::string not_ready_ = "no certificate yet";

@@ -21,7 +21,7 @@ namespace synergy::controller {
 
 class CertificateUnit {
  public:
-  // If they do not exist, writes the certificate files that the servers read (`config.tls_*`).
+  // Writes the certificate files that the servers read (`config.tls_*`) if they do not exist.
   // Without `config.own_certificate`, this object never does anything. All references must outlive
   // the result. Returns kInvalid if a file cannot be written.
   static Result<std::unique_ptr<CertificateUnit>> Open(const config::ControllerConfig& config,

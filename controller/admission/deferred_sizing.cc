@@ -14,8 +14,8 @@
 namespace synergy::controller {
 namespace {
 
-// After a failure, a namespace pauses for as long as the calls took, times kPause, so that it takes
-// a small part of the time; within these bounds.
+// After a failure, a namespace pauses for kPause times as long as its calls took, within these
+// bounds. So a slow namespace takes only a small part of the time.
 constexpr int kPause = 10;
 constexpr Duration kShortestPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::minutes(1);
@@ -131,7 +131,7 @@ Result<Pod> DeferredSizing::Resize(const Pod& pod, const ResourceVector& floor,
                                    const std::stop_token& stop) {
   using kube::Resized;
   for (const Resized dimensions : {Resized::kBoth, Resized::kCpu, Resized::kMemory}) {
-    if (!MayGoOn(stop)) return Fail(ErrorCode::kCancelled, "this replica leads no longer");
+    if (!MayGoOn(stop)) return Fail(ErrorCode::kCancelled, "this replica no longer leads");
     Result<Pod> resized =
         pods_.Resize(pod, floor, kube::Precondition::kUnchanged, dimensions, stop);
     if (resized || !IsRefusal(resized.error())) return resized;

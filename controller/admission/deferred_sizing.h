@@ -5,13 +5,13 @@
 // and pods whose profile was created later. A waiting pod uses no resources, so it may be resized
 // at once; the extender does not bind a pod with placeholders.
 //
-// Autoscalers choose nodes by placeholders. So placeholders follow what is known of future nodes.
-// If a pod gets no node within `patience`, its placeholders shrink to what the smallest future node
-// has.
+// Autoscalers choose nodes by the placeholders, so placeholders follow the facts known about future
+// nodes. If a pod gets no node within `patience`, its placeholders shrink to the amounts of the
+// smallest future node.
 //
 // Threading: one owner. Failures: if a quota or limit range refuses an amount, the pod does not get
-// it, but counts as sized. A failed write is logged and retried later; until then no pod of the
-// same namespace is sized, so that slow answers of one namespace delay the others little.
+// it, but counts as sized. A failed write is logged and retried later. Until then no pod of the
+// same namespace is sized, so that slow answers for one namespace hardly delay the others.
 
 #include <cstdint>
 #include <functional>
@@ -49,8 +49,8 @@ class DeferredSizing {
   // Returns whether the pod has been unschedulable for `patience_`; if it may become so, sets
   // `due_`.
   bool IsLongUnplaced(const Pod& pod);
-  // Puts pods whose last write failed after all others, the latest failure last: a failure pauses
-  // its namespace.
+  // Moves pods whose last write failed to the end, the latest failure last, because each failure
+  // pauses its namespace.
   void SortByFailures(std::vector<std::shared_ptr<const Pod>>& pods);
   // Returns false if the pod must be tried again.
   bool SizeOne(const Pod& pod, const std::stop_token& stop);
@@ -58,8 +58,8 @@ class DeferredSizing {
   // SizeOne().
   bool Replace(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
   bool Write(const Pod& pod, AdmissionFigures figures, const std::stop_token& stop);
-  // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
-  // memory, one of them, or neither. Records an event about what was refused.
+  // Resizes the pod to as much of `floor` as the namespace's quotas and limit ranges allow: both
+  // CPU and memory, one of them, or neither. Records an event if an amount was refused.
   Result<Pod> Resize(const Pod& pod, const ResourceVector& floor, const std::stop_token& stop);
   bool MayGoOn(const std::stop_token& stop) const { return !stop.stop_requested() && may_act_(); }
 
@@ -74,10 +74,10 @@ class DeferredSizing {
   Logger& log_;
   std::map<std::string, Instant> paused_until_;  // by namespace
   std::map<std::string, Instant> failed_;        // when a pod's last write failed, by its uid
-  std::optional<uint64_t> seen_;                 // the cluster's version when all was done
+  std::optional<uint64_t> seen_;                 // the cluster's version when all pods were sized
   std::optional<uint64_t> profiles_seen_;        // the profiles' version then
   WallTime due_ = WallTime::max();  // when the next pod will have been unplaced for long
-  // The placeholders last written, by the pod's uid, because a quota may have refused some.
+  // The placeholders last requested, by the pod's uid; a quota may have refused some.
   std::map<std::string, ResourceVector> replaced_;
 };
 

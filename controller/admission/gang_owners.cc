@@ -84,7 +84,7 @@ ResolvedGang GangOwners::SizeByOwner(const PodToAdmit& pod, Instant end) {
   if (!owner) return {};
   const Answer answer = Ask(pod, *owner, end);
   if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
-  // A pod that came later, or may leave, trains with the others, but they do not wait for it.
+  // A pod that joins later, or may leave, trains with the gang, but the gang does not wait for it.
   if (!wire::IsMember(answer.gang, *owner)) return {};
   if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size};
   return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
@@ -148,9 +148,9 @@ GangOwners::Answer GangOwners::Ask(const PodToAdmit& pod, const wire::GangOwner&
     answer = before;
     answer.until = clock_.Now() + kGood;
   }
-  // An owner's first pods got this size from this process, so the gang has not begun without it. A
-  // RayCluster is an exception: it counts only running workers, and when they run, the gang has all
-  // its members.
+  // If this process has sized the owner's first pods, the pods that the owner now counts carry the
+  // size. A RayCluster is an exception: it counts only running workers, and when they run, the gang
+  // has all its members.
   const bool counts_at_once = owner.kind != wire::GangOwnerKind::kRayCluster;
   if (counts_at_once && before.gang.size == answer.gang.size && !before.gang.begun)
     answer.gang.begun = false;

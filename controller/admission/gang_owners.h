@@ -46,11 +46,11 @@ class GangOwners {
  public:
   static constexpr Duration kGood = std::chrono::seconds(2);
   static constexpr Duration kFailed = std::chrono::seconds(60);
-  static constexpr Duration kRemembered = std::chrono::minutes(10);  // of an owner's last answer
+  static constexpr Duration kRemembered = std::chrono::minutes(10);  // keeps an owner's last answer
   static constexpr size_t kMostKept = 4096;
 
-  // The time of a review's reads if nothing else is known: the API server waits for a review for
-  // three seconds (webhook.yaml).
+  // The default time limit for a review's reads: the API server waits three seconds for a review
+  // (webhook.yaml).
   static constexpr Duration kReads = std::chrono::seconds(2);
 
   // `gpus_of_template`: null if GPUs by claims do not count. All references must outlive this
@@ -59,7 +59,7 @@ class GangOwners {
              const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
              GpusOfTemplate gpus_of_template = nullptr);
 
-  // `within`: the time of all its reads together.
+  // `within`: the time limit for all reads together.
   ResolvedGang SizeFor(const PodToAdmit& pod, Duration within = kReads);
 
  private:
@@ -71,13 +71,13 @@ class GangOwners {
     Instant until{};
     Instant read{};  // when `gang` was read
 
-    // Returns whether pods may have been created by this answer within the last minute.
+    // Returns whether pods may have been created with this answer within the last minute.
     bool IsRemembered(Instant now) const {
       return done && failure.empty() && !missing && now < read + kFailed;
     }
   };
 
-  // `end`: of the time for reads.
+  // `end`: when the time for reads ends.
   ResolvedGang SizeByOwner(const PodToAdmit& pod, Instant end);
   static ResolvedGang InStages(const wire::GangOwner& set);
   ResolvedGang SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;

@@ -23,8 +23,7 @@ bool IsJson(std::string_view content_type) {
   return content_type.substr(0, content_type.find(';')) == "application/json";
 }
 
-// Returns two thirds of the time for which the API server waits, which it names in the query
-// ("timeout=3s").
+// Returns two thirds of the API server's timeout, which the query contains ("timeout=3s").
 Duration TimeForReads(const http::Request& request) {
   const std::string_view text = request.Parameter("timeout");
   int seconds = 0;

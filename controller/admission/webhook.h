@@ -28,7 +28,7 @@ class Webhook {
   http::Response ReviewProfile(const http::Request& request);
 
  private:
-  // `within`: the time for reads.
+  // `within`: the time limit for reads.
   AdmissionDecision Decide(PodToAdmit pod, Duration within);
   http::Response Refuse(int status, std::string_view kind, const std::string& reason);
   void Report(std::string_view kind, const std::string& problem);

@@ -6,7 +6,8 @@
 namespace synergy::controller {
 namespace {
 
-// The longest silence in a read for which a review waits. GangOwners limits its time, too.
+// Limits each request that a review waits for. GangOwners also limits the total time of a review's
+// reads.
 constexpr std::chrono::seconds kReviewRead{20};
 
 }  // namespace

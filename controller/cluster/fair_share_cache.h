@@ -1,8 +1,8 @@
 #pragma once
 
-// Caches LeastFairShare() of the cluster by the pods' node constraints, because identical pods
-// arrive in large groups, and GPU pods that come and go do not change fair shares. A cached share
-// may be kMostAge old; "no node at all" is discarded at the next change of the cluster.
+// Caches LeastFairShare() of the cluster by the pods' node constraints. Identical pods arrive in
+// large groups, and GPU pods that come and go do not change fair shares. A cached share may be
+// kMostAge old; "no node at all" is discarded at the next change of the cluster.
 //
 // Threading: any thread.
 
@@ -26,9 +26,9 @@ class FairShareCache {
  public:
   static constexpr Duration kMostAge = std::chrono::seconds(2);
 
-  // Both arguments must outlive this object. Limits a share of whole GPUs to that of nodes with
-  // `least_pool` per GPU, in the dimensions where `least_pool` is not zero, because nodes that an
-  // autoscaler could create are not visible.
+  // Both references must outlive this object. Nodes that an autoscaler could create are not
+  // visible. So a share of whole GPUs is limited to the share on nodes with `least_pool` per GPU,
+  // in the dimensions where `least_pool` is not zero.
   FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {},
                  ResourceVector least_pool = {})
       : state_(state), clock_(clock), headroom_(headroom), least_pool_(least_pool) {}

@@ -39,7 +39,7 @@ void LeaderLoop::Stop() {
 
 void LeaderLoop::Run(const std::stop_token& stop) {
   bool acted = false;
-  std::optional<uint64_t> term;  // of the last start
+  std::optional<uint64_t> term;  // when start_over() last ran
   while (true) {
     const bool waited = wait_(stop);
     if (stop.stop_requested()) return;

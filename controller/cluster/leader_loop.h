@@ -2,7 +2,8 @@
 
 // Runs a task on only one of several replicas. While this replica may act and sees what the task
 // needs, it starts the task over once, then steps repeatedly. A replica that may act again starts
-// over if another one may have acted meanwhile. While it only does not see, it makes no steps.
+// over if another one may have acted meanwhile. While it may act but does not see what the task
+// needs, it makes no steps.
 //
 //   Start -> wait -> may_act? sees? -> start_over or rest, if changed -> step -> every_look
 //             ^                                                                  |
@@ -41,8 +42,8 @@ struct LeaderTask {
   std::function<bool()> may_act;
   // Returns whether this replica sees everything that a step needs.
   std::function<bool()> sees = [] { return true; };
-  // Returns the number of this replica's present term as the leader. A task that has this continues
-  // after a pause within a term; one without it starts over after each pause.
+  // Returns the number of this replica's present term as the leader. A task with this function
+  // continues after a pause within a term; a task without it starts over after each pause.
   std::function<uint64_t()> term = nullptr;
   // Runs before the first step, and before the first step of each later term.
   std::function<void()> start_over = [] {};
@@ -51,7 +52,8 @@ struct LeaderTask {
   // Returns whether a step is due although nothing woke the loop; used only with a Waker.
   std::function<bool()> due = [] { return false; };
   std::function<void(const std::stop_token&)> step;
-  // Runs after each look, both on a replica that may act and sees (`acts`) and on others.
+  // Runs after each look on every replica. `acts`: whether this replica may act and sees what a
+  // step needs.
   std::function<void(bool acts, const std::stop_token&)> every_look = [](bool,
                                                                          const std::stop_token&) {};
 };

@@ -107,7 +107,7 @@ class StoredMeasurements final : public MeasuredCatalog {
   const ProfileStore& store_;
 };
 
-// The same profiles in the form that the tuner reads: by a pod's GPUs.
+// The published profiles in the form that the tuner reads: by a pod's GPUs.
 class StoredProfiles final : public ProfileCatalog {
  public:
   // `store` must outlive this object.

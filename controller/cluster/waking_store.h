@@ -1,6 +1,6 @@
 #pragma once
 
-// Forwards what a watch reports to a store, and then calls `wake`, which wakes the store's reader.
+// Forwards a watch's reports to a store, and then calls `wake`, which wakes the store's reader.
 //
 // Threading: the same as kube::ObjectStore; the watch's thread calls `wake`.
 

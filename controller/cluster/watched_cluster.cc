@@ -65,7 +65,7 @@ void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod
     watches_.Start("agents", fmt::format("/api/v1/namespaces/{}/pods", config_.own_namespace),
                    agents, kube::kLivingPods, config_.progress.agents);
   }
-  // Take over the list of the watches, all of which have been started.
+  // All watches have been started, so their list is complete.
   health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
   refreshing_ = std::jthread([this](const std::stop_token& stop) {
     while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();

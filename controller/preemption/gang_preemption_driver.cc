@@ -104,7 +104,7 @@ PreemptionResult GangPreemptionDriver::Do(const Gang& gang, const preemption_act
     }
     const WallTime asked = clock_.WallNow();
     const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
-    // Without an answer the pod may be gone before it is asked again.
+    // If the answer was lost, the pod may be gone before the next try.
     if (evicted || MayHaveBeenDone(evicted.error())) acts_.Note(pod->uid, "preemption", asked);
     if (evicted) {
       metrics_.CountEvictedForGang();

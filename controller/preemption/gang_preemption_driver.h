@@ -1,9 +1,9 @@
 #pragma once
 
-// Carries out what GangPreemption plans (engine/gangs/gang_preemption.h): it reserves places on
+// Carries out the plans of GangPreemption (engine/gangs/gang_preemption.h): it reserves places on
 // pods, evicts victims through the Eviction API, and records events and metrics.
 //
-// Threading: one owner. Failures: the plan receives failed actions and decides what follows.
+// Threading: one owner. Failures: GangPreemption receives failed actions and decides the next step.
 
 #include <functional>
 #include <stop_token>

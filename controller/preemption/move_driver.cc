@@ -17,15 +17,15 @@ namespace {
 // The pause before a failed renewal of places is tried again.
 constexpr Duration kRenewAgain = std::chrono::seconds(5);
 constexpr Duration kPauseToLoad = std::chrono::seconds(5);
-// How long the job's new pods are led to the planned nodes, after the old ones have had all their
-// time to leave.
+// How long the job's new pods are guided to the planned nodes, counted from the end of the time
+// that the old pods have to leave.
 constexpr Duration kGuides = std::chrono::minutes(10);
 
 bool IsPodGone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;
 }
 
-// The waiter's name alone would be that of a later job, too.
+// A later job may have the same name, so the name alone does not identify the waiter.
 std::string IdentityOfWaiter(const JobInLine& waiter) {
   return fmt::format("{} {}", waiter.name, waiter.pods.front()->uid);
 }
@@ -168,9 +168,10 @@ Result<bool> MoveDriver::TakeOver(MoveRecord& record, const std::stop_token& sto
       attempt.places.push_back({pod, pod->waiting->kept_node});
   }
   if (attempt.places.empty()) return true;
-  log_.Info("a move goes on", {{"job", record.job}, {"waiter", record.waiter}});
+  log_.Info("a move continues", {{"job", record.job}, {"waiter", record.waiter}});
   attempt.began = attempt.tried = at.now;
-  // By another leader: the places are renewed at once, and lapse when they say so.
+  // Another leader kept the places. Renew them at once; if that fails, they lapse at their recorded
+  // time.
   Duration left = settings_.keep;
   for (const PlannedPlace& place : attempt.places)
     left = std::min(left, place.pod->waiting->kept_until - at.wall);
@@ -215,7 +216,8 @@ std::vector<MovingJob> MoveDriver::MovingJobs(Moment at) const {
     if (!pod || pod->terminal) continue;
     MovingJob& job = jobs[facts->owner.uid];
     if (job.pods.size() == MoveRecord::kMostPods) left_out.insert(facts->owner.uid);
-    // Pods name their owners themselves, so an owner counts only within its namespace.
+    // The author of a pod chooses its owner reference, so an owner counts only within its
+    // namespace.
     if (!job.pods.empty() && job.pods.front()->pod_namespace != pod->pod_namespace)
       left_out.insert(facts->owner.uid);
     if (left_out.contains(facts->owner.uid)) continue;
@@ -405,7 +407,7 @@ void MoveDriver::Advance(const std::stop_token& stop) {
     });
   };
   drop_gone(attempt.asked);
-  // The answer to its eviction may have been lost.
+  // A pod whose eviction seemed refused may have been evicted: the answer may have been lost.
   attempt.evicted += drop_gone(attempt.refused);
   if (bound == attempt.places.size()) return Finish(End::kMoved, "", stop);
   if (!attempt.refused.empty() && at.now - attempt.tried >= std::chrono::seconds(1)) {
@@ -573,7 +575,7 @@ MoveDriver::Pods MoveDriver::Evict(const Pods& pods, const std::stop_token& stop
     }
     const WallTime asked = clock_.WallNow();
     const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
-    // Without an answer the pod may be gone before it is asked again.
+    // If the answer was lost, the pod may be gone before the next try.
     if (evicted || MayHaveBeenDone(evicted.error())) acts_.Note(pod->uid, "move", asked);
     if (!evicted && !IsPodGone(evicted.error())) {
       log_.Warn("cannot evict", {{"pod", pod->Key()}, {"error", evicted.error().message}});

@@ -2,21 +2,21 @@
 
 // Carries out moves (engine/sharing/move_planner.h). A move has these steps:
 //
-//   asked     its Job ignores DisruptionTarget, so that evicted pods count as no failure
+//   asked     the moving Job ignores DisruptionTarget, so that evicted pods count as no failure
 //   kept      a place is kept for each of the waiter's pods, so that no other pod takes the room
 //   tried     a dry run of the evictions: if one would be refused, none is made
 //   recorded  in a ConfigMap of Synergy, so that the job does not move again
 //   evicted   by the Eviction API; refused evictions are tried again
-//   followed  until the waiter's pods have nodes, or have not used the room. The job's new pods get
-//             a kept place each on the planned nodes, once, which prefers these nodes and lapses
+//   followed  until the waiter's pods have nodes, or have not used the room. Each new pod of the
+//             job gets one kept place on a planned node, so that it prefers that node for a while
 //   compared  the job's rate after GpuMoves::kCompared iterations with that before
 //
-// A waiter gets room by one move at most, whatever becomes of it.
+// Each waiter gets at most one move, even if that move does not help it.
 //
-// Threading: one owner. Failures: before the first eviction, any failure ends the move, and what is
-// kept lapses. If no eviction succeeds, the API server is queried which pods still run: if all do,
-// the move ends, and the job rests. A new leader finds the record: if no pod was evicted, it
-// forgets the move; otherwise it goes on.
+// Threading: one owner. Failures: before the first eviction, any failure ends the move, and the
+// kept places lapse. If no eviction succeeds, the driver reads from the API server which pods still
+// run: if all do, the move ends, and the job rests. A new leader reads the record: if no pod was
+// evicted, it forgets the move; otherwise it continues the move.
 
 #include <cstddef>
 #include <functional>
@@ -58,7 +58,7 @@ struct MoveDriverSettings {
   Duration restart_cost{};
   ResourceVector headroom;
   Duration keep = kDefaultHold;  // how long a place is kept before it is renewed or lapses
-  Duration leave = std::chrono::minutes(10);  // how long evicted pods may take at least
+  Duration leave = std::chrono::minutes(10);  // the least time that evicted pods get to leave
   Duration most_leave = std::chrono::hours(1);
   Duration look = std::chrono::seconds(5);   // between two plans
   Duration rest = std::chrono::minutes(10);  // before a job or a waiter is considered again
@@ -82,7 +82,7 @@ class MoveDriver {
              PodActs& acts, std::function<bool()> may_act, const Clock& clock, Logger& log,
              metrics::ControllerMetrics& metrics);
 
-  // Forgets what it knows; the next step reads the record. Call it on becoming the leader.
+  // Forgets its state; the next step reads the record. Call it on becoming the leader.
   void StartOver();
   // Does what is due now. Call it about every second while the cluster is visible.
   void Step(const std::stop_token& stop);
@@ -92,7 +92,7 @@ class MoveDriver {
 
   // A move whose pods are evicted, or about to be.
   struct Attempt {
-    std::string owner;  // of the moving job, a UID
+    std::string owner;  // UID of the moving job's owner
     std::string job;
     std::string waiter;
     std::vector<PlannedPlace> places;
@@ -103,7 +103,7 @@ class MoveDriver {
     Duration leave{};
     Instant kept{};     // when all places were last written
     Instant renewed{};  // when that was last tried
-    Instant tried{};    // when evictions were last asked for
+    Instant tried{};    // when evictions were last requested
     std::optional<Instant> room_since{};
   };
   enum class End { kMoved, kInVain, kRefused, kWaiterGone };
@@ -124,8 +124,8 @@ class MoveDriver {
   void Begin(const PlannedMove& plan, const std::stop_token& stop);
   // Returns why the job may not move, by its Job `name`; empty if it may.
   std::string Obstacle(const MovingJob& job, const std::string& name, const std::stop_token& stop);
-  // Keeps the waiter's places, and asks whether all pods may be evicted. Returns whether the move
-  // may go on; otherwise the places are given up and the move is ended.
+  // Keeps the waiter's places, and checks by a dry run whether all pods may be evicted. Returns
+  // whether the move may go on; otherwise the places are given up and the move is ended.
   bool Prepare(const PlannedMove& plan, const std::stop_token& stop);
   // Returns whether a pod of the waiter has a node by now.
   bool HasBound(const std::vector<PlannedPlace>& places) const;
@@ -134,7 +134,7 @@ class MoveDriver {
   void Drop(const PlannedMove& plan, const std::string& resting, std::string_view why);
   // Reports the move in the log, and on the pods of both jobs.
   void Announce(const PlannedMove& plan, const ObjectOwner& owner, const std::string& job);
-  // Gives the job's new pods places where they were planned.
+  // Keeps places on the planned nodes for the job's new pods.
   void Guide(const std::stop_token& stop);
   void Compare(const std::stop_token& stop);
   bool KeepPlaces(const std::vector<PlannedPlace>& places, const std::stop_token& stop);
@@ -145,7 +145,7 @@ class MoveDriver {
   // Returns the pods that could not be evicted.
   Pods Evict(const Pods& pods, const std::stop_token& stop);
   bool Store(const std::stop_token& stop);
-  // Pods name their owners themselves, so an owner counts only within its namespace.
+  // The author of a pod chooses its owner reference, so an owner counts only within its namespace.
   Pods PodsOf(const MoveRecord& record) const;
   void Record(const Pod& pod, std::string message);
   void Record(const ObjectOwner& owner, const std::string& its_namespace, std::string message);
@@ -167,8 +167,8 @@ class MoveDriver {
   GpuMoves moves_;
   std::optional<PublishedMoves> records_;  // as stored; absent: to be read
   std::optional<Attempt> attempt_;
-  std::map<std::string, Instant> rests_;  // until when, by owner, and by waiter
-  std::set<std::string> guided_;          // pods
+  std::map<std::string, Instant> rests_;  // ends of rests, by owner and by waiter
+  std::set<std::string> guided_;          // uids of pods that got a place
   std::optional<Instant> looked_;
   Instant load_from_ = Instant::min();
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Moves running jobs so that waiting ones get room: it watches what moves need of pods, and runs
-// MoveDriver while this replica leads and sees the disruption budgets.
+// Moves running jobs so that waiting ones get room. It watches the data about pods that moves need,
+// and runs MoveDriver while this replica leads and sees the disruption budgets.
 //
 // Threading: one owner constructs, starts and stops it; it has its own thread and the watches'.
 

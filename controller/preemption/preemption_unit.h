@@ -33,7 +33,8 @@ class PreemptionUnit {
                  kube::EventRecorder& events, PodActs& acts, const Leadership& leadership,
                  const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
-  // Watches the budgets with gangPreemption.enabled or moves.enabled; acts only with the former.
+  // Watches the budgets with gangPreemption.enabled or moves.enabled; preempts only with
+  // gangPreemption.enabled.
   void Start();
   // Ends the acting thread first, and then the watch.
   void Stop();

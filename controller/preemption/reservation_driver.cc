@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// A time that changes by less than the larger of `least` and a fraction of the remaining wait is
-// not written, or not announced.
+// A time is not written (or not announced) again if it changes by less than the larger of `least`
+// and a fraction of the remaining wait.
 struct Tolerance {
   Duration least;
   int part;  // one in this many parts of the remaining wait
@@ -49,7 +49,7 @@ bool IsHardlyMoved(const GpuReservation& before, const GpuReservation& after, In
          is_near(&TimeRange::likely) && is_near(&TimeRange::latest);
 }
 
-// Returns whether the annotation already contains this and does not expire soon.
+// Returns whether the annotation already contains `wanted` and does not expire soon.
 bool IsWritten(const std::optional<PublishedReservation>& written,
                const PublishedReservation& wanted, WallTime now) {
   const auto is_same = [](WallTime a, WallTime b) {
@@ -221,7 +221,7 @@ std::string ReservationDriver::OwnerOf(const Pod& pod) const {
 }
 
 void ReservationDriver::SetAside(std::vector<JobInLine>& in_line, Instant now) {
-  // Without steps, reservations may have expired, and others may have used the GPUs.
+  // If steps were missed, reservations may have expired, and other jobs may have used the GPUs.
   if (stepped_ && now - *stepped_ > TrainingEnds::kLongestGap) free_since_.clear();
   stepped_ = now;
   for (const auto& [name, since] : free_since_) {
@@ -295,7 +295,7 @@ void ReservationDriver::WriteLongestRuns(WallTime now, const std::stop_token& st
       if (written++ == settings_.reminders_per_step) return;
       std::optional<std::string> value;
       if (*learnt) value = wire::WriteLongestRun(**learnt);
-      // This also makes kube-scheduler retry the pod.
+      // The write also makes kube-scheduler retry the pod.
       if (!Annotate(*pod, annotations::kLongestRun, std::move(value), stop)) return;
     }
   }

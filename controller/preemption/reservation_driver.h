@@ -1,9 +1,9 @@
 #pragma once
 
 // Gives GPU reservations to jobs that have waited long (engine/reservations). It plans them from
-// what runs and waits, writes them on the jobs' pods, where the extender reads them, and renews and
-// removes them. kube-scheduler gets no event when a reservation moves or ends, so the driver makes
-// it retry the refused pods.
+// the running and waiting jobs, writes them on the jobs' pods, where the extender reads them, and
+// renews and removes them. kube-scheduler gets no event when a reservation moves or ends, so the
+// driver makes it retry the refused pods.
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Without steps,
 // reservations expire (PublishedReservation::kLifetime).
@@ -68,12 +68,12 @@ class ReservationDriver {
     Instant planned{};
   };
 
-  // Jobs of one namespace and size. If one of them waits for something else than GPUs, so may the
+  // Jobs of one namespace and size. If one of them waits for something other than GPUs, so may the
   // others, for example all tasks of a sweep.
   struct JobKind {
     std::string of_namespace;
     size_t pods = 0;
-    Gpus gpus;  // of its first pod
+    Gpus gpus;  // GPUs of its first pod
     auto operator<=>(const JobKind&) const = default;
   };
   static JobKind KindOf(const JobInLine& job);

@@ -62,8 +62,8 @@ ReservationsUnit::ReservationsUnit(const config::ControllerConfig& config,
 
 void ReservationsUnit::Start() {
   if (!enabled_) return;
-  // Include pods that have succeeded, whose trainings' predicted remaining times are compared with
-  // the true ones.
+  // Include pods that have succeeded, so that the predictions of their remaining time can be
+  // compared with the true times.
   watches_.Start("pod_times", "/api/v1/pods", times_, "spec.schedulerName=" + scheduler_name_);
   if (has_autoscaler_) {
     for (size_t i = 0; i < kScaleUpReasons.size(); ++i) {

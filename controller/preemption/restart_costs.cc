@@ -7,7 +7,7 @@
 namespace synergy::controller {
 namespace {
 
-// A training's start-up is measured before it has trained for longer than this.
+// The start-up of a pod is measured only until the pod has trained for this long.
 constexpr Duration kLongestTrained = std::chrono::minutes(10);
 
 }  // namespace
@@ -15,7 +15,7 @@ constexpr Duration kLongestTrained = std::chrono::minutes(10);
 std::optional<Duration> RestartCosts::StartupOf(const std::string& uid, Instant now) const {
   const auto known = progress_(uid, now);
   const auto times = times_.Find(uid);
-  // An agent that started later counts iterations from then on.
+  // An agent that started after the pod does not count the pod's first iterations.
   if (!known || !times || !times->started || known->since > *times->started) return std::nullopt;
   const PodProgress& report = known->pod;
   if (!report.rate || *report.rate <= 0 || report.iterations <= 0 || !report.last)

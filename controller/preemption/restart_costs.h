@@ -1,8 +1,8 @@
 #pragma once
 
-// Measures what a restart costs a running job, from the reports of its pods: the time that its
-// start-up took, and the time since its last checkpoint. Returns rates of jobs, too, which tell
-// whether a restart elsewhere changed them.
+// Measures the cost of restarting a running job, from the reports of its pods: the duration of its
+// start-up, and the time since its last checkpoint. Also returns the rates of jobs, which show
+// whether a restart on other nodes changed them.
 //
 // Threading: one owner.
 
@@ -36,22 +36,22 @@ class RestartCosts {
   // Measures the start-ups of pods that may move. Call it at least every few minutes: a start-up
   // is known only as long as its pod has trained for a short time.
   void Observe(Instant now);
-  // Returns the cost of a restart of the job with these pods, the largest of theirs; nullopt if no
-  // pod's start-up was measured, or none has reported a checkpoint.
+  // Returns the cost of a restart of the job with these pods: the largest cost of one of them.
+  // Returns nullopt if no pod's start-up was measured, or none has reported a checkpoint.
   std::optional<Duration> CostOf(Pods pods, Moment at) const;
-  // Returns the iterations per second of the job with these pods, the largest of theirs; nullopt if
-  // unknown. Pods count once they have done `least` iterations.
+  // Returns the iterations per second of the job with these pods: the largest rate of one of them;
+  // nullopt if unknown. Pods count once they have done `least` iterations.
   std::optional<double> RateOf(Pods pods, double least, Instant now) const;
 
  private:
-  // Returns how long the pod took from its start to its first iteration; nullopt if that is
-  // unknown, or it has trained for too long: its evaluations would count, too.
+  // Returns how long the pod took from its start to its first iteration; nullopt if unknown. Also
+  // returns nullopt if the pod has trained for so long that evaluations would count, too.
   std::optional<Duration> StartupOf(const std::string& uid, Instant now) const;
 
   const TrainingEnds::ProgressOf progress_;
   const KeyedStore<wire::PodTimes>& times_;
   const KeyedStore<wire::MovablePod>& pods_;
-  std::map<std::string, Duration> startups_;  // of pods that may move, by uid
+  std::map<std::string, Duration> startups_;  // only pods that may move, by uid
 };
 
 }  // namespace synergy::controller

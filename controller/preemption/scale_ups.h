@@ -1,6 +1,6 @@
 #pragma once
 
-// Tracks the pods for which an autoscaler creates nodes, according to its events with one reason
+// Tracks the pods for which an autoscaler creates nodes, as its events report
 // (engine/reservations/autoscaling.h). Tenants can forge events about pods in their namespaces,
 // with any UID. So an event counts only for a pod in the event's own namespace, and at most
 // kMostOfNamespace pods are kept per namespace.

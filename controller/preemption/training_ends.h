@@ -3,15 +3,16 @@
 // Predicts when running jobs end: from the progress of their pods, as an interval calibrated by
 // ended trainings (engine/reservations/remaining_time.h), and from the pods' own deadlines.
 // Progress that a job's own running time has refuted does not count
-// (profile/remaining_time_check.h). It also predicts how long waiting jobs will run: as long as
-// earlier jobs of the same workload, namespace and number of GPUs have run
-// (engine/reservations/learnt_durations.h), or else as long as their users expect
+// (profile/remaining_time_check.h). It also predicts how long waiting jobs will run. The prediction
+// follows earlier jobs of the same workload, namespace and number of GPUs
+// (engine/reservations/learnt_durations.h), or else the users' estimates
 // (engine/reservations/expected_durations.h).
 //
 // A user's estimate counts as it was when its pod was first seen, because an estimate written later
 // could hide an overrun.
 //
-// Nothing is learnt from jobs that ended while it did not look: it is unknown when they ended.
+// TrainingEnds learns nothing from jobs that ended while Observe() was not called, because it is
+// unknown when they ended.
 //
 // Threading: one owner.
 
@@ -63,18 +64,18 @@ class TrainingEnds {
  private:
   // A job's pods from the start of the first to the end of the last.
   struct Run {
-    std::set<std::string> uids;  // of the pods that ran at the last look
+    std::set<std::string> uids;  // pods that ran at the last look
     std::string its_namespace;
     Gpus gpus;
     std::string workload;  // with its namespace and number of GPUs; empty: unknown
     WallTime started{};    // start of its first pod; unset: unknown
     std::optional<Duration> expected;
     Instant seen{};            // first look at it
-    RemainingTimeCheck check;  // of what its progress says
+    RemainingTimeCheck check;  // checks the times that its progress predicts
   };
 
   Run RunOf(const RunningJob& job, Instant now) const;
-  // Adds what an earlier look has shown of the same run, when more of its pods may have run.
+  // Adds the facts from an earlier look at the same run, when more of its pods may have run.
   static void Continue(const Run& before, Run& run);
   // Learns from a job that no longer runs.
   void NoteEnd(const Run& run, bool completed, WallTime now);

@@ -11,10 +11,12 @@ namespace synergy::controller {
 namespace {
 
 constexpr Duration kCheckInterval = std::chrono::minutes(1);
-// An adopted curve can be found again through the looser identity, so it is kept for less long.
+// An adopted curve can be found again through the looser identity, so it is kept for a shorter
+// time.
 constexpr Duration kKeepTaken = std::chrono::hours(1);
 
-// Returns when something was last measured; 1970 if nothing was, as if a write has failed.
+// Returns when the profile last got a measurement; 1970 if it has none, for example because a write
+// failed.
 WallTime ChangedAt(const ProfileObject& object) {
   WallTime at = object.measured ? object.measured->at : WallTime();
   for (const PackRecord& record : object.packing) at = std::max(at, record.at);
@@ -44,7 +46,7 @@ std::shared_ptr<const KnownProfile> ProfileCollector::Next(WallTime now) const {
   std::shared_ptr<const KnownProfile> tried;
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
-    // A copy of a measured profile, with points of its author, has the label, too.
+    // A user's copy of a measured profile, with the user's own points, has the label, too.
     if (!object.kept_by_us || (object.profile && !object.measured)) continue;
     const bool is_taken = object.measured && object.measured->taken;
     const Duration keep = is_taken ? std::min(keep_, kKeepTaken) : keep_;

@@ -1,12 +1,11 @@
 #pragma once
 
-// Deletes measured profiles of workloads that have not run for long, so that profiles do not
+// Deletes measured profiles of workloads that have not run for a long time, so that profiles do not
 // accumulate with every new image. It deletes only profiles that the controller created, one at a
 // time.
 //
-// Threading: one owner.
-// Failures: a failed deletion is logged, and retried after the others. So is one that a finalizer
-// delays.
+// Threading: one owner. Failures: a failed deletion is logged, and retried after the others. A
+// deletion that a finalizer delays counts as failed.
 
 #include <functional>
 #include <memory>
@@ -25,9 +24,8 @@ namespace synergy::controller {
 
 class ProfileCollector {
  public:
-  // All references must outlive this object. `may_act` is checked before each deletion. `keep`: the
-  // minimum time since the last change of the
-  // measured profile.
+  // All references must outlive this object. `may_act` is checked before each deletion. `keep`: how
+  // long a measured profile is kept after its last change.
   ProfileCollector(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
                    std::function<bool()> may_act, const Clock& clock, Logger& log, Duration keep)
       : api_(api),

@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// The cluster in the form that admission needs, except for two facts that are certain for a running
-// pod: the GPUs that it has, and the share that it was admitted with.
+// The cluster in the form that admission needs. Two facts are certain for a running pod, and come
+// from the pod: its GPUs, and the share that it was admitted with.
 class AroundRunningPod final : public AdmissionSurroundings {
  public:
   AroundRunningPod(const AdmissionSurroundings& cluster, const ManagedContainer& fungible,
@@ -144,7 +144,7 @@ std::optional<AdmissionFigures> ProfileRollout::FiguresFor(const Pod& pod,
   const std::shared_ptr<const KnownProfile>& known = found.profile;
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
-    // Keep a profile that a user wrote; a deleted profile may have been such a one.
+    // Keep a profile that a user wrote; a deleted profile may have been one, too.
     const bool same = known != nullptr && known->object.name == fungible.profile;
     if (!same && (present == nullptr || !present->object.IsMeasured())) return std::nullopt;
     if (same && known->object.PointsGeneration() == fungible.profile_generation)

@@ -1,9 +1,9 @@
 #pragma once
 
 // Gives running pods the profile that was measured for their workload while they or similar pods
-// trained, with the demand and floor that follow from it, as annotations. This resizes no pod, but
-// the tuner then divides the node again. A pod loses a measured profile if the profile is for
-// another GPU product than its node has.
+// trained. The profile, and the demand and floor that follow from it, are written as annotations.
+// This resizes no pod, but the tuner then divides the node again. A pod loses a measured profile if
+// the profile is for another GPU product than its node has.
 //
 // A profile that a user wrote takes precedence: its pods are left alone.
 //
@@ -38,8 +38,8 @@ class ProfileRollout {
   static constexpr size_t kMostAtOnce = 20;
   // How long a pod is left alone at first after the API server has refused its profile.
   static constexpr Duration kRefusalLasts = std::chrono::minutes(5);
-  // The same after a failure that may concern all pods, or only this one (a webhook of its
-  // namespace).
+  // How long a pod is left alone after a failure that may concern all pods, or only this one (a
+  // webhook of its namespace).
   static constexpr Duration kOutageLasts = std::chrono::seconds(30);
 
   // All references must outlive this object. The API server's answers are stored in `state`.
@@ -68,7 +68,7 @@ class ProfileRollout {
   const Clock& clock_;
   Logger& log_;
   kube::FailingWrites failing_;
-  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> seen_;           // the cluster's version when all pods were done
   std::optional<uint64_t> profiles_seen_;  // the profiles' version then
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr Duration kRefresh = std::chrono::minutes(1);
 constexpr Duration kRetry = std::chrono::seconds(5);
 
-// Uses two digits, spelled as JSON spells the number after reading it.
+// Formats with at most two decimals, without trailing zeros, as JSON writes the number.
 std::string RatioText(double ratio) {
   std::string text = fmt::format("{:.2f}", ratio);
   while (text.back() == '0') text.pop_back();

@@ -23,16 +23,16 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // `may_act` is checked before each write. `mismatch`: what pods show about their profiles; null:
-  // unknown. All arguments must outlive this object.
+  // `may_act` is checked before each write. `mismatch`: how pods' speeds compare with their
+  // profiles; null: unknown. All arguments must outlive this object.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
                std::function<bool()> may_act, ResourceVector headroom = {},
                double max_speed_up = kDefaultMaxSpeedUp, const ProfileMismatch* mismatch = nullptr);
 
-  // Call it often. It checks the profiles when one or its verdict has changed, when a status is
-  // still unwritten, and once a minute, because speed-ups are relative to the fair share, which
-  // follows the cluster.
+  // Call it often. It checks the profiles when one or its verdict has changed, and when a status is
+  // still unwritten. It also checks them once a minute, because speed-ups are relative to the fair
+  // share, which follows the cluster.
   void WriteIfDue(const std::stop_token& stop);
   // Returns false if a status could not be written.
   bool WriteAll(const std::stop_token& stop);
@@ -53,7 +53,7 @@ class StatusWriter {
   const double max_speed_up_;
   const std::function<bool()> may_act_;
   const ProfileMismatch* const mismatch_;
-  std::optional<uint64_t> version_;  // of the profiles when all were written
+  std::optional<uint64_t> version_;  // the profiles' version when all were written
   uint64_t verdicts_ = 0;            // version of the verdicts then
   Instant next_{};
 };

@@ -13,7 +13,7 @@ namespace {
 // How long a node stays watched after the last reason for it; longer than the interval between two
 // queries of an unwatched node.
 constexpr Duration kWatch = std::chrono::seconds(15);
-// Stop a step after this many actions that an outage failed, because each takes seconds to fail.
+// Stop a step after an outage has made this many actions fail, because each takes seconds to fail.
 constexpr size_t kMostFailures = 5;
 constexpr Duration kCleanUp = std::chrono::seconds(10);
 // Grace time, because the profiler normally ends its probes itself.

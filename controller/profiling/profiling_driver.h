@@ -1,6 +1,6 @@
 #pragma once
 
-// Connects the profiler (engine/profiler/profiler.h) with the cluster: it passes reports of node
+// Connects the profiler (engine/profiler/profiler.h) with the cluster. It passes reports of node
 // agents to the profiler, requests a plan, carries out the actions, and reports their outcomes.
 //
 // Threading: one owner. Failures: the profiler handles failed actions, which cost only time. The
@@ -29,7 +29,7 @@ class ProfilingDriver {
   // Maximum number of nodes whose agents are queried more often.
   static constexpr size_t kMostWatched = 64;
 
-  // All references must outlive this object. `watch_closely` receives the nodes whose news is
+  // All references must outlive this object. `watch_closely` receives the nodes whose reports are
   // needed soon. `mismatch` receives the progress of pods with profiles.
   ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressStore& progress,
                   ProfilingActions& actions, ProfileMismatch& mismatch, const Clock& clock,

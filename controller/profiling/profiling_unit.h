@@ -39,7 +39,7 @@ class ProfilingUnit {
                 metrics::ProfilingMetrics& metrics);
 
   // Does nothing unless both profiling.enabled and progress.enabled are set; logs a message if only
-  // the latter is missing.
+  // progress.enabled is missing.
   void Start();
   void Stop() { loop_.Stop(); }
 

@@ -68,7 +68,7 @@ void AgentDirectory::GiveBack(Agent agent) {
   const auto known = agents_.find(agent.uid);
   // The agent is gone, or has a new address.
   if (known == agents_.end() || known->second.agent.address != agent.address) return;
-  // It was gone for a time, and already waits again.
+  // The agent was gone for a time, and already waits again.
   if (waiting_.contains({known->second.due, agent.uid})) return;
   const Duration pause = agent.failures == 0 ? IntervalOf(agent.node) : PauseAfter(agent.failures);
   Entry& entry = known->second;

@@ -27,7 +27,7 @@
 namespace synergy::controller {
 
 struct Agent {
-  std::string uid;  // of its pod
+  std::string uid;  // uid of its pod
   std::string node;
   std::string address;
   std::shared_ptr<http::Client> client;  // null until the first query

@@ -22,9 +22,9 @@ namespace synergy::controller {
 class FailureReports {
  public:
   static constexpr Duration kKept = std::chrono::minutes(15);
-  // Agents report less than this; the rest of an answer is ignored.
+  // Limits the runs, and the Xids, of one answer. Agents report fewer; further ones are ignored.
   static constexpr size_t kMostOfNode = 256;
-  static constexpr size_t kMostActs = 16;  // of a run
+  static constexpr size_t kMostActs = 16;  // per run
 
   // `kept`: false if nothing reads the reports.
   explicit FailureReports(bool kept = true) : kept_(kept) {}
@@ -51,8 +51,8 @@ class FailureReports {
     Instant at{};
   };
 
-  // REQUIRES: the mutex is held. Nodes may be gone, and replicas that do not act never read the
-  // answers.
+  // REQUIRES: the mutex is held. Drops old answers, because nodes may be gone, and replicas that do
+  // not act never read the answers.
   void Forget(Instant now);
 
   const bool kept_;

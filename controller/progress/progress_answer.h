@@ -31,7 +31,7 @@ class ProgressAnswers {
   const ProgressStore& store_;
   const Clock& clock_;
   std::mutex mutex_;
-  std::string namespace_;  // of text_
+  std::string namespace_;  // the request that text_ answers
   Instant made_;
   std::shared_ptr<const std::string> text_;  // null: none yet
 };

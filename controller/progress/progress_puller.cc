@@ -101,7 +101,7 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
   const Result<> asked = Ask(agent, stop);
   if (stop.stop_requested()) return;
   metrics_.CountProgressPull(asked ? "ok" : Outcome(asked.error()));
-  // Its last figures stay in the store until they are too old.
+  // The agent's last figures stay in the store until they are too old.
   if (!asked && agent.failures == 0) {
     log_.Warn("cannot read progress from a node agent",
               {{"node", agent.node}, {"error", asked.error().message}});

@@ -46,7 +46,7 @@ struct PullSettings {
   uint16_t port = 0;
   http::ClientTls tls;  // the agents' authority, and the controller's certificate
   size_t threads = 8;
-  std::chrono::milliseconds timeout{2000};  // to connect, and without data; twice that in total
+  std::chrono::milliseconds timeout{2000};  // to connect, and between data; twice that per query
   // Returns whether current queries renew turns on GPUs (turn_renewal.h).
   std::function<bool()> renews_turns = [] { return false; };
   // With more agents than this, each query opens a new connection, because open connections use

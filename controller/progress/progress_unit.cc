@@ -25,7 +25,7 @@ Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
     if (!read) return Fail(read.error());
     *text = *std::move(read);
   }
-  // The other half is for the controller's own clients.
+  // Half of the descriptors is for the controller's other clients.
   settings.kept_connections = daemon::RaiseDescriptorLimit() / 2;
   return settings;
 }

@@ -174,7 +174,7 @@ class ThreadedExecutor final : public ActionExecutor {
   std::condition_variable_any changed_;
   PatchRate rate_;
   std::map<std::string, Line> lines_;  // by the pod's uid; only lines with actions
-  std::set<Rank> ready_;               // of pods without an action in progress
+  std::set<Rank> ready_;               // the lines without an action in progress
   std::vector<ActionOutcome> outcomes_;
   uint64_t generation_ = 0;  // grows with each Abandon
   std::vector<std::jthread> threads_;

@@ -1,8 +1,7 @@
 #pragma once
 
-// Carries out the tuner's actions in the background: several at a time, urgent ones first, each
-// pod's actions in the order of Submit(), and with a limited rate of PATCHes to protect the API
-// server.
+// Carries out the tuner's actions in the background: several at a time, urgent ones first, and each
+// pod's actions in the order of Submit(). The rate of PATCHes is limited to protect the API server.
 //
 //   Submit -> queue -> a thread of its own -> TunerCalls -> TakeOutcomes
 //

@@ -61,14 +61,14 @@ bool AsksFor(const Pod& pod, const ResourceVector& amounts, const ChangeRecord& 
   return SameIn(change, pod.fungible->requested, amounts);
 }
 
-// Returns whether the kubelet has made the change that `revert` would revert. Others may use the
-// room of a cut from then on.
+// Returns whether the kubelet has made the change that `revert` would revert. From then on, other
+// pods may use the room that a cut freed.
 bool WasMade(const Pod& pod, const ChangeRecord& revert) {
   return SameIn(revert, pod.fungible->in_force, revert.from);
 }
 
-// Returns the record of a change that the kubelet has made before `revert` was. It announces
-// nothing.
+// Returns the record of a change that the kubelet made before `revert` could be sent. The record
+// announces nothing.
 ChangeRecord NotReverted(const ChangeRecord& revert) {
   ChangeRecord record = revert;
   record.to = record.from;

@@ -48,7 +48,7 @@ class TunerCalls {
   // Resizes the pod; refused with kConflict if anything in the pod has changed since.
   Result<Pod> ResizeUnchanged(const Pod& pod, const ChangeRecord& change);
   // Resizes the pod; refused with kConflict if the pod no longer requests `change.from`.
-  // `unless_made`: also if that is in force.
+  // `unless_made`: also refused if the kubelet already runs the pod with `change.from`.
   Result<Pod> ResizeFrom(const Pod& pod, const ChangeRecord& change, bool unless_made = false);
 
   // Applies the answer to `state`; logs a failure with the message `failed`.

@@ -9,7 +9,7 @@ namespace {
 
 // Limits the plans of one Step(), so that a request to stop the tuner is noticed.
 constexpr int kMostPlans = 100;
-// Retry interval after a failure to report what happened to a pod.
+// Retry interval after a failure to report an OOM kill or an eviction.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
 // Agents measure storage at the same interval.
 constexpr Duration kStorageLook = std::chrono::seconds(10);
@@ -62,8 +62,8 @@ void TunerDriver::LookForOoms() {
 
 bool TunerDriver::TakeOutcomes() {
   for (const ActionOutcome& outcome : executor_.TakeOutcomes()) {
-    // The new leader must find the cluster as this process left it. Our memory counts actions as
-    // requested although they were not carried out.
+    // Stop here: a new leader acts from now on, and our memory counts actions as requested although
+    // they were not carried out.
     if (outcome.kept_from) {
       interrupted_ = true;
       return false;

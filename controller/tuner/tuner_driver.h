@@ -1,8 +1,7 @@
 #pragma once
 
-// Runs the tuner (engine/tuner/tuner.h) in the cluster: it passes news of pods to the tuner,
-// requests a plan, carries out the actions and reports their outcomes, until there is nothing more
-// to do.
+// Runs the tuner (engine/tuner/tuner.h) in the cluster. It passes changes of pods to the tuner,
+// requests a plan, carries out the actions and reports their outcomes, until nothing is left to do.
 //
 // Threading: one owner.
 // Failures: the tuner handles failed actions. All state that must outlast the process is on the

@@ -50,7 +50,7 @@ class TunerUnit {
             const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,
             metrics::TunerMetrics& metrics);
 
-  // Return stores that forward what the watches report, and wake the tuner.
+  // Return stores that forward the watches' reports, and wake the tuner.
   kube::ObjectStore<Pod>& pods() { return waking_pods_; }
   kube::ObjectStore<Node>& nodes() { return waking_nodes_; }
 

@@ -42,7 +42,7 @@ class ElsewhereKeeper {
   // Adds nodes to avoid; `event` is recorded once they are published. REQUIRES: `nodes` is not
   // empty.
   void Add(std::vector<AvoidedNode> nodes, kube::EventRecord event);
-  // Publishes what was added. Call it about every second.
+  // Publishes the added nodes. Call it about every second.
   void Publish(const std::stop_token& stop);
 
  private:
@@ -65,7 +65,7 @@ class ElsewhereKeeper {
   std::deque<Decided> decided_;                     // decisions that are not published yet
   std::optional<PublishedAvoidedNodes> published_;  // as stored; absent: unknown
   Instant due_ = Instant::min();
-  std::optional<ErrorCode> error_;  // of the last call, if it failed
+  std::optional<ErrorCode> error_;  // the last call's error, if it failed
 };
 
 }  // namespace synergy::controller

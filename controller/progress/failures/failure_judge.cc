@@ -16,7 +16,7 @@
 namespace synergy::controller {
 namespace {
 
-// An Xid may be dated too early by an exporter's interval.
+// An exporter may date an Xid too early, by up to its interval.
 constexpr Duration kXidEarly = std::chrono::seconds(30);
 // An agent's reports may be dated after the end by a second, because the kubelet's times are whole
 // seconds.
@@ -32,8 +32,8 @@ LogReading ReadingOf(const LogEvidence& log) {
   LogReading reading{.finished = log.finished,
                      .iterations = std::max<int64_t>(log.iterations, 0),
                      .since_iteration = log.since_iteration};
-  // An agent of another version may have different rules. The line comes from a tenant, whichever
-  // agent sends it.
+  // An agent of another version may have different rules. The line comes from a tenant, regardless
+  // of the agent's version.
   if (const LogRule* const rule = LogRuleNamed(log.rule))
     reading.finding = LogFinding{rule, Evidence(log.evidence), log.time};
   return reading;
@@ -44,7 +44,7 @@ void AddAct(Act act, const std::optional<WallTime>& at, WallTime end, FailureFac
 }
 
 // Adds Synergy's acts by their names. Omits acts before the run or after its end, and sharing that
-// had ended before.
+// ended before the run did.
 void AddActs(const std::vector<PodAct>& acts, WallTime started, WallTime ended,
              FailureFacts& facts) {
   for (const PodAct& done : acts) {
@@ -56,15 +56,15 @@ void AddActs(const std::vector<PodAct>& acts, WallTime started, WallTime ended,
   }
 }
 
-// Returns whether the finding is a line from before the pod was deleted: the guilty rank of a gang
-// often hangs, and is ended last.
+// Returns whether the failure's log line is older than the deletion of its pod. The rank that made
+// a gang fail often hangs, so it is deleted last.
 bool PrecedesDeletion(const LogEvidence* log, const JobFailure& failure, const EndedPod& pod) {
   return log != nullptr && log->rule == failure.rule && log->time &&
          *log->time + kClocks < pod.asked_to_end;
 }
 
-// Adds what the run's end cost: the training since its last checkpoint, and its start-up, which the
-// next attempt repeats. An agent may report any time.
+// Adds the costs of the run's end: the training since its last checkpoint, and its start-up, which
+// the next attempt repeats. Ignores times outside the run, because an agent may report any time.
 void AddLosses(const LogEvidence& log, const ContainerEnd& end, FailureRecord& record) {
   if (end.started == WallTime{} || end.finished == WallTime{}) return;
   const auto within = [&end](const std::optional<WallTime>& at) {
@@ -98,12 +98,12 @@ std::optional<JobFailure> ClassifyWait(const ContainerWait& wait) {
   return by_reason ? std::move(failure) : std::nullopt;
 }
 
-// Kubelets before 1.32 repeat the cause only with the next try.
+// Returns whether the cause follows with the next try only, as with kubelets before 1.32.
 bool LacksCause(const ContainerWait& wait) {
   return wait.reason == "ImagePullBackOff" && (wait.message.empty() || wait.message.ends_with('"'));
 }
 
-// Returns what is known of the pod and its failure, whether it has run or not.
+// Returns a record of the pod and its failure, whether the pod has run or not.
 FailureRecord RecordOf(const EndedPod& pod, const JobFailure& failure, WallTime at) {
   return {.at = at,
           .pod = pod.name,
@@ -131,8 +131,8 @@ auto KeyOf(const FailureRecord& record) {
   return std::tie(record.uid, record.container, record.run);
 }
 
-// Gives the leading record the iterations of its attempt, and what its end cost. Often only rank 0
-// prints them, so without this those of a silent rank are unknown.
+// Gives the leading record the iterations of its attempt, and the costs of its end. Often only rank
+// 0 prints iterations, so the leading record may have none of its own.
 void JoinProgress(const std::vector<FailureRecord>& records, FailureRecord& leads) {
   const bool has_first = std::any_of(records.begin(), records.end(),
                                      [](const FailureRecord& each) { return each.rank == "0"; });
@@ -274,7 +274,8 @@ PodRun RunOf(const FailureRecord& record) {
 
 bool IsRetry(const PodRun& later, const PodRun& earlier) {
   if (later.uid == earlier.uid) return later.run > earlier.run;
-  // If one never started, as when the kubelet refuses its pod, only the later pod's creation tells.
+  // If one of them never started, for example because the kubelet refused its pod, only the
+  // creation of the later pod shows the order.
   if (later.started == WallTime{} || earlier.started == WallTime{})
     return later.run != kNeverRan && later.created > earlier.failed + kClocks;
   // Clocks of nodes differ from each other and from the API server's. So creation times are

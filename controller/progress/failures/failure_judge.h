@@ -29,7 +29,7 @@ WallTime TimeOf(const EndedPod& pod, const ContainerEnd* end, WallTime now);
 
 // Facts about a run that its log does not contain, from its node's agent and from this program.
 struct SeenOfRun {
-  std::vector<PodXid> xids;  // of the container's GPUs
+  std::vector<PodXid> xids;  // on the container's GPUs
   std::vector<PodAct> acts;  // what Synergy did to the pod
 };
 
@@ -39,8 +39,8 @@ std::optional<FailureRecord> JudgeFailure(const EndedPod& pod, const ContainerEn
                                           const LogEvidence* log, WallTime now,
                                           const SeenOfRun& seen = {});
 
-// Returns the container that cannot be created, and whose reason tells why: its image, or what its
-// configuration names, is missing. Null if there is none.
+// Returns the container that cannot be created because its image, or an object that its
+// configuration names, is missing. Returns null if there is none.
 const ContainerWait* NoStartOf(const EndedPod& pod);
 // Returns the record of a pod that waits because of that container. It costs no GPU time yet.
 FailureRecord JudgeNoStart(const EndedPod& pod, const ContainerWait& wait, WallTime now);
@@ -59,15 +59,15 @@ struct PodRun {
   WallTime failed{};
 };
 PodRun RunOf(const FailureRecord& record);
-// Returns whether `later` began because `earlier` had failed: it belongs to a later attempt of the
-// job.
+// Returns whether `later` began because `earlier` had failed, and so belongs to a later attempt of
+// the job.
 bool IsRetry(const PodRun& later, const PodRun& earlier);
 
 // Returns text such as "gpu-oom: GPU memory is exhausted (cause user, deterministic, advice fix):
 // EVIDENCE".
 std::string DescribeFailure(const FailureRecord& record);
 
-// Returns the records of both without duplicates, by time, and only the newest kMostFailureRecords.
+// Returns the newest kMostFailureRecords of both lists, sorted by time and without duplicates.
 std::vector<FailureRecord> MergeRecords(const std::vector<FailureRecord>& some,
                                         const std::vector<FailureRecord>& others);
 

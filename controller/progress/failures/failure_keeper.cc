@@ -40,8 +40,8 @@ void AddNode(const NodeDetail& node, EndedPod& pod) {
   if (pod.slices == Slices(0)) pod.shared_gpu = HasSharedGpus(node);
 }
 
-// Returns the members of the owner's last recorded attempt if these records belong to it, too: the
-// guilty rank of a gang may be ended last, after its grace period. Returns none if that attempt has
+// Returns the members of the owner's last recorded attempt if these records belong to it, too. The
+// rank that made a gang fail may end last, after its grace period. Returns none if that attempt has
 // suspended its job.
 std::vector<FailureRecord> EarlierMembers(const FailureHistory& history, const ObjectOwner& owner,
                                           const std::vector<FailureRecord>& records) {
@@ -165,7 +165,7 @@ void FailureKeeper::Add(EndedPod pod, std::optional<ContainerEnd> end,
   std::map<RunKey, Waiting>& waiting = waiting_[of_namespace];
   if (const auto found = waiting.find(key); found != waiting.end()) {
     one.since = found->second.since;
-    // Its message repeats the cause behind more words.
+    // Keep the first report: the message of ImagePullBackOff only repeats the cause in more words.
     if (one.wait && one.wait->reason == "ImagePullBackOff") one.wait = found->second.wait;
     found->second = std::move(one);
     return;
@@ -365,7 +365,7 @@ std::vector<FailureKeeper::Attempt> FailureKeeper::CompleteAttempts() {
   std::vector<Attempt> complete;
   const std::lock_guard lock(mutex_);
   for (const auto& [name, waiting] : waiting_) {
-    // By the owner's uid, and whether the pods have run.
+    // Keys: the owner's uid, and whether the pods have run.
     std::map<std::pair<std::string_view, bool>, std::vector<const Waiting*>> of_owners;
     for (const auto& [key, one] : waiting) {
       const EndedPod& pod = one.pod;
@@ -486,7 +486,7 @@ bool FailureKeeper::Report(const Attempt& attempt, const std::stop_token& stop) 
   }
   const auto leads = std::find_if(records.begin(), records.end(),
                                   [](const FailureRecord& record) { return record.leads; });
-  // The API server refuses events about objects with other names. Members that ended later make
+  // The API server refuses events about objects with invalid names. Members that ended later cause
   // another event only if one of them leads.
   if (!owner.kind.empty() && IsDnsSubdomain(owner.name) && leads != records.end()) {
     const std::string rank = leads->rank.empty() ? "" : fmt::format(" (rank {})", leads->rank);

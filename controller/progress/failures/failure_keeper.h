@@ -11,9 +11,9 @@
 //   watch of pods that have a node, but do not run -> waits for kNoStart
 //
 // A pod whose image cannot be pulled, or whose configuration is missing, never fails. It is
-// reported once if it still waits for that after kNoStart, apart from attempts of pods that ran.
+// reported once if it still waits after kNoStart, separately from the attempts of pods that ran.
 //
-// Pods of one owner that fail together are one attempt, with one event on the owner about its
+// Pods of one owner that fail together are one attempt, with one event on the owner about the
 // cause. A pod that was created after another one failed, and started later or never, belongs to
 // the next attempt. A member that ends up to kLateMember later joins the attempt, and may lead it.
 //
@@ -69,8 +69,8 @@ namespace synergy::controller {
 struct FailureSources {
   FailureReports& reports;
   const ClusterState& state;
-  const PodActs& acts;                                    // of this program
-  std::function<bool(const std::string&)> has_namespace;  // according to the API server
+  const PodActs& acts;                                    // what this program did to pods
+  std::function<bool(const std::string&)> has_namespace;  // whether the API server has it
 };
 
 class FailureKeeper final : public kube::ObjectStore<EndedPod> {
@@ -82,15 +82,16 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   static constexpr size_t kMostReadsOfNode = 2;
   static constexpr Duration kWriteInterval = std::chrono::seconds(5);
   static constexpr size_t kMostWrites = 5;
-  // The watch of namespaces may lag, and the decision about a retry may still be open.
+  // How old the last record of a deleted namespace is when its ConfigMap is removed. Until then,
+  // the watch of namespaces may lag, or the decision about a retry may still be open.
   static constexpr Duration kGone = 2 * RetryKeeper::kLatest;
   // How long to wait for further members of an attempt, and for the last member.
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kMostSettle = std::chrono::seconds(60);
-  // Longer than a common grace period and the agent's finding take.
+  // Longer than a usual grace period plus the time that the agent needs to find the cause.
   static constexpr Duration kLateMember = std::chrono::minutes(2);
-  // How long a pod waits for its start before that counts: a registry, or a ConfigMap that is
-  // created a moment later, may only be late.
+  // How long a pod may wait for its start before it is reported: a registry may be slow, or a
+  // ConfigMap may be created a moment later.
   static constexpr Duration kNoStart = std::chrono::seconds(30);
 
   // `patience`: how long to wait for an agent's report. `retries`: null if retries are off. All
@@ -173,7 +174,7 @@ class FailureKeeper final : public kube::ObjectStore<EndedPod> {
   // REQUIRES for all three: the mutex is held.
   void Add(EndedPod pod, std::optional<ContainerEnd> end,
            std::optional<ContainerWait> wait = std::nullopt);
-  // Drops what was known of containers of the pod that wait, except this one.
+  // Drops the known waits of the pod's containers, except that of the container `except`.
   void DropWaits(const EndedPod& pod, std::string_view except = {});
   void ForgetOld();
   bool ReadHistories(const std::stop_token& stop);

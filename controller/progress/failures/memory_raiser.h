@@ -1,7 +1,7 @@
 #pragma once
 
 // Raises the process memory of workloads in their measured profiles (profile/measured/
-// memory_raise.h), and reads what engine/retries needs for that decision.
+// memory_raise.h), and reads the data that engine/retries needs for that decision.
 //
 // The next pod of the workload gets the larger amount at admission, and running pods get it from
 // profiles/profile_rollout.h. Only the profile that the failed pod was admitted with is raised, in
@@ -38,7 +38,8 @@ class MemoryRaiser {
   Profile ProfileOf(const std::string& of_namespace, const FailureRecord& failure) const {
     return failure.profile.empty() ? nullptr : profiles_.Find(of_namespace, failure.profile);
   }
-  // Returns nullopt if the profile is null or does not state what the workload's processes need.
+  // Returns nullopt if the profile is null or does not state the memory of the workload's
+  // processes.
   std::optional<WorkloadMemory> MemoryBy(const Profile& profile,
                                          const FailureRecord& failure) const;
   // REQUIRES: MemoryBy(profile) is a measurement.

@@ -183,7 +183,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
 }
 
 RetryActions RetryKeeper::ActionsFor(const ObjectOwner& job) const {
-  // Events are about the job, and the API server refuses events about objects with other names.
+  // Events are about the job, and the API server refuses events about objects with invalid names.
   if (job.uid.empty() || !IsDnsSubdomain(job.name)) return {};
   const bool can_be_suspended =
       IsJobOrJobSet(job) || (kueue_ && std::find(kQueuedKinds.begin(), kQueuedKinds.end(),

@@ -17,14 +17,14 @@
 // for it.
 //
 // Bounds: only failures within kLatest are considered, and for a suspension only those within
-// kLatestToSuspend; SuspensionLimit limits how many jobs are suspended per hour. Objects are read
-// only if a row of failures is long enough or the last failure came from the infrastructure or was
-// a kill for lack of memory, and for at most kMostExamined jobs per step.
+// kLatestToSuspend; SuspensionLimit limits how many jobs are suspended per hour. A job's objects
+// are read only if its row of failures is long enough, or its last failure came from the
+// infrastructure or from a lack of memory. At most kMostExamined jobs are examined per step.
 //
-// Threading: one owner. Failures: a failed call is repeated after kPause; a job for which calls are
+// Threading: one owner. Failures: a failed call is repeated after kPause. A job for which calls are
 // refused rests for twice as long each time, and does not delay others. A job that cannot be
-// suspended within kLatestToSuspend is left alone, counted and logged. Nothing is done without an
-// answer about the annotation.
+// suspended within kLatestToSuspend is left alone, counted and logged. If the annotation cannot be
+// read, nothing is done.
 
 #include <chrono>
 #include <cstddef>
@@ -53,10 +53,10 @@ namespace synergy::controller {
 
 class RetryKeeper {
  public:
-  // How long after a failure something may be done about it.
+  // How long after a failure its retries may be acted on.
   static constexpr Duration kLatest = std::chrono::minutes(10);
-  // How long after a failure its job may be suspended, and also how long after the decision: a
-  // later attempt may train by then.
+  // How long after a failure its job may be suspended, and also how long after the decision. Later,
+  // the next attempt may already train.
   static constexpr Duration kLatestToSuspend = std::chrono::minutes(2);
   static constexpr Duration kPause = std::chrono::seconds(5);
   static constexpr size_t kMostExamined = 10;
@@ -73,8 +73,8 @@ class RetryKeeper {
   void Look(const std::string& of_namespace) { looks_.try_emplace(of_namespace); }
   // Returns the namespaces that need a step now.
   std::vector<std::string> Due() const;
-  // Carries out the step of a namespace. `stored`: whether the history is stored as it is. Returns
-  // whether the history was changed and must be stored.
+  // Carries out the step of a namespace. `stored`: whether the cluster has exactly this history.
+  // Returns whether the history was changed and must be stored.
   bool Step(FailureHistory& history, bool stored, const std::stop_token& stop);
   // Publishes which nodes jobs avoid. Call it about every second.
   void Publish(const std::stop_token& stop) { elsewhere_.Publish(stop); }
@@ -85,7 +85,7 @@ class RetryKeeper {
   // A namespace that needs a look.
   struct Looked {
     Instant due = Instant::min();
-    std::optional<ErrorCode> error;  // of the last call, if it failed
+    std::optional<ErrorCode> error;  // the last call's error, if it failed
   };
   enum class Outcome {
     kSettled,

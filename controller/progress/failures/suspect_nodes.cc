@@ -34,8 +34,8 @@ Proof ProofOf(const FailureRecord& record, Category category) {
       return std::ranges::any_of(XidRules(), is_it) ? Proof::kProven : Proof::kClaimed;
     case Category::kEvicted:
       if (LogRuleNamed(record.rule) != nullptr) return Proof::kNone;
-      // The kubelet reports it for broken devices, but also for a pod whose author has named the
-      // node and requests more GPUs than are free.
+      // The kubelet reports this reason for broken devices, but also for a pod whose author has
+      // named the node and requests more GPUs than are free.
       if (record.reason == "UnexpectedAdmissionError") return Proof::kClaimed;
       return std::ranges::find(kNodeReasons, record.reason) != kNodeReasons.end() ||
                      record.evidence.starts_with(kNodeCondition)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports to operators the nodes on which jobs of several namespaces failed for a reason that the
-// node may have caused, through an event on the Node and a gauge for an alert. It changes no node.
+// Reports nodes on which jobs of several namespaces failed for a reason that the node may have
+// caused. Operators get an event on the Node, and a gauge for an alert. It changes no node.
 //
 //   records of the last hour -> faults of nodes -> those of two namespaces -> SynergyNodeSuspect
 //
@@ -35,7 +35,7 @@ inline constexpr size_t kNamespacesToSuspect = 2;
 
 struct SuspectNode {
   std::string node;
-  std::set<Category> categories;  // of the faults that count
+  std::set<Category> categories;  // categories of the faults that count
   size_t namespaces = 0;          // in which jobs failed because of them
   bool proven = false;            // at least one of the faults is proven
 };

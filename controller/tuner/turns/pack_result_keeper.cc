@@ -15,8 +15,8 @@ std::string ProfileNameOf(const PackedWorkload& workload) {
   return MeasuredName(workload.workload, Gpus(1), workload.gpu_product);
 }
 
-// Returns whether another try may succeed although no verdict has changed. If something is not
-// found, the namespace is gone, or the profile was deleted just now.
+// Returns whether another try may succeed although no verdict has changed. It would not after
+// kNotFound: the namespace is gone, or the profile has just been deleted.
 bool IsPassing(const Error& error) {
   return error.code != ErrorCode::kDenied && error.code != ErrorCode::kInvalid &&
          error.code != ErrorCode::kNotFound;
@@ -40,7 +40,8 @@ PackResults PackResultKeeper::Load() {
     const ProfileObject& object = known->object;
     const PackedWorkload workload{object.profile_namespace, object.workload,
                                   object.training.gpu_product};
-    // The name says for what it was made, even if its spec was edited since.
+    // The name identifies the workload for which the profile was made, even if its spec has been
+    // edited since.
     if (object.kept_by_us && !object.packing.empty() && object.name == ProfileNameOf(workload))
       records[workload] = object.packing;
   }
@@ -49,7 +50,7 @@ PackResults PackResultKeeper::Load() {
   metrics_.CountPackResults("ignored", recorded.ignored);
   if (recorded.ignored > 0) {
     log_.Warn(
-        "some results of packs are not believed: they are from the future, or contradict "
+        "some results of packs are ignored: they are from the future, or contradict "
         "themselves",
         {{"ignored", recorded.ignored}, {"loaded", recorded.results.size()}});
   }
@@ -64,7 +65,7 @@ PackResults PackResultKeeper::Load() {
 void PackResultKeeper::Keep(const PackResults& results, const std::stop_token& stop) {
   due_.merge(verdicts_.Observe(results));
   if (due_.empty() || clock_.Now() < next_) return;
-  // Go on after the last one tried, so that those that fail do not keep others from being written.
+  // Continue after the workload tried last, so that failing writes do not block the others.
   std::vector<PackedWorkload> queue(due_.begin(), due_.end());
   if (last_) std::ranges::rotate(queue, std::ranges::upper_bound(queue, *last_));
   if (queue.size() > kMostWrites) queue.erase(queue.begin() + kMostWrites, queue.end());

@@ -1,13 +1,14 @@
 #pragma once
 
 // Keeps the results of packs in the workloads' measured profiles (engine/sharing/pack_records.h),
-// so that the next leader goes on with them. A workload without a profile gets one.
+// so that the next leader continues with them. A workload without a profile gets one.
 //
-// It writes a profile when a verdict of one of its workload's pairs changes, and all of its records
-// at once. A profile that has changed since the watch reported it is not overwritten.
+// PackResultKeeper writes a profile, with all of its records at once, when the verdict on one of
+// its workload's pairs changes. A profile that has changed since the watch reported it is not
+// overwritten.
 //
-// Threading: one owner. Failures: counted and logged. A failed write is tried again later, unless
-// the API server refuses it for what it is; then the next verdict is a new try.
+// Threading: one owner. Failures: counted and logged. A failed write is repeated later. If the API
+// server refuses its content, it is repeated only after the next verdict.
 
 #include <chrono>
 #include <functional>
@@ -37,9 +38,9 @@ class PackResultKeeper {
                    std::function<bool()> may_act, const Clock& clock, Logger& log,
                    metrics::TurnMetrics& metrics);
 
-  // Forgets what is not written yet, and returns the results that the profiles have.
+  // Forgets unwritten results, and returns the results that the profiles contain.
   PackResults Load();
-  // Writes what has changed since the last call. Call it often.
+  // Writes the results that have changed since the last call. Call it often.
   void Keep(const PackResults& results, const std::stop_token& stop);
 
  private:
@@ -54,7 +55,7 @@ class PackResultKeeper {
   metrics::TurnMetrics& metrics_;
   PackVerdicts verdicts_;
   std::set<PackedWorkload> due_;
-  std::optional<PackedWorkload> last_;  // the last one tried
+  std::optional<PackedWorkload> last_;  // the workload tried last
   Instant next_{};
 };
 

@@ -21,15 +21,17 @@
 namespace synergy::controller {
 namespace {
 
-// With the API server down, or a webhook that hangs, each write takes seconds to fail.
+// Limits the failed writes of a step: if the API server is down, or a webhook hangs, each takes
+// seconds to fail.
 constexpr size_t kMostFailures = 3;
 // How long a pod whose write fails is left alone at first.
 constexpr Duration kLeftAlone = std::chrono::minutes(5);
-// GPU feature discovery's label for the memory of a GPU, in MiB, and the most that is believed.
+// GPU feature discovery's label for the memory of a GPU, in MiB, and its largest plausible value.
 constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
 constexpr int64_t kMostGpuMemoryMib = int64_t{1} << 30;
 
-// Returns whether the API server refused, or did not need, only this write.
+// Returns whether the failure concerns only this pod: its write was refused, or the pod has changed
+// or is gone.
 bool IsOfThisPodAlone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict ||
          error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid;
@@ -221,9 +223,9 @@ void TurnsDriver::ReportRefusals(const TurnPlanner::PodsByNode& pods) {
       const std::string& why = pod.report->pod.turn->refusal;
       const auto before = refusals_.find(pod.pod->uid);
       if (before == refusals_.end() || before->second != why) {
-        events_.Record(kube::AboutPod(
-            *pod.pod, "Warning", "SynergyTurnsRefused",
-            "is never suspended, so that other pods of its GPU have less of it: " + why));
+        events_.Record(
+            kube::AboutPod(*pod.pod, "Warning", "SynergyTurnsRefused",
+                           "is never suspended, so other pods on its GPU get less time: " + why));
       }
       reported[pod.pod->uid] = why;
     }

@@ -1,13 +1,13 @@
 #pragma once
 
-// Manages the turns of pods on GPUs (engine/sharing/turn_planner.h): it passes the pods and node
-// agents' reports to the planner, writes changed turns as annotations, reports them and packs as
-// events, and renews them while they are up to date (controller/progress/turn_renewal.h).
+// Manages the turns of pods on GPUs (engine/sharing/turn_planner.h). It passes pods and node
+// agents' reports to the planner, writes changed turns as annotations, and reports turns and packs
+// as events. While turns are up to date, it renews them (controller/progress/turn_renewal.h).
 //
 // Threading: one owner. Failures: a failed write is repeated in the next step. Until all writes
 // have succeeded, turns are not renewed, so agents let all pods run after a minute. A write that
-// fails only for its own pod does not count, and is repeated after some minutes; until then no
-// other pod waits for that pod. The next leader continues with the annotations, and with the
+// fails only because of its own pod does not count, and is repeated after some minutes. Until then,
+// no other pod waits for that pod. The next leader continues with the annotations, and with the
 // results of packs (pack_result_keeper.h).
 
 #include <functional>
@@ -65,7 +65,7 @@ class TurnsDriver {
   };
   Written Write(const TurnChange& change, const std::stop_token& stop);
   void Report(const TurnChange& change);
-  // Reports what has become of packs, on both pods.
+  // Reports the news of packs as events on both of their pods.
   void ReportPacks(const std::vector<PackNews>& news);
 
   const Settings settings_;
@@ -81,7 +81,7 @@ class TurnsDriver {
   metrics::TurnMetrics& metrics_;
   TurnPlanner planner_;
   bool has_results_ = false;                     // `planner_` has those of the last leader
-  std::map<std::string, std::string> refusals_;  // those reported, by uid
+  std::map<std::string, std::string> refusals_;  // reported refusals, by uid
   kube::FailingWrites failing_;
 };
 

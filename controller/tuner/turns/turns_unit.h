@@ -31,7 +31,7 @@ class TurnsUnit {
 
   // Does nothing unless turns.enabled is set.
   void Start();
-  // Also ends the renewal.
+  // Ends the thread, and then the renewal of turns.
   void Stop();
 
  private:
