@@ -106,8 +106,8 @@ int Report(const Result<>& done) {
 
 int main(int argc, char** argv) {
 #ifdef SYNERGY_STATIC
-  // A machine's nsswitch.conf may name services that are libraries for the machine's own libc;
-  // these two are part of ours.
+  // A machine's nsswitch.conf may name services that are libraries for the machine's own libc. The
+  // two services set here are built into this program's libc.
   ::__nss_configure_lookup("hosts", "files dns");
 #endif
   CLI::App app("Synergy for Kubernetes: resource-sensitive scheduling of DNN training",

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads from the API server, with the user's own rights, what the commands show. It omits what
-// those rights do not allow, and lists the omissions in `notes`.
+// Reads the objects that the commands show from the API server, with the user's own rights. It
+// omits objects that those rights do not cover, and lists the omissions in `notes`.
 //
 // Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
 // for objects that a command needs.
@@ -46,9 +46,9 @@ class Profiles {
 struct PodFacts {
   Pod pod;
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
-  std::optional<PublishedReservation> reservation;  // that of its job, which may have expired
+  std::optional<PublishedReservation> reservation;  // its job's reservation, which may have expired
   std::vector<std::string> avoids;          // after failures there; empty: not visible to the user
-  Profiles profiles;                        // of the pod's namespace
+  Profiles profiles;                        // profiles of the pod's namespace
   std::vector<wire::EventAboutPod> events;  // oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not visible to the user
   ProgressFacts progress;
@@ -67,8 +67,8 @@ struct ClusterFacts {
 
 class FactsReader {
  public:
-  // Both must outlive this object. `device_classes`: the DeviceClasses of GPUs (docs/dra.md). GPUs
-  // of claims count if one of these classes exists.
+  // `client` and `reader` must outlive this object. `device_classes`: the DeviceClasses of GPUs
+  // (docs/dra.md). GPUs of claims count if one of these classes exists.
   FactsReader(kube::ApiClient& client, const wire::ObjectReader& reader,
               std::vector<std::string> device_classes = {})
       : client_(client), reader_(reader), device_classes_(std::move(device_classes)) {}
@@ -108,7 +108,7 @@ class FactsReader {
     std::vector<std::string> notes;
   };
   std::unique_ptr<Surroundings> ReadSurroundings(const std::string& pod_namespace);
-  // `text`: the pod.
+  // `text`: the pod as JSON.
   Result<PodFacts> ToFacts(const std::string& text, const std::string& pod_namespace,
                            const Surroundings& around);
   // Reads the claims of all namespaces, or only of this one if the user may not list the others.

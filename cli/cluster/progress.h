@@ -26,7 +26,7 @@ struct ControllerAddress {
 
 struct ProgressFacts {
   std::map<std::string, KnownProgress> by_uid;
-  std::string note;    // why there is nothing, and the cure; empty if Synergy answered
+  std::string note;    // why no progress was read, and the remedy; empty if Synergy answered
   bool lasts = false;  // retrying is useless: the service does not exist, or access is denied
 
   // Returns nullopt if nothing is known of the pod.
@@ -51,7 +51,7 @@ class ProgressReader {
   const ControllerAddress& controller_;
   const Clock& clock_;
   std::string token_;  // empty until the first request
-  Instant asked_;      // for token_
+  Instant asked_;      // when token_ was requested
 };
 
 // Iterations per second, or busy seconds per second if the training does not report iterations.
@@ -62,7 +62,7 @@ struct ShownRate {
 std::optional<ShownRate> RateOf(const PodProgress& pod);
 // Returns the completed fraction (0 to 1) of the training; nullopt if it does not report that.
 std::optional<double> PartDone(const PodProgress& pod);
-// Returns how long the training has reported nothing; nullopt if for at most two minutes.
+// Returns how long the training has reported nothing; nullopt if that is at most two minutes.
 std::optional<Duration> Silence(const KnownProgress& known);
 
 // Return texts for columns; "-" if unknown.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads Kueue's queues and the RoundPolicies that order them, with the user's own rights. It omits
-// what those rights do not allow, and lists the omissions in `notes`.
+// objects that those rights do not cover, and lists the omissions in `notes`.
 //
 // Threading: values; the functions make calls one after another. Failures: as in kube::ApiClient,
 // for the workloads, without which there is nothing to show.
@@ -37,8 +37,8 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
 
-// Returns the keys of the Workloads with these labels, in all namespaces or only `own_namespace`,
-// as above.
+// Returns the keys of the Workloads with these labels. Reads all namespaces, or only
+// `own_namespace` if the user may not see the others.
 Result<std::set<std::string>> SelectWorkloads(kube::ApiClient& client,
                                               const wire::ObjectReader& reader,
                                               const QueueFacts& facts,

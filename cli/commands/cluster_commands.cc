@@ -78,7 +78,7 @@ examples:
 constexpr const char* kExplainForms =
     "write pod NAME, job NAME, pod/NAME, job/NAME or pods --selector LABELS";
 
-// Returns the plural that the help names, for kubectl's other names of the same kind.
+// Maps each name that kubectl accepts for a kind to the plural that the help shows.
 std::string PluralOf(std::string name) {
   const std::map<std::string, std::string> plurals = {
       {"node", "nodes"}, {"no", "nodes"}, {"pod", "pods"}, {"po", "pods"}, {"job", "jobs"}};
@@ -341,7 +341,7 @@ Result<> ClusterCommands::RunTop() const {
     auto facts =
         nodes ? facts_reader.ReadCluster(labels_) : facts_reader.ReadPods(pods_of, labels_);
     if (!facts) return Fail(facts.error());
-    // A table of nodes does not contain it.
+    // A table of nodes shows no progress, except with -o wide.
     const bool is_shown = !nodes || output_.format == "wide" || output_.IsTree();
     if (is_shown) {
       facts->progress = progress.Read(nodes ? std::string() : pods_of);

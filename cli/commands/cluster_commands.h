@@ -67,7 +67,7 @@ class ClusterCommands {
   ControllerAddress controller_;
   OutputArguments output_;
   std::string labels_;        // a selector; empty: all objects
-  FailureArguments failure_;  // of `failures FILE`
+  FailureArguments failure_;  // the arguments of `failures FILE`
   bool all_namespaces_ = false;
   bool each_node_ = false;
 };

@@ -108,7 +108,7 @@ std::vector<std::string> ValuesOf(const CLI::Option& option) {
   return values;
 }
 
-// The command that the words so far lead to, and the kind of its next word.
+// The command that the words so far select, and the kind of word that may come next.
 class Position {
  public:
   explicit Position(const CLI::App& app) : command_(&app) {}

@@ -3,7 +3,8 @@
 // Completes command lines in shells: finds the words that may come next in the tree of commands and
 // options, and contains the scripts with which shells request these words.
 //
-// Threading: pure, except for the sources. Failures: none; what is unknown is not completed.
+// Threading: pure, except for the sources. Failures: none; a word after unknown options or commands
+// is not completed.
 
 #include <cstddef>
 #include <functional>
@@ -42,8 +43,9 @@ Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
 // both selected by the options among `words`.
 ValueSources ClusterSources(const std::vector<std::string>& words);
 
-// Formats a completion as programs built with Cobra do, for shells and for kubectl's plugins: a
-// line per candidate, with its description after a tab, and ":4" or, with files, ":0".
+// Formats a completion as programs built with Cobra do, for shells and for kubectl's plugins. Each
+// candidate has a line, with its description after a tab; the last line is ":4" or, with files,
+// ":0".
 std::string ToText(const Completion& completion);
 
 // Returns the names of the shells.

@@ -52,7 +52,7 @@ Result<> CheckFormat(const OutputArguments& output, ShownAs as);
 
 using ReadShown = std::function<Result<Shown>()>;
 
-// Prints what `read` returns; with --watch, prints its changes until the process ends.
+// Prints the result of `read`; with --watch, also prints its changes until the process ends.
 Result<> Show(const OutputArguments& output, const ReadShown& read);
 
 // The shortest time between two reads of --watch, and the longest time while they fail.
@@ -66,7 +66,7 @@ struct Sinks {
 };
 
 // Does what Show() does, until `stop`. If a later read fails with an error that may pass, such as
-// an unreachable cluster, the error is noted and the read is repeated; any other error is returned.
+// an unreachable cluster, notes the error and repeats the read. Returns any other error.
 Result<> ShowUntil(const OutputArguments& output, const ReadShown& read, const Sinks& sinks,
                    const Clock& clock, const std::stop_token& stop);
 

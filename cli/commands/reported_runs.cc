@@ -77,7 +77,8 @@ Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& argum
   return std::optional(*std::move(cluster));
 }
 
-// A cluster has its own profiles, so the built-in ones then only fill gaps, as far as they can.
+// A cluster has its own profiles. The built-in profiles only fill its gaps, so they may be missing
+// if they do not fit the cluster's servers.
 Result<ModelFacts> LoadFacts(const SimulateArguments& arguments, const SimulateOptions& options) {
   if (!arguments.profiles.empty()) return LoadModelFacts(arguments.profiles, options.server);
   auto facts = PaperModelFacts(options.server);

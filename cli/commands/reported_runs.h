@@ -29,12 +29,12 @@ struct Simulator {
       run;
 };
 
-// `options` come from `arguments`; if the runs start from a cluster, their server becomes its fair
-// share. `simulator` may refer to both.
+// `options` come from `arguments`. If the runs start from a cluster, `options.server` becomes the
+// cluster's fair share. `simulator` may refer to both.
 Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& options,
                       const Simulator& simulator);
 
-// Does the same if `run` itself reads all its input.
+// Does the same for a `run` that reads all of its input itself.
 Result<> RunAndReport(
     const SimulateArguments& arguments,
     const std::function<Result<std::vector<RunResult>>(const ReportProgress& report)>& run);

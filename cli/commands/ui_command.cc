@@ -49,7 +49,7 @@ Result<> Serve(http::Server& server, Begun begun) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  // Block them before the server has threads, which inherit the mask.
+  // Block the signals before the server starts threads, because these inherit the mask.
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   if (auto started = server.Start(); !started) return started;
   begun(server.port());

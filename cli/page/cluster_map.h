@@ -18,8 +18,8 @@
 
 namespace synergy::cli {
 
-// A pod's progress as it is sent to the page: as absolute times, and rounded to visible steps, so
-// that little must be sent again while a training proceeds as predicted.
+// A pod's progress as it is sent to the page. Its times are absolute, and its values are rounded to
+// visible steps, so that little must be sent again while a training proceeds as predicted.
 
 // Times are in seconds since 1970.
 struct MapProgress {
@@ -33,8 +33,8 @@ struct MapProgress {
 // `now`: the time at which `known` was read.
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
 
-// Returns whether `progress` need not be sent after `published`: the rates and the times left
-// differ by at most 2 % (times also by two seconds), and nothing else visible has changed.
+// Returns whether `progress` need not be sent after `published`. Rates and times left may differ by
+// 2 % (times also by two seconds); nothing else visible may have changed.
 bool Alike(const MapProgress& published, const MapProgress& progress, WallTime now);
 
 // The members of a node, a pod or a gang, by name. Each value is JSON text, so that members of all
@@ -50,14 +50,14 @@ struct MapNode {
   std::string group;  // zone and rack; empty: unknown
   ResourceVector allocatable;
   Slices slices;          // of shared GPUs
-  bool in_turns = false;  // these are turns
+  bool in_turns = false;  // `slices` are turns
   ResourceVector others;  // requests of pods without GPUs
   bool schedulable = true;
 };
 
 struct MapPod {
   PodView view;
-  std::string job;              // of a simulation; empty: none
+  std::string job;              // its job in a simulation; empty: none
   std::optional<double> since;  // when its wait began, in seconds on the document's clock
   std::string why;              // kube-scheduler's reason for its wait; empty: not reported
   std::string starts;           // when and where it likely starts; empty: no GPUs are reserved
@@ -77,7 +77,7 @@ class MapRecorder {
     kinds_["nodes"].Set(name, std::move(node));
   }
   void SetPod(const std::string& key, MapObject pod) { kinds_["pods"].Set(key, std::move(pod)); }
-  // Does nothing if it does not exist.
+  // Does nothing if the node does not exist.
   void RemoveNode(const std::string& name) { kinds_["nodes"].Remove(name); }
   void RemovePod(const std::string& key) { kinds_["pods"].Remove(key); }
 
@@ -107,7 +107,7 @@ class MapRecorder {
     void Touch(const std::string& key);
 
     MapObjects now_;
-    // Objects changed since the last patch, in their state then; nullopt: it did not exist.
+    // Objects changed since the last patch, in their state then; nullopt: the object did not exist.
     std::map<std::string, std::optional<MapObject>> before_;
   };
 

@@ -46,7 +46,7 @@ class LiveMap {
   std::string progress_note_;
   std::vector<std::string> queue_notes_;
   uint64_t version_;
-  std::deque<std::string> patches_;  // the last one leads to version_
+  std::deque<std::string> patches_;  // the last patch leads to version_
 };
 
 }  // namespace synergy::cli

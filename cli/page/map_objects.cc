@@ -92,8 +92,8 @@ MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot* cluster)
   for (const Pod& pod : pods) {
     if (!pod.gang) continue;
     const std::string key = GangKey(pod);
-    // A member with a problem in its labels represents the gang only if there is no other, because
-    // it cannot join.
+    // A pod with a problem in its labels cannot join its gang, so it represents the gang only if
+    // there is no other pod.
     if (gangs.contains(key) && pod.gang->problem.empty()) continue;
     gangs[key] = ToMapObject(View(*pod.gang, cluster));
   }

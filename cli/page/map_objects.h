@@ -19,8 +19,8 @@ namespace synergy::cli {
 // topology.kubernetes.io/zone and topology.kubernetes.io/rack.
 std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster);
 
-// Returns the key of the pod's gang on the page: the gang's name, or the pod's own if the labels
-// have none; empty if the pod trains alone.
+// Returns the key of the pod's gang on the page: the gang's name, or the pod's namespace and name
+// if the labels name no gang. Returns an empty key if the pod trains alone.
 std::string GangKey(const Pod& pod);
 
 // Returns the gangs of the pods, by key. `cluster`: null if unknown.

@@ -18,7 +18,7 @@ constexpr const char* kCure =
     "`kubectl "
     "port-forward` or an ingress";
 
-// Admits the owners of valid tokens. Each read decides what they may read.
+// Admits users with valid tokens. The API server checks at each read what a user may read.
 kube::Judge JudgeBySelfReview(ConnectByToken connect) {
   return [connect = std::move(connect)](const std::string& token) -> Result<kube::Access> {
     const auto connection = connect(token);

@@ -1,8 +1,9 @@
 #pragma once
 
 // Serves the page with the live cluster to all its users, for example from a pod. Each request
-// needs a bearer token of the cluster, and the cluster is read only with that token: the API server
-// decides what its owner sees, and the program has no rights that a user could borrow.
+// needs a bearer token of the cluster, and the cluster is read only with that token. So the API
+// server decides what the token's owner sees, and the program has no rights that a user could
+// borrow.
 //
 // Threading: requests may come from any thread; those with one token read the cluster one after
 // another. Tokens stay in memory while their sessions last, and are never logged.

@@ -59,11 +59,11 @@ class RunMapper {
 
  private:
   struct Place {
-    Gpus gpus;  // of its pods
+    Gpus gpus;  // total of its pods
     std::optional<Seconds> waits_since;
   };
 
-  // Times that differ by less than this are the same moment; they are sums of fractions.
+  // Times that differ by less than this are the same moment, because times are sums of fractions.
   static constexpr Seconds kMoment{1e-6};
 
   void Emit() {

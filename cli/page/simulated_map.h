@@ -16,9 +16,9 @@ namespace synergy::cli {
 struct SimulatedMap {
   struct Change {
     Seconds at{};
-    std::string patch;  // as MapRecorder::TakePatch
+    std::string patch;  // see MapRecorder::TakePatch()
   };
-  std::string state;            // as MapRecorder::State, before the first job arrives
+  std::string state;            // see MapRecorder::State(); before the first job arrives
   std::vector<Change> changes;  // by time, at most one per time
 };
 

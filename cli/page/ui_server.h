@@ -2,8 +2,8 @@
 
 // Answers the page's requests with the live cluster, for one user and with that user's rights. It
 // serves the page to the user's own browser: read-only, on the loopback interface, under a secret
-// path, because other users of the machine can reach the port, and other sites can pretend to be
-// this machine (DNS rebinding).
+// path. Other users of the machine can reach the port, and other sites can pretend to be this
+// machine (DNS rebinding), so the path must be secret.
 //
 // Threading: requests may come from any thread; calls to the API server are made one after another.
 
@@ -25,8 +25,8 @@ class UiServer {
  public:
   // Shortest interval between reads of the cluster, which happen only when a page requests them.
   static constexpr std::chrono::seconds kRefresh{2};
-  // The same for progress and queues, because node agents are polled only every ten seconds, and
-  // rounds are longer.
+  // Shortest interval between reads of progress and queues: node agents are polled only every ten
+  // seconds, and rounds are longer.
   static constexpr std::chrono::seconds kSlowRefresh{5};
 
   // `clock` must outlive this object.
@@ -54,7 +54,7 @@ class UiServer {
   std::mutex mutex_;  // guards everything below, and the connection
   ProgressReader progress_;
   LiveMap map_;
-  std::string namespace_;  // of the map; empty: all
+  std::string namespace_;  // the namespace that the map shows; empty: all
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;
   // Set if the progress or the queues do not exist or are not visible to the user; tried again when

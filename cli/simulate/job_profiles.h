@@ -44,7 +44,8 @@ class JobProfiles {
     return facts_.FindObject(model);
   }
 
-  // Returns the time at the fair share, from the trace or otherwise from the facts.
+  // Returns the time of an iteration at the fair share: from the trace if it has one, otherwise
+  // from the facts.
   Seconds IterationTime(const TraceJob& job) const;
 
  private:

@@ -148,8 +148,8 @@ MeasuredModels ModelsFor(const YAML::Node& root, double wanted) {
   return *best;
 }
 
-// Returns a fact that was measured at the fair share of servers with `measured` CPUs per GPU, for a
-// server of another shape.
+// Converts a fact to a server of another shape. The fact was measured at the fair share of servers
+// with `measured` CPUs per GPU.
 Result<ModelFact> OnServer(ModelFact fact, double measured, const ResourceVector& server) {
   const auto profile = ProfileOf(fact);
   if (!profile) return Fail(profile.error());

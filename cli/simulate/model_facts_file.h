@@ -24,11 +24,11 @@
 
 namespace synergy::cli {
 
-// Reads TrainingProfiles (profiles/profile_manifests.h), or the form above. From the latter it
-// takes the facts for the server's CPUs per GPU, else for the next lower number, else for the
-// lowest. In the last two cases it derives iteration time, demand and speed-up from the matrix, for
-// jobs of one GPU only. Returns kInvalid if the server has fewer CPUs per GPU than the smallest
-// measured amount.
+// Reads TrainingProfiles (profiles/profile_manifests.h), or the form above. In that form, it takes
+// the facts for the server's CPUs per GPU, else for the next lower number, else for the lowest. In
+// the last two cases it derives iteration time, demand and speed-up from the matrix, for jobs of
+// one GPU only. Returns kInvalid if the server has fewer CPUs per GPU than the smallest measured
+// amount.
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
 // `name` is the file's name in errors.
 Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,

@@ -190,7 +190,7 @@ void AddOutput(CLI::App& command, SimulateArguments& arguments) {
 
 }  // namespace
 
-// CLI::Range takes a value that is not a number.
+// Refuses NaN, which CLI::Range accepts.
 CLI::Validator NumberBetween(double least, double most) {
   const CLI::Range range(least, most);
   const std::string about = range.get_description();

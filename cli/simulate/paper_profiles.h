@@ -1,9 +1,9 @@
 #pragma once
 
-// The profiles used without --profiles: the models of the Synergy paper (OSDI'22), each with one
-// GPU, on servers with 3 CPUs and 62.5 GB per GPU, in the form of model_facts_file.h. Source:
-// github.com/msr-fiddle/synergy (MIT), simulator/models*, which contains the measurements as
-// figures.
+// The profiles used without --profiles, in the form of model_facts_file.h. They are those of the
+// Synergy paper's models (OSDI'22), each with one GPU, on servers with 3 CPUs and 62.5 GB per GPU.
+// Source: github.com/msr-fiddle/synergy (MIT), simulator/models*, which contains the measurements
+// as plain numbers.
 //
 // Threading: a constant.
 

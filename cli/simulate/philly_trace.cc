@@ -44,7 +44,7 @@ class PhillyReader {
       row.gpus = std::max(row.gpus, gpus);
     });
     if (error_) return;
-    // Attempts may differ in GPUs; GPU time is the same for all.
+    // Attempts may differ in their GPU counts, so derive the duration from their total GPU time.
     if (row.gpus > 0) row.duration = gpu_time / row.gpus;
     if (!row.duration) return builder_.LeaveOut(began ? "without an end" : "never ran");
     builder_.Add(std::move(row), true);

@@ -21,7 +21,8 @@
 namespace synergy::cli {
 
 // Returns kInvalid, with the position, if `text` is not such an array, or if a time is neither
-// valid nor missing (null, "None"); kNotFound if no job is left. `file`: its name in errors.
+// valid nor missing (null, "None"). Returns kNotFound if no job is left. `file`: its name in
+// errors.
 Result<RecordedTrace> ReadPhillyTrace(std::string_view text, std::string_view file);
 
 }  // namespace synergy::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-// The options of `synergy simulate` that synergy-lab lacks: the product's queues, and what --with
-// adds to the simulation.
+// The options of `synergy simulate` that synergy-lab lacks: the product's queues, and the features
+// that --with adds to the simulation.
 //
 // Threading: one caller at a time.
 

@@ -28,8 +28,8 @@ struct Setting {
 Result<> ReadSettings(std::string_view text, char separator, std::string_view usage,
                       std::vector<Setting> settings);
 
-// Return functions that read into `value`: a duration, a number from `least` to `most`, a whole
-// number from `least` to `most`, or one of two words (true for `yes`).
+// Return functions that read into `value`: a duration, a number or whole number from `least` to
+// `most`, or one of two words (true for `yes`).
 std::function<Result<>(std::string_view)> ReadDuration(Duration& value);
 std::function<Result<>(std::string_view)> ReadNumber(double& value, double least, double most);
 std::function<Result<>(std::string_view)> ReadCount(int64_t& value, int64_t least, int64_t most);

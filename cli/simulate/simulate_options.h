@@ -25,7 +25,7 @@
 
 namespace synergy::cli {
 
-// As written on the command line.
+// The arguments as written on the command line.
 struct SimulateArguments {
   std::vector<std::string> traces;
   std::vector<std::string> workloads;  // --generate
@@ -40,8 +40,8 @@ struct SimulateArguments {
   std::string profiles;  // empty: those of the Synergy paper
   double gpu_speed = 1;
   bool plan = false;
-  std::string baseline = "burstable-spread";  // of a plan
-  double price = 0;                           // of a GPU for an hour; 0: not given
+  std::string baseline = "burstable-spread";  // for --plan
+  double price = 0;                           // price of a GPU for an hour; 0: not given
   std::string recorded;
   int64_t servers = 16;
   bool servers_written = false;

@@ -14,8 +14,8 @@
 namespace synergy::cli {
 namespace {
 
-// Sets the jobs' work to what they did when they were recorded: `server` is the server there, and
-// `profiles` are those on its GPUs.
+// Sets the jobs' work to the work that they did when they were recorded. `server`: a server of the
+// recording. `profiles`: the profiles on its GPUs.
 Result<> WorkAsRecorded(const ResourceVector& server, const TraceWorkload& workload,
                         JobProfiles& profiles, std::vector<Job>& jobs) {
   const ResourceVector fair = FairShareOf(server, server.gpus, Gpus(1));

@@ -51,12 +51,12 @@ struct RunResult {
   std::optional<FailureFigures> failures;  // set if jobs fail
   Seconds mean_passed{};  // mean completion time of the measured jobs that did not fail
   std::vector<JobTimes> jobs;
-  std::vector<Gpus> job_gpus;  // as `jobs`
+  std::vector<Gpus> job_gpus;  // in the order of `jobs`
   std::vector<std::string> job_models;
   // In the order of `jobs`, totals per job; empty for simulators of other authors.
   std::vector<ResourceVector> job_fair_shares;
   std::vector<ResourceVector> job_demands;
-  std::vector<JobPlace> job_places;  // as `jobs`, for simulations by events; otherwise empty
+  std::vector<JobPlace> job_places;  // in the order of `jobs`; only for simulations by events
   std::vector<UtilisationPoint> timeline;
   std::optional<SharingFigures> sharing;
   std::optional<MoveFigures> moves;
@@ -70,7 +70,7 @@ StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOption
 
 bool IsOf(std::span<const MechanismName> names, std::string_view name);
 
-// Called as `tell(run, finished, all)` during a run.
+// Called during a run with the numbers of finished jobs and of all jobs.
 using ReportProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
 // Simulates the product, event by event, under the policy and mechanism of each run.
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
@@ -90,7 +90,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
 void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& options,
           RunResult& result);
 
-// Simulates the workload under the load, policy and mechanism in `result`; fills the rest of it.
+// Simulates the workload under the load, policy and mechanism in `result`; fills the rest of
+// `result`.
 using SimulateWorkload = std::function<Result<>(const TraceWorkload& workload, RunResult& result)>;
 // Simulates every workload at every load, under every policy and mechanism.
 Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& arguments,

@@ -22,7 +22,7 @@ namespace synergy::cli {
 struct PresentCluster {
   StartingCluster start;
   std::vector<ProfileObject> profiles;
-  std::string pod_namespace;  // of the trace's jobs
+  std::string pod_namespace;  // namespace of the trace's jobs
 
   // Returns the namespace's profile with this name; null if there is none.
   const ProfileObject* FindProfile(const std::string& name) const;

@@ -48,8 +48,8 @@ TraceJob JobWithDuration(int64_t id, const RecordedJob& job, const std::string& 
                   .priority = job.priority};
 }
 
-// Draws models of jobs whose own is unknown: by --split or, if the profiles lack a model of it,
-// evenly from all that they have.
+// Draws models for jobs whose model is unknown: by --split or, if a model of the split has no
+// profile, evenly from all models with profiles.
 class ModelDraw {
  public:
   static Result<ModelDraw> Create(const SimulateArguments& arguments, const ModelFacts& facts) {
@@ -157,7 +157,7 @@ Result<TraceWorkload> FromRecorded(const std::string& name, const RecordedTrace&
   return workload;
 }
 
-// Returns whether an array has Kubernetes' objects; Philly's log, too, is an array.
+// Returns whether an array contains Kubernetes objects; Philly's log is an array, too.
 bool HasObjects(std::string_view text) {
   constexpr size_t kFirst = 4096;
   const std::string_view first = text.substr(0, kFirst);

@@ -29,21 +29,22 @@ struct TraceWorkload {
   size_t drawn_models = 0;
 };
 
-// Reads the files of --trace, whatever the form of each, takes the history of --since, and
+// Reads the files of --trace, each in any of the supported forms, takes the history of --since, and
 // generates the jobs of --generate. The two tables of Alibaba's PAI trace form one workload.
 // `most`: the largest GPU count of a job.
 Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
                                                  const ModelFacts& facts, Gpus most);
 
-// Returns kInvalid, with the option, if the servers, or those of the recording, have less CPU or
-// memory per GPU than a model of the jobs was measured with. A cluster's own servers count as they
-// are.
+// Returns kInvalid, with the option, if servers have less CPU or memory per GPU than a model of the
+// jobs was measured with. This includes the servers of the recording. Does not check the servers of
+// a cluster.
 Result<> CheckServers(const SimulateArguments& arguments, const SimulateOptions& options,
                       const ModelFacts& facts, const TraceWorkload& workload);
 
 // Prints to standard error which TrainingProfiles the file of --profiles has, if it has any.
 void PrintManifests(const SimulateArguments& arguments, const ModelFacts& facts);
-// Prints to standard error what is beyond the models' measurements.
+// Prints notes to standard error if the servers have more CPU or memory per GPU than any model was
+// measured with.
 void NoteExtrapolation(const SimulateArguments& arguments, const SimulateOptions& options,
                        const ModelFacts& facts);
 

@@ -92,7 +92,7 @@ Result<Bytes> ParseSize(std::string_view text) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("\"{0}\" has no unit: write {1:g}GB or {1:g}Gi", text, amount->number));
   }
-  // In Kubernetes m is a thousandth, so a single letter is a capital, but for k.
+  // In Kubernetes, `m` means a thousandth, so a unit of one letter must be a capital, except k.
   std::string unit(written);
   if (unit.size() > 1 || unit == "k" || unit == "b")
     unit.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front())));

@@ -19,7 +19,7 @@ enum class Format { kTable, kWide, kJson, kYaml, kName };
 struct ShownObject {
   std::vector<std::string> names = {};  // "pod/train-0"
   std::vector<std::string> cells = {};  // its row, if the result has columns
-  std::string text = {};                // if it has none
+  std::string text = {};                // if the result has no columns
   Tree tree = {};
 };
 

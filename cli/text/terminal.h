@@ -12,8 +12,8 @@ namespace synergy::cli {
 
 // Makes the text of an object safe for a terminal: an annotation, an event or a log could otherwise
 // move the cursor, rename the window or fill the clipboard. Returns `text` with control characters
-// (C0 except line ends and tabs, DEL, C1) escaped as \u001b, which JSON and YAML read back as the
-// original, and with U+FFFD in place of invalid UTF-8.
+// (C0 except line ends and tabs, DEL, C1) escaped in the form \u001b, which JSON and YAML read back
+// as the original. U+FFFD replaces invalid UTF-8.
 std::string Printable(std::string_view text);
 
 // Formats rows as aligned columns with two spaces between them: a line per row, with `indent`

@@ -9,7 +9,7 @@
 
 namespace synergy::cli {
 
-// Both notations have the same indentation, and differ in brackets and separators.
+// JSON and YAML have the same indentation, and differ in brackets and separators.
 class TreeWriter {
  public:
   explicit TreeWriter(bool yaml, TimeIn time = TimeIn::kPrinted) : yaml_(yaml), time_(time) {}
@@ -86,7 +86,7 @@ class TreeWriter {
     }
   }
 
-  // Neither notation can express infinity or NaN for every reader.
+  // Neither JSON nor YAML can express infinity or NaN for every reader.
   void WriteNumber(double number) {
     out_ += std::isfinite(number) ? fmt::format("{}", number) : "null";
   }

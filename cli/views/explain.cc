@@ -142,7 +142,7 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& uids, const std
   return names;
 }
 
-// Adds what the profiles of the pod's workload say of packs, the newest first.
+// Adds the results of packs from the profiles of the pod's workload, newest first.
 void RemarkOnPacks(const Pod& pod, const Profiles& profiles, WallTime now,
                    std::vector<std::string>& remarks) {
   constexpr size_t kMost = 5;
@@ -441,7 +441,7 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   return text;
 }
 
-// Adds what a managed pod has, and why.
+// Adds the amounts of a managed pod, and the reasons for them.
 void ExplainManaged(const ManagedContainer& fungible, const PodFacts& facts, WallTime now,
                     Explanation& explanation) {
   const Pod& pod = facts.pod;

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy explain job`: whether a job in one of Kueue's queues runs or waits and why, its place in
-// the order, its service, and what it has waited for.
+// `synergy explain job`: whether a job in one of Kueue's queues runs or waits, and why. Also shows
+// its place in the order, its service, and its waiting times.
 //
 // Threading: pure.
 

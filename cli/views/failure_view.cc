@@ -39,7 +39,8 @@ Tree SecondsTree(const std::optional<Duration>& duration) {
   return duration ? Tree(Seconds(*duration).count()) : Tree();
 }
 
-// Returns what the attempt has cost, and which part of that is lost or repeated by the next one.
+// Returns the cost of the attempt, and the parts of it that are lost, or that the next attempt
+// repeats.
 std::string CostText(const FailedAttempt& attempt) {
   const FailureRecord& first = attempt.pods.front();
   if (!first.HasRun() || first.started == WallTime{}) return {};

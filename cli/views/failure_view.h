@@ -24,7 +24,7 @@ struct FailureSum {
   std::string queue;
   std::string user;
   int64_t failures = 0;
-  double gpu_seconds = 0;  // of the failed runs
+  double gpu_seconds = 0;  // used by the failed runs
   WallTime last{};
   // When the oldest kept failure of the namespace happened, if earlier ones were requested.
   std::optional<WallTime> kept_since;
@@ -47,7 +47,7 @@ struct FailedAttempt {
 std::vector<FailedAttempt> AttemptsOf(const std::vector<FailureHistory>& histories,
                                       const std::string& name);
 Tree ToTree(const FailedAttempt& attempt);
-// Empty if there are none.
+// Returns the attempts as text; empty if there are none.
 std::string AttemptsText(const std::vector<FailedAttempt>& attempts, WallTime now);
 
 }  // namespace synergy::cli

@@ -19,7 +19,7 @@ namespace synergy::cli {
 
 struct GangView {
   std::string name;
-  std::string problem;  // of the pod's labels; then nothing else is known
+  std::string problem;  // a problem in the pod's labels; then nothing else is known
   size_t size = 0;      // according to its labels
   // Known only together with the cluster.
   struct Members {

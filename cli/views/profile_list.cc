@@ -331,10 +331,12 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   const bool seen = std::any_of(
       measured.points.begin(), measured.points.end(),
       [](const MeasuredPoint& point) { return point.certainty != PointCertainty::kGuess; });
-  // Synergy trusts a user's profile, so this one gets only what is certain.
+  // Synergy trusts the profiles that users write, so an exported profile gets only values that are
+  // certain.
   const MeasuredMemory* const memory =
       measured.memory && measured.memory->confirmed ? &*measured.memory : nullptr;
-  // At least that much is certain if a process was killed.
+  // If a process was killed, a lower bound of its memory is certain even without a confirmed
+  // measurement.
   const Bytes process = ProcessMemoryOf(measured).value_or(Bytes(0));
   const bool cached =
       memory != nullptr && memory->storage_bandwidth.has_value() && memory->data_set > Bytes(0);
@@ -349,7 +351,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
     members.emplace_back("throughput", point.throughput);
     points.emplace_back(std::move(members));
   }
-  // A different name, so that it does not become the same object.
+  // Use a different name, so that the exported profile does not replace the measured one.
   constexpr std::string_view kMeasured = "measured-";
   const std::string_view of = object.name;
   std::string name =

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy profiles`: lists the profiles, with whether a user wrote or Synergy measured each, and
+// `synergy profiles`: lists the profiles and their sources (a user, or Synergy's measurements), and
 // shows how a profile's throughput depends on CPU and memory.
 //
 // Threading: pure.

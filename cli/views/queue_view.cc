@@ -81,7 +81,7 @@ std::string_view StateName(const Workload& workload, const WorkloadPods& pods, W
   return workload.evicted ? "leaves" : "starts";
 }
 
-// Returns the service from its note, and from what it has done since then.
+// Returns the workload's service: the recorded amount plus what it has received since then.
 RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const WorkloadPods& pods,
                        WallTime now) {
   RoundService service;

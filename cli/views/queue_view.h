@@ -26,18 +26,18 @@ namespace synergy::cli {
 struct QueuedView {
   std::string workload_namespace;
   std::string workload;
-  std::string kind;  // of its job: "Job"; empty: it has no job
+  std::string kind;  // kind of its job: "Job"; empty: it has no job
   std::string job;   // the job's name, or the workload's if there is no job
   // "runs", "starts" (its pods do not all run yet), "unplaced" (some have no node), "leaves" (they
-  // are being ended), "waits", "backoff" (Kueue queues it again later), "stopped" by its user,
-  // "ended"
+  // are being ended), "waits", "backoff" (Kueue queues it again later), "stopped" (by its user), or
+  // "ended".
   std::string_view state;
   Gpus gpus;
   // nullopt: no RoundPolicy that the user may see orders its queue.
   std::optional<Band> band;
   std::string why;              // why it is in that band
   std::optional<size_t> place;  // among the waiting ones, from 1
-  // Its service and its waits; nullopt: not counted.
+  // Service and waiting times; nullopt: not counted.
   std::optional<RoundService> service;
   std::vector<std::string> unplaced;  // its pods without a node
   // If an admission check chooses its GPU type: the type (empty if it has none), and why it has
@@ -51,8 +51,8 @@ struct QueuedView {
 
 struct QueueView {
   std::string name;
-  std::string round_policy;    // the one that names it; empty: none
-  RoundSettings settings;      // of that policy
+  std::string round_policy;    // the policy that names the queue; empty: none
+  RoundSettings settings;      // the policy's settings
   std::string problem;         // why it is not ordered although a policy names it
   bool chooses_types = false;  // its policy chooses GPU types
   std::optional<Gpus> quota;   // nullopt: there is no such ClusterQueue, or the user may not see it
@@ -70,7 +70,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
 std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now);
 // Returns the view of a workload that has ended and is no longer in a queue.
 QueuedView ViewEnded(const Workload& workload);
-// Returns the name of its ClusterQueue; empty if unknown.
+// Returns the name of the workload's ClusterQueue; empty if unknown.
 std::string QueueOf(const QueueFacts& facts, const Workload& workload);
 
 Tree ToTree(const QueuedView& view);

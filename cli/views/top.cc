@@ -37,7 +37,7 @@ std::string GpusText(const NodeView& node) {
   return node.allocatable.gpus > Gpus(0) ? fmt::format("{} + {}", whole, slices) : slices;
 }
 
-// Reads the disks of the node from what is known of its pods.
+// Returns the disks that the node's pods read from, according to their reports.
 std::map<std::string, DiskView> DisksOf(const NodeState& node, const ProgressFacts& progress) {
   std::map<std::string, DiskView> disks;
   for (const auto& pod : node.detail->pods) {

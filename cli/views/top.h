@@ -32,7 +32,7 @@ struct NodeView {
   size_t gpu_pods = 0;  // with GPUs, whole or in slices
   Slices slices;        // of shared GPUs
   Slices slices_taken;
-  bool in_turns = false;  // these are turns
+  bool in_turns = false;  // `slices` are turns
   ResourceVector allocatable;
   ResourceVector allocated;
   ResourceVector demand;   // as `allocated`, with the demand of each pod that has one
@@ -40,7 +40,7 @@ struct NodeView {
   // Whether pods keep their GPUs when they are resized there; only with kSafe are running pods
   // resized.
   DeviceSafety devices = DeviceSafety::kUnknown;
-  std::optional<double> part_of_best;     // of the throughput of its pods with profiles, by GPUs
+  std::optional<double> part_of_best;     // mean of pods with profiles, by GPUs
   std::map<std::string, DiskView> disks;  // those that its managed pods read from, by name
 };
 
@@ -52,7 +52,7 @@ struct IdleView {
   Gpus gpus;
   Duration idle{};
   MilliCpu cpu;   // its request
-  MilliCpu lent;  // of what it had
+  MilliCpu lent;  // the part of its CPU that it lends
 
   double GpuHours() const {
     return static_cast<double>(gpus.count()) *

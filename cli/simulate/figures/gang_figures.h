@@ -16,8 +16,8 @@ namespace synergy::cli {
 
 struct GangFigures {
   size_t gangs = 0;  // gangs that have ended
-  // The fraction of these gangs that ran on more than one node, and the fraction of those that ran
-  // in more than one rack (or in unknown racks).
+  // The fractions of these gangs that ran on more than one node, and in more than one rack (or in
+  // unknown racks).
   double over_nodes = 0;
   double over_racks = 0;
   Seconds mean_completion{};

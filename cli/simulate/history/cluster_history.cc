@@ -13,8 +13,7 @@
 namespace synergy::cli {
 namespace {
 
-// The kinds to read. JobSets and RayClusters connect their Jobs and pods with the
-// Workload of the job to which they belong.
+// The kinds to read. JobSets and RayClusters connect their Jobs and pods with the job's Workload.
 struct HistoryKind {
   std::string_view path;
   bool required = false;

@@ -34,7 +34,7 @@ json::Value ControllerOf(json::Value item) {
   return found;
 }
 
-// Returns since when the condition has been True; missing if it is not.
+// Returns since when the condition has been True; missing if it is not True.
 json::Value SinceWhen(json::Value item, std::string_view type) {
   json::Value found;
   item["status"]["conditions"].ForEachElement([&](json::Value condition) {
@@ -185,8 +185,8 @@ KubernetesTrace::Object KubernetesTrace::ReadPod(json::Value item) {
   return object;
 }
 
-// As kube-scheduler counts: an init container runs before the others, and beside the sidecars that
-// precede it.
+// Counts as kube-scheduler does: an init container runs before the others, and beside the sidecars
+// that precede it.
 int64_t KubernetesTrace::GpusOf(json::Value pod_spec) {
   const auto of_container = [this](json::Value container) {
     const json::Value resources = container["resources"];
@@ -227,9 +227,9 @@ std::string KubernetesTrace::WholeOf(const std::string& uid) const {
   return whole;
 }
 
-// A Workload is admitted, and a Job is created or resumed, maybe long before the pods have their
-// GPUs. Sets their starts to those of their pods, as far as these are known. Pods of earlier runs
-// do not count.
+// Moves the starts of Workloads and Jobs to those of their pods, as far as these are known. A
+// Workload may be admitted, and a Job created or resumed, long before the pods have GPUs. Pods of
+// earlier runs do not count.
 void KubernetesTrace::StartWithPods(std::vector<Object>& parts) {
   const auto is_pod = [](const Object& part) {
     return part.source == Source::kPod && part.gpus > 0;

@@ -3,12 +3,12 @@
 // Turns the jobs that a Kubernetes cluster has run into a trace. It reads lists of Jobs, of Kueue's
 // Workloads and of pods, as printed by `kubectl get jobs,workloads,pods -A -o json`.
 //
-// A job of the trace is what one object runs at the same time: a Job, a JobSet or TrainJob with its
-// Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times come from Kueue's Workload;
-// without one, from its Jobs; without these, from its pods. It starts with the first of its pods in
-// the list. Its GPUs are the most that it had at any moment. Its model is the label
-// synergy.io/profile. Pods that serve until they are removed (of Deployments, DaemonSets) are
-// omitted.
+// A job of the trace is everything that one object runs at the same time. The object is a Job, a
+// JobSet or TrainJob with its Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times
+// come from Kueue's Workload; without one, from its Jobs; without these, from its pods. It starts
+// with the first of its pods in the list. Its GPUs are the most that it had at any moment. Its
+// model is the value of the label synergy.io/profile. Pods that serve until they are removed (of
+// Deployments, DaemonSets) are omitted.
 //
 // Threading: one owner.
 
@@ -39,8 +39,8 @@ class KubernetesTrace {
   explicit KubernetesTrace(std::string gpu_resource) : gpu_resource_(std::move(gpu_resource)) {}
 
   // Adds the objects of a list, of one page of it, or of an array, or a single object. Returns the
-  // token of the next page, which is empty after the last; kInvalid if `text` has none of these
-  // forms, or for a time or number that cannot be read.
+  // token of the next page, empty after the last one. Returns kInvalid if `text` has none of these
+  // forms, or if a time or number cannot be read.
   Result<std::string> Add(std::string_view text);
 
   // Returns the trace. Without a period all jobs count, and running jobs end at the latest time in
@@ -79,7 +79,7 @@ class KubernetesTrace {
   std::map<std::string, Object> objects_;      // by UID
   std::map<std::string, std::string> owners_;  // UID of a part to UID of its whole
   size_t services_ = 0;
-  json::Value root_;  // of the present page
+  json::Value root_;  // the present page
   std::optional<Error> error_;
   Seconds latest_{};
 };

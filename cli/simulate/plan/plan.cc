@@ -27,13 +27,14 @@ int64_t LeastServers(const PlanQuestion& question) {
   return std::max<int64_t>((question.largest_job + question.gpus - 1) / question.gpus, 1);
 }
 
-// Less than a second is noise of bind and start.
+// Differences of less than a second are noise from the times of bind and start.
 bool KeepsWaits(const PlanPoint& point, const PlanPoint& baseline) {
   return point.p95_wait <= baseline.p95_wait + Seconds(1) && point.jobs >= baseline.jobs;
 }
 
 // Steps down from `present`, first by a 32nd of the servers, as long as jobs wait no longer than
-// with `baseline`. Waits may grow with servers, so it looks no further than the first that fails.
+// with `baseline`. Waits do not always shrink with more servers, so the search goes no lower than
+// the first number that fails.
 Result<std::optional<PlanPoint>> FewestServers(const PlanQuestion& question,
                                                const PlanPoint& present, const PlanPoint& baseline,
                                                const SimulatePoint& simulate) {
@@ -125,7 +126,7 @@ std::string RangeText(const Plan& plan, size_t seeds, const std::string& range) 
                    : fmt::format(" (with the models of seed {} alone)", plan.baseline.seed);
 }
 
-// Returns what the mechanism gains; it may be slower than the baseline.
+// Returns a sentence about the mechanism's gain; the mechanism may be slower than the baseline.
 std::string GainText(const Plan& plan) {
   constexpr double kSlower = 0.995;
   std::string fast = plan.with.mechanism;
@@ -242,7 +243,7 @@ std::string ToPlanTable(const Plan& plan, std::optional<double> price) {
     text += fmt::format("{} left out under {}: {}\n", point->left_out, point->mechanism,
                         point->left_out_because);
   }
-  if (marked) text += "* more than was measured: as fast as with the most that was\n";
+  if (marked) text += "* more than was measured: counted as fast as with the most measured\n";
   return text;
 }
 

@@ -19,8 +19,8 @@
 namespace synergy::cli {
 namespace {
 
-// Further seeds of drawn models are simulated only for up to this many jobs, and servers are
-// counted with each of them only for up to that many.
+// With more jobs than kMostJobsForSeeds, drawn models are simulated with only one seed. With more
+// than kMostJobsForServers, servers are counted with only one seed.
 constexpr size_t kMostJobsForSeeds = 2000;
 constexpr size_t kMostJobsForServers = 500;
 constexpr uint64_t kSeeds = 5;
@@ -154,7 +154,7 @@ class Planner {
   std::map<uint64_t, std::vector<TraceWorkload>> workloads_;
 };
 
-// Rejects what a plan would ignore.
+// Rejects options that a plan would ignore.
 Result<> CheckPlan(const SimulateArguments& arguments, const SimulateOptions& options) {
   for (const auto& [option, file] :
        {std::pair("--html", &arguments.html), std::pair("--jobs-csv", &arguments.jobs_csv),

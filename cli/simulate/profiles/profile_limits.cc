@@ -56,7 +56,7 @@ Limits MostOf(const ModelFacts& facts) {
   return most;
 }
 
-// Amounts that a text shows alike are the same.
+// Amounts that look the same in a message count as equal.
 bool Below(double amount, double limit) {
   return amount < limit && fmt::format("{:.4g}", amount) != fmt::format("{:.4g}", limit);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// Checks servers against what was measured of models: with less CPU or memory per GPU than in any
-// point of a profile its throughput is unknown; with more it is taken as with the most.
+// Checks servers against the measurements of models. With less CPU or memory per GPU than in every
+// point of a profile, the throughput is unknown. With more than in every point, it counts as that
+// of the largest measured amount.
 //
 // This file is separate because servers are known later than profiles. Threading: pure.
 
@@ -23,11 +24,12 @@ std::set<std::string> ModelsOf(const Jobs& jobs) {
   return models;
 }
 
-// The check's subject.
+// The server to check, and how error messages begin.
 struct CheckedServer {
   ResourceVector amounts;
   std::string_view option;  // precedes the message; if empty, --cpus or --memory does
-  // Relative to the measured GPUs: the least CPU that was measured grows with it.
+  // Relative to the measured GPUs. A GPU that is twice as fast needs twice the measured CPU
+  // amounts.
   double gpu_speed = 1;
 };
 

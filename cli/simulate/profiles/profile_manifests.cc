@@ -120,7 +120,7 @@ Result<std::optional<std::vector<ProfileObject>>> ParseProfileManifests(const st
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
   } catch (const YAML::Exception&) {
-    return std::nullopt;  // the reader of the other form names the place
+    return std::nullopt;  // the reader of the other form reports the position
   }
 }
 
