@@ -1,7 +1,7 @@
 #pragma once
 
-// Pods without GPUs that come and go alongside the jobs of a simulated cluster, drawn from a seed:
-// they take CPU and memory on the nodes, and Synergy does not manage them.
+// Pods without GPUs that come and go alongside the jobs of a simulated cluster, drawn from a seed.
+// They take CPU and memory on the nodes, and Synergy does not manage them.
 //
 // Threading: one owner. The same seed gives the same pods.
 
@@ -22,7 +22,7 @@ namespace synergy {
 
 struct CpuPodLoad {
   double per_hour = 0;      // arrivals, exponentially distributed; 0: none
-  ResourceVector requests;  // of each, without GPUs
+  ResourceVector requests;  // requests per pod, without GPUs
   Duration lasts{};         // mean running time, exponentially distributed
   uint64_t seed = 1;
 };

@@ -1,11 +1,10 @@
 #pragma once
 
-// Faults of a simulated cluster, drawn from a seed: kubelets that defer and refuse resizes, calls
-// of the API server that fail or take long, and nodes that are lost and come back. By default there
-// are none.
+// Faults of a simulated cluster, drawn from a seed. Kubelets defer and refuse resizes, calls of the
+// API server fail or take long, and nodes are lost and come back. By default there are none.
 //
-// Threading: one owner. The same seed gives the same draws; each kind of fault has its own, so that
-// one kind does not affect those of another.
+// Threading: one owner. The same seed gives the same draws; each kind of fault has its own draws,
+// so that one kind does not affect another.
 
 #include <algorithm>
 #include <chrono>

@@ -29,7 +29,7 @@ class AlongCpu {
   AlongCpu(std::vector<double> cpus, std::vector<double> throughputs)
       : cpus_(std::move(cpus)), throughputs_(std::move(throughputs)) {}
 
-  // As JobProfile::ThroughputAt().
+  // Interpolates as JobProfile::ThroughputAt() does.
   double At(double cpu) const {
     if (cpu <= cpus_.front()) return throughputs_.front() * cpu / cpus_.front();
     if (cpu >= cpus_.back()) return throughputs_.back();
@@ -138,7 +138,7 @@ class OnOtherGpus {
 
   double speed_;
   std::vector<AlongCpu> before_;  // by memory
-  std::vector<double> most_;      // with this memory: what storage allows, if below the last
+  std::vector<double> most_;      // by memory: the limit by storage, if it is below the last one
 };
 
 }  // namespace

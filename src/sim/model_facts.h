@@ -1,7 +1,8 @@
 #pragma once
 
-// Measurements of each model on one kind of server: the least CPU and memory with which the model
-// reaches its best speed, that speed, and the throughput by CPU and memory.
+// Measurements of each model on one kind of server: its demand, its speed with the demand, and its
+// throughput by CPU and memory. The demand is the least CPU and memory with which the model is
+// fastest.
 //
 // All amounts are per GPU. Speed and throughput are relative to those at the GPU's fair share of
 // the server.
@@ -37,7 +38,7 @@ struct ModelFact {
 // JobProfile::Create does.
 Result<JobProfile> ProfileOf(const ModelFact& fact);
 
-// Returns the fact for GPUs that are `speed` times as fast: the GPU's part of the work scales,
+// Returns the fact for GPUs that are `speed` times as fast. The GPU's part of the work scales,
 // while CPU and storage do as much per second as before. So the same fraction of the best speed
 // takes `speed` times the CPU, and a throughput that memory limits does not change. With the same
 // CPU and memory, no job is slower on faster GPUs. REQUIRES: `speed` > 0.

@@ -1,7 +1,7 @@
 #pragma once
 
 // How kube-scheduler's own scoring orders the nodes that have room for a pod, if no extender ranks
-// them: plugin NodeResourcesFit by CPU and memory, both with weight 1.
+// them. The plugin NodeResourcesFit scores CPU and memory, both with weight 1.
 //
 // Threading: values.
 
@@ -10,7 +10,7 @@
 namespace synergy {
 
 enum class NodeOrder : uint8_t {
-  kLeastAllocated,  // the default: the node with the least requested goes first
+  kLeastAllocated,  // the default: the emptiest node goes first
   kMostAllocated,   // the fullest node goes first
 };
 

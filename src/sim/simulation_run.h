@@ -27,7 +27,7 @@ struct JobRun {
   Seconds finish{-1};      // -1: not finished when the run ended
   Seconds first_part{-1};  // end of Job::first_part; -1: not in this run, or not requested
   Seconds ran{};           // while all its pods ran; only in simulations by events
-  Seconds gpu_time{};      // of each GPU, from the bind of its pod until the pod was gone; as `ran`
+  Seconds gpu_time{};      // sum over GPUs, from bind until the pod is gone; like `ran`
   uint32_t restarts = 0;   // starts after the first; moves count
   uint32_t resizes = 0;
   bool failed = false;  // permanently; `finish` is then its last failure
@@ -91,7 +91,7 @@ struct SharingFigures {
 struct MoveFigures {
   uint64_t moves = 0;
   uint64_t in_vain = 0;  // moves for which the waiting job did not use the room
-  // From the eviction of each such job until it trained again, times its GPUs.
+  // The time from the eviction of each moved job until it trained again, times its GPUs.
   Seconds gpu_time_lost{};
 };
 

@@ -25,7 +25,7 @@ struct TraceJob {
   // At the fair share, as measured by the trace's author; zero if the trace does not give it.
   Seconds iteration_time{};
   Seconds duration{};
-  int32_t priority = 0;  // of its pods, as in a PriorityClass
+  int32_t priority = 0;  // priority of its pods, as in a PriorityClass
 };
 
 // Parses CSV with the columns job_id, model, arrival_s, total_iterations, gpus and, where known,

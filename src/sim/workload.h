@@ -1,9 +1,9 @@
 #pragma once
 
 // Workloads generated from a seed by the method of the Synergy paper, from statistics of the Philly
-// trace: exponential gaps between arrivals; durations of 60 x 10^U(1.5, 3) s for four of five jobs
-// and 60 x 10^U(3, 4) s for the rest; classes of models in fixed proportions, and the models of a
-// class in turn.
+// trace. Gaps between arrivals are exponential. Durations are 60 x 10^U(1.5, 3) s for four of five
+// jobs, and 60 x 10^U(3, 4) s for the rest. Classes of models have fixed proportions, and the
+// models of a class take turns.
 //
 // Threading: pure. The same options give the same jobs everywhere.
 

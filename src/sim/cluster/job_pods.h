@@ -36,8 +36,8 @@ int64_t PodCount(Gpus gpus, Gpus most_gpus);
 
 // Returns the job's pods: as few as possible with at most `most_gpus` GPUs each, and about equally
 // many GPUs per pod. Several pods form a gang with the job's name. Returns kInvalid with the reason
-// if admission does not manage the pods, and kUnavailable if admission makes them placeholders,
-// which are not scheduled until a node has GPUs that unmanaged pods do not use.
+// if admission does not manage the pods. Returns kUnavailable if admission gives them placeholders,
+// with which they are not scheduled until a node has GPUs that unmanaged pods do not use.
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);

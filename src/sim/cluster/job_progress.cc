@@ -258,7 +258,7 @@ std::optional<Duration> JobProgress::RemainingOf(size_t job, Instant now) const 
   if (it == jobs_.end()) return std::nullopt;
   const JobState& state = it->second;
   if (!state.Runs() || now < state.from) return std::nullopt;
-  // A suspended job goes on as before.
+  // A suspended job counts as if it continued at its last speed.
   if (state.gpu_factor == 0 && state.last_speed > 0)
     return Duration(std::llround(std::min(state.remaining / state.last_speed, 9e9) * 1e9));
   if (state.speed <= 0) return std::nullopt;

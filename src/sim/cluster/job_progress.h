@@ -8,9 +8,9 @@
 // work once its last pod has started and the restart cost has passed. Until a job has read its data
 // set once, the storage may limit its speed.
 //
-// If a node's storage has a bandwidth, its pods share it by their needs
-// (allocation/storage/storage_left.h), and other pods get the CPU that a pod cannot use while it
-// waits. A pod of a gang needs as much as if it did not wait for the other members.
+// If a node's storage has a bandwidth, the node's pods share it by their needs
+// (allocation/storage/storage_left.h). Other pods get the CPU that a pod cannot use while it waits
+// for data. A pod of a gang needs as much as if it did not wait for the other members.
 //
 // Threading: one owner.
 
@@ -49,7 +49,7 @@ class JobProgress {
     double fair_throughput = 1;  // the profile's throughput at the fair share
     uint32_t pods = 1;
     bool runs_already = false;  // the restart cost has been paid
-    Seconds first_part{};       // as Job::first_part
+    Seconds first_part{};       // see Job::first_part
     double workers_factor = 1;  // on the job's speed, by its number of pods
     SpreadCost spread;          // the profile's slowdown; without one, that of the rules
   };
@@ -74,7 +74,7 @@ class JobProgress {
     ResourceVector in_force;
     std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: the pod uses its requests
     Enforcement enforcement = Enforcement::kShared;
-    double speed = 1;  // of its GPUs: a factor on the profile's throughput
+    double speed = 1;  // speed of its GPUs: a factor on the profile's throughput
     // The remaining work, in the profile's unit, for which the data come from storage, and the
     // throughput that storage allows. Absent: the cache is warm.
     struct ColdEpoch {
@@ -116,8 +116,8 @@ class JobProgress {
   // Returns the remaining work, as time at the fair share. REQUIRES: the job does not work.
   Seconds WorkLeft(size_t job) const { return Seconds(jobs_.at(job).remaining); }
   void SetWorkLeft(size_t job, Seconds left) { jobs_.at(job).remaining = left.count(); }
-  // Returns when the job completed its first part; nullopt if that was not by `now`, or if it has
-  // none.
+  // Returns when the job completed its first part; nullopt if it did not complete it by `now`, or
+  // if the job has no first part.
   std::optional<Instant> FirstPartDone(size_t job, Instant now) const;
   // Returns the speed relative to that at the fair share; 0 for a job that does not run.
   double SpeedOf(size_t job) const;
@@ -141,7 +141,7 @@ class JobProgress {
     double remaining = 0;  // seconds at the fair share
     double cold = 0;       // the part of `remaining` with data from storage
     double speed = 0;
-    double last_speed = 0;  // before that, if it was not 0
+    double last_speed = 0;  // the last speed that was not 0
     Instant from{};         // when the work begins
     Instant advanced_to{};  // `remaining` is as of then
     std::vector<double> pod_speeds;
@@ -164,7 +164,7 @@ class JobProgress {
   struct NodeTenants {
     MilliCpu cpu;
     std::string rack;
-    double storage = 0;  // bytes per second; 0: each has its own
+    double storage = 0;  // bytes per second; 0: each pod has its own storage
     std::vector<Tenant> tenants;
   };
 

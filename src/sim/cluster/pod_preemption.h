@@ -4,9 +4,9 @@
 // (pkg/scheduler/framework/plugins/defaultpreemption). Candidates are pods of lower priority that
 // the pod may replace, by kube-scheduler's own count of requests. Of these, the extender keeps the
 // ones that must go for the resources (extender/scheduler_extender.cc, Preempt), with the same
-// functions. The model then chooses one node: the one where the highest priority of the victims is
-// lowest; on a tie, the one with the smallest sum of priorities, then with the fewest victims, then
-// the first by name. kube-scheduler also prefers pods that started late.
+// functions. The model then chooses the node where the highest priority of the victims is lowest.
+// Ties are broken by the smallest sum of priorities, then the fewest victims, then the first name.
+// kube-scheduler also prefers pods that started late.
 //
 // Threading: one owner.
 
@@ -36,7 +36,7 @@ class PodPreemption {
   // Returns whether the pod may replace others there: its spec selects the node, and GPU
   // reservations do not keep it away.
   using MayReplace = std::function<bool(const NodeState& node)>;
-  // Returns what kube-scheduler counts for a pod; nullopt if the pod cannot be evicted.
+  // Returns the amounts that kube-scheduler counts for a pod; nullopt if the pod cannot be evicted.
   using CountPod = std::function<std::optional<ResourceVector>(const Pod& pod)>;
 
   // `with_extender`: whether the extender selects the required victims.

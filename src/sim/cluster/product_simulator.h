@@ -1,9 +1,9 @@
 #pragma once
 
-// Runs a trace of jobs through the product, event by event, in simulated time: admission, the
-// cluster's state, ranking and allocation as in the extender, and the tuner's decisions, between
-// models of kube-scheduler and the kubelets. docs/internals/simulator.md lists what is modelled and
-// what is the product's own code.
+// Runs a trace of jobs through the product, event by event, in simulated time. Admission, the
+// cluster's state, the extender's ranking and allocation, and the tuner's decisions are the
+// product's. kube-scheduler and the kubelets are models. docs/internals/simulator.md lists which
+// parts are models and which are the product's own code.
 //
 // Threading: pure. The same input gives the same run.
 
@@ -63,7 +63,7 @@ inline constexpr std::string_view kSimulatedRackLabel = "topology.kubernetes.io/
 // them share a rack; 0: racks are unknown.
 StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t per_rack = 0);
 
-// A job in the form that the cluster gets: pods with GPUs and the label of a profile.
+// A job as the cluster receives it: pods with GPUs and the label of a profile.
 struct ProductJob {
   uint64_t id = 0;
   std::string model;
@@ -71,9 +71,9 @@ struct ProductJob {
   Seconds arrival{};
   Seconds ideal{};             // total running time at the fair share
   double fair_throughput = 1;  // the profile's throughput at which the job takes `ideal`
-  Seconds first_part{};        // as Job::first_part
+  Seconds first_part{};        // see Job::first_part
   double iterations = 0;       // in total; 0: unknown
-  int32_t priority = 0;        // of its pods. REQUIRES: 0 in a queue
+  int32_t priority = 0;        // priority of its pods. REQUIRES: 0 in a queue
 };
 
 // Jobs that run with more or fewer pods than in the trace. By Amdahl's law, a job with n pods is
@@ -95,7 +95,7 @@ struct ProductOptions {
   // The most GPUs of a pod; a job with more is a gang. Absent: as many as a node has.
   std::optional<Gpus> pod_gpus;
   LocalityRules locality{.rack_label = std::string(kSimulatedRackLabel)};
-  std::string pod_namespace = "training";  // of the jobs' pods
+  std::string pod_namespace = "training";  // namespace of the jobs' pods
   // The remaining work of each GPU pod of the starting cluster, as its duration at the fair share.
   // Absent: those pods run forever. They do not count as jobs of the run.
   std::optional<Seconds> remaining;
@@ -126,9 +126,10 @@ struct ProductOptions {
   std::optional<SimulatedMoves> moves;
   // How much the ranking of nodes prefers to keep nodes whole.
   WholeNodes whole_nodes = WholeNodes::kByCost;
-  // How jobs share GPUs: nodes offer each GPU `height` times. GPU utilisation is then that of the
-  // places. Works for jobs of one pod, in a cluster that begins without pods. Excludes `queue`,
-  // `live_profiles`, `profiles_after`, `baseline`, `failures`, `reservations` and lost nodes.
+  // How jobs share GPUs: nodes offer each GPU `height` times. GPU utilisation is then the fraction
+  // of these places that is allocated. Works for jobs of one pod, in a cluster that begins without
+  // pods. Excludes `queue`, `live_profiles`, `profiles_after`, `baseline`, `failures`,
+  // `reservations` and lost nodes.
   std::optional<SharingOptions> sharing;
   // The storage of each node, which its pods share. Absent: each pod has its own storage, as in its
   // profile. Excludes `live_profiles` and `sharing`.
@@ -165,9 +166,9 @@ class ProductObserver {
 };
 
 // Takes `jobs` in any order. Returns kInvalid for a job that requests more GPUs than the cluster
-// has or, under a policy of GPU types, than any product has; for a job whose model is unknown; and
-// for options that exclude each other. Jobs that never run, because starting pods without an end
-// have their GPUs, appear in the run without a start.
+// has or, under a policy of GPU types, than any product has. Also returns kInvalid for a job whose
+// model is unknown, and for options that exclude each other. Jobs that never run, because starting
+// pods without an end have their GPUs, appear in the run without a start.
 Result<SimulationRun> SimulateProduct(const StartingCluster& cluster,
                                       std::span<const ProductJob> jobs,
                                       const ModelProfiles& profiles, const ProductOptions& options,

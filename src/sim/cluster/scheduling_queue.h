@@ -2,10 +2,10 @@
 
 // Models kube-scheduler's queue (pkg/scheduler/backend/queue): pods of higher priority come first,
 // then those whose last attempt is the oldest. A pod that failed rests until an event that may
-// help. If the event comes before the pod's backoff is over (1 s, doubled with each attempt, up to
-// 10 s), the pod comes after all pods that are not in backoff. The queue never idles because of a
-// backoff (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested for five
-// minutes is tried again in any case.
+// help. A pod's backoff is 1 s, doubled with each attempt, up to 10 s. If the event comes before
+// the backoff is over, the pod comes after all pods that are not in backoff. The queue never idles
+// because of a backoff (SchedulerPopFromBackoffQ, on since Kubernetes 1.33). A pod that has rested
+// for five minutes is tried again in any case.
 //
 // Pods that are alike are tried together, because if one fails, the others would fail, too. They
 // keep their order, as if each had failed in turn. One pod represents a gang in the queue.
@@ -34,7 +34,7 @@ class SchedulingQueue {
 
   struct Turn {
     int64_t priority = 0;
-    Instant since;  // of its last own attempt; before that, of its creation
+    Instant since;  // its last own attempt; before that, its creation
     uint64_t number = 0;
     std::string uid;
 
@@ -90,7 +90,7 @@ class SchedulingQueue {
   };
 
   static Instant BackoffEnds(const Member& member);
-  // Returns when the first of them will have rested long enough.
+  // Returns when the first pod of the kind will have rested long enough.
   Instant RestEnds(const Kind& kind) const;
 
   std::list<Kind> kinds_;

@@ -2,10 +2,10 @@
 
 // Derives the process memory and the data set of a simulated training, and models the storage that
 // simulated pods share. A trace's profiles only state how fast the training is with each amount of
-// memory. The values are chosen so that a cache that keeps a fixed part of the data
-// (profile/cache_model.h), with storage of 500 MB/s, gives the profile's speeds where memory is the
-// limit. This applies to two of the profile's amounts: the least with the best speed, and one
-// below.
+// memory. The values assume a cache that keeps a fixed part of the data (profile/cache_model.h),
+// and storage of 500 MB/s. With them, the model gives the profile's speeds where memory is the
+// limit. This holds exactly for two of the profile's amounts: the least with the best speed, and a
+// smaller one.
 //
 // Threading: pure; a SimulatedStorage has one owner.
 
@@ -23,8 +23,8 @@
 
 namespace synergy {
 
-// With admission's margin, its process memory is the profile's least memory. A training that needs
-// no cache has no data set.
+// The process memory and the data set of a training. With admission's margin, the process memory is
+// the profile's least memory. A training that needs no cache has no data set.
 struct SimulatedData : DataReads {
   // Iterations per second that storage allows while all data come from it, as in a first epoch.
   double uncached = 0;
@@ -37,7 +37,7 @@ SimulatedData DataOf(const JobProfile& truth);
 // Gives every node a storage of this bandwidth, which its pods share.
 struct StorageOptions {
   Bytes bandwidth;     // per second
-  bool known = false;  // the product knows it, and what pods read
+  bool known = false;  // the product knows it, and how much pods read
 };
 
 // The simulated storage as far as the product knows it.

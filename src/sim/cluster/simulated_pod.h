@@ -26,7 +26,7 @@ class SimulatedPod {
   bool waits() const { return node.empty(); }
 
   // Returns the pod as src/wire reads the object. Its amount is the largest of three (in the spec,
-  // allocated by the kubelet, in force), plus what has been announced; its demand is at least that
+  // allocated by the kubelet, in force), plus the announced increase; its demand is at least that
   // amount.
   Pod AsCounted() const;
   // Returns the amounts that kube-scheduler counts; it ignores announcements.

@@ -50,7 +50,7 @@ class SimulatedPods {
   const SimulatedPod* Find(const std::string& uid) const;
   // Return the amounts of the bound pods, as kube-scheduler counts them, and with announcements.
   ResourceVector CountedOn(const std::string& node) const;
-  // Returns what the node's kubelet has set aside for them.
+  // Returns the amounts that the node's kubelet has set aside for its pods.
   ResourceVector AllocatedOn(const std::string& node) const;
   const ResourceVector& counted() const { return counted_; }
   // Grows with every write.

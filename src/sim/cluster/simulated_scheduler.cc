@@ -16,9 +16,9 @@
 namespace synergy {
 namespace {
 
-// The same as in the extender's configuration.
+// The same timeout as in the extender's configuration.
 constexpr Duration kAssumeTimeout = std::chrono::seconds(30);
-// In GPUs.
+// More GPUs than any node has.
 constexpr double kMoreThanANode = 1e6;
 
 bool Selects(const Pod& pod, const NodeDetail& node) {
@@ -128,7 +128,7 @@ void SimulatedScheduler::Forget(const Pod& pod) {
 
 void SimulatedScheduler::PodsDeleted(Instant now) {
   clock_.GoOnTo(now);
-  gangs_.Look();  // gives up the places held for them
+  gangs_.Look();  // gives up places held for deleted pods
   queue_.WakeAll();
 }
 
@@ -324,8 +324,8 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
   for (size_t member = 0; member < nodes.size(); ++member) {
     binds.push_back(gangs_.BeginBind(members[member]->uid, nodes[member]));
   }
-  // The last member's bind releases all of them, unless a later member's place has moved an earlier
-  // one. In that case kube-scheduler tries them again.
+  // The last member's bind releases all members, unless a later member's place has moved an earlier
+  // member. In that case kube-scheduler tries the gang again.
   std::vector<std::optional<ResourceVector>> amounts;
   for (const auto& bind : binds) {
     const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*bind);
@@ -461,7 +461,7 @@ std::optional<Pod> SimulatedScheduler::Assume(const Pod& pod, const ClusterSnaps
   if (!FitsByRequests(planned, snapshot.node(node), pods) || !AssumeAt(planned, name, now)) {
     planned = pod;
     const bool assumed = AssumeAt(planned, name, now);
-    // kube-scheduler binds a pod without GPUs whatever the extender has reserved there.
+    // kube-scheduler binds a pod without GPUs regardless of the extender's reservations there.
     if (!assumed && pod.UsesGpus()) return std::nullopt;
   }
   planned.node = name;

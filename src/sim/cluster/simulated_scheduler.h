@@ -53,7 +53,7 @@ class SimulatedScheduler final : public PodWatcher {
   SimulatedScheduler(ClusterState& state, LocalityRules locality, std::optional<NodeOrder> order,
                      Moment began);
 
-  // Also reports to this state, which must outlive this object, where pods are assumed.
+  // Also reports assumed pods to this state, which must outlive this object.
   void AddState(ClusterState& state) { other_state_ = &state; }
   // `reservations`: must outlive this object; null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
@@ -98,7 +98,7 @@ class SimulatedScheduler final : public PodWatcher {
   std::optional<Instant> NextWork() const;
 
   struct Attempt {
-    std::vector<std::string> uids;  // of one pod, or of a whole gang
+    std::vector<std::string> uids;  // one pod, or a whole gang
     // The pods as they should be bound; the ClusterState assumes them there. Empty: the pods are
     // Unschedulable, or wait for a better place.
     std::vector<Pod> planned;
@@ -106,7 +106,8 @@ class SimulatedScheduler final : public PodWatcher {
     // The pods to evict for the pod, which is nominated to their node. It is never set together
     // with `planned`.
     std::optional<PodEvictions> evictions = std::nullopt;
-    // Nothing relevant has changed since similar pods failed, so the attempt took no time.
+    // Whether nothing relevant has changed since similar pods failed. Such an attempt takes no
+    // time.
     bool known = false;
   };
   // Tries the next pod; nullopt if there is none. `pods` holds the waiting ones.
@@ -139,7 +140,7 @@ class SimulatedScheduler final : public PodWatcher {
   ResourceVector Counted(const std::string& node, const SimulatedPods& pods) const;
   struct GangState {
     std::string leader;                  // the gang's pod in the queue
-    Gpus gpus;                           // of all members
+    Gpus gpus;                           // total of all members
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader,

@@ -45,7 +45,7 @@ const FailureAssumption* DrawFailure(const std::vector<FailureAssumption>& assum
   return nullptr;
 }
 
-// As in failure/classify.cc.
+// Follows the rules of failure/classify.cc.
 Outcome OutcomeOf(Category category, bool trained) {
   Outcome outcome = EntryOf(category).outcome;
   const bool by_training =

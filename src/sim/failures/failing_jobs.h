@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides which jobs of a simulation fail, when, and what follows: a retry after the Job
-// controller's backoff, or the job's end, by the product's own decision (engine/retries/retries.h).
+// Decides which jobs of a simulation fail, and when. The product's own decision
+// (engine/retries/retries.h) follows: a retry after the Job controller's backoff, or the job's end.
 //
 //   Run() --> runs --Pause()--> stands still --Run()--> runs --Fail()--> next attempt, or the end
 //              +------------------------------------------+--Pass()--> the end
@@ -50,7 +50,7 @@ class FailingJobs {
   // Records that all pods of the job run, each on one of these nodes. Returns the time until its
   // attempt fails; nullopt if it does not. This makes earlier results of Run() void.
   std::optional<Duration> Run(size_t job, std::vector<std::string> nodes, Moment at);
-  // Records that not all of its pods run any more. Does nothing if they did not run before.
+  // Records that not all of the job's pods run any more. Does nothing if they did not run before.
   void Pause(size_t job, Moment at);
   bool IsRunning(size_t job) const { return jobs_[job].running_since.has_value(); }
   // Returns whether the next Run() begins an attempt.
@@ -78,7 +78,7 @@ class FailingJobs {
   // start; the job is then over.
   bool EndPrerun(size_t job, Moment at);
 
-  // Ends the run; what still runs then counts as useful.
+  // Ends the run; attempts that still run count as useful.
   FailureFigures TakeFigures(Moment at);
 
  private:
@@ -94,7 +94,7 @@ class FailingJobs {
     FailingJob history;
     std::optional<Attempt> attempt;
     std::optional<Instant> running_since;
-    Duration kept{};  // of earlier attempts, in running time
+    Duration kept{};  // the work kept from earlier attempts, in running time
     std::optional<Instant> prerun_since;
   };
 

@@ -22,8 +22,8 @@ struct FailureAssumption {
   // The running time of an attempt until it fails: log-normal, with this median and mean.
   Seconds median{};
   Seconds mean{};
-  // The probability that a retry fails again: elsewhere, and on a node of the failed attempt. With
-  // 1, it always does.
+  // The probability that a retry fails again: on other nodes, and on a node of the failed attempt.
+  // With 1, it always fails.
   double again = 1;
   double again_same_node = 1;
   uint32_t tries = 1;  // the attempts that the job's owner allows

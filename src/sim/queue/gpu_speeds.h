@@ -18,12 +18,12 @@
 
 namespace synergy {
 
-// A model's speed on a product is a factor on its profile, whatever CPU and memory it has.
+// A model's speed on a product is a factor on its profile, independent of CPU and memory.
 struct GpuSpeeds {
-  std::map<std::string, double> of_products;  // of models that `of_models` lacks
+  std::map<std::string, double> of_products;  // for models that `of_models` lacks
   std::map<std::pair<std::string, std::string>, double> of_models;  // by model and product
 
-  // Returns 1 if neither is known.
+  // Returns the model's speed on the product; 1 if it is unknown.
   double Of(const std::string& model, const std::string& product) const;
 };
 

@@ -11,10 +11,10 @@
 // Jobs may be elastic: writing a job's workers changes the workload of a waiting job. A running job
 // stops, and another workload with the same name replaces its own (docs/internals/optimus.md).
 //
-// In a queue with Synergy's admission check, a workload that has its quota starts once the check's
-// answer is Ready, and is evicted once it is Retry (queues/kueue.h).
+// In a queue with Synergy's admission check, a workload that has its quota starts once the check is
+// Ready. It is evicted once the check is Retry (queues/kueue.h).
 //
-// It follows these rules of Kueue (docs/internals/queues.md):
+// The model follows these rules of Kueue (docs/internals/queues.md):
 //   * The scheduler acts when a workload arrives, a waiting workload's priority changes, or quota
 //     becomes free. It does not act when the priority of a running workload changes.
 //   * It takes workloads in order. A workload that does not fit causes evictions of workloads of
@@ -25,8 +25,8 @@
 //   * An evicted workload keeps its quota until its last pod has ended. It then returns to its
 //     place in the order.
 //
-// It does not model cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, quotas of
-// CPU and memory, or that Kueue 0.19 remembers shapes of workloads that did not fit.
+// The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or quotas of
+// CPU and memory. Unlike Kueue 0.19, it does not remember shapes of workloads that did not fit.
 //
 // Threading: one owner. Pure: the caller passes the time.
 
@@ -75,7 +75,7 @@ struct KueueAction {
   };
 
   Kind kind = Kind::kStart;
-  std::string name;  // of the workload
+  std::string name;  // the workload's name
   // kStart: the GPU product that the admission check selects for the pods; empty: any.
   std::string product = {};
   int64_t pods = 0;  // kStart: how many
@@ -94,7 +94,7 @@ class KueueModel {
   // Adds the job of the workload with the same name. It leaves with the workload.
   void PutJob(QueuedJob job);
 
-  // Names identify workloads, whatever their namespaces; only writes refer to the UID.
+  // Names identify workloads across namespaces; only writes refer to the UID.
   //
   // Adds a waiting workload. REQUIRES: its LocalQueue is known, and its name and UID are new.
   void Create(Workload workload, Moment at);
@@ -107,8 +107,8 @@ class KueueModel {
   // free.
   void Finish(const std::string& name, Moment at);
 
-  // Does what is due, and returns what to do with pods. Call it at wake(), and after any of the
-  // other calls if they made it due.
+  // Does what is due, and returns the actions to take on pods. Call it at wake(), and after any of
+  // the other calls if they made it due.
   std::vector<KueueAction> Run(Moment at);
   // Returns when Run() is due; Instant::max() if nothing is.
   Instant wake() const;
@@ -137,12 +137,12 @@ class KueueModel {
   struct Entry {
     std::shared_ptr<const Workload> object;
     std::string queue;
-    std::string flavor;       // the one in which it has its quota
+    std::string flavor;       // the flavor of its quota
     uint64_t admissions = 0;  // so far
     bool done = false;
     bool retries = false;   // evicted by the answer Retry
-    int64_t workers = 0;    // of the workload that will replace it; 0: none will
-    uint32_t replaced = 0;  // how often
+    int64_t workers = 0;    // workers of the workload that will replace it; 0: none will
+    uint32_t replaced = 0;  // how often it was replaced
   };
   enum class Timer : uint8_t { kSchedule, kStart, kStop, kRelease };
 

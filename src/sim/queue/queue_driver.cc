@@ -21,9 +21,10 @@ constexpr char kClusterQueue[] = "train";
 constexpr char kLocalQueue[] = "train";
 constexpr char kFlavor[] = "gpus";
 constexpr Duration kStepInterval = std::chrono::seconds(1);
-// As the controller writes (QueueController::kWritesPerSecond).
+// The controller's limit per second (QueueController::kWritesPerSecond).
 constexpr size_t kWritesPerStep = 20;
-// As the controller's typePatience by default. Not reached, because the planner always decides.
+// The default of the controller's typePatience. It is never reached, because the planner always
+// decides.
 constexpr Duration kTypePatience = std::chrono::seconds(30);
 // The most consecutive steps to plan while a workload only waits for room. They include the five
 // seconds after which the planner again raises a workload that Kueue has passed over.

@@ -1,14 +1,13 @@
 #pragma once
 
-// Runs the product's queues in a simulated cluster: the jobs wait in a ClusterQueue of a KueueModel
-// that a RoundPolicy orders, and the queue planner plans once a second, as in the controller
-// (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to the
-// planner.
+// Runs the product's queues in a simulated cluster. The jobs wait in a ClusterQueue of a
+// KueueModel, and a RoundPolicy orders it. The queue planner plans once a second, as in the
+// controller (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to
+// the planner.
 //
 // Seconds in which the planner would write nothing are skipped: while no object changes, it plans
 // only at the start of a round. Before an object changes, the planner plans once more with the
-// objects of the last whole second, so that it charges the same times as if it had planned every
-// second.
+// objects of the last whole second. So it charges the same times as if it had planned every second.
 //
 // Threading: one owner. Pure: the caller passes the time.
 
@@ -40,8 +39,8 @@ struct QueueSetup {
   KueueDelays delays;
 };
 
-// Returns kInvalid, which names the field, for settings that a RoundPolicy must not have or that
-// are not simulated, such as policies of GPU types that need a solver.
+// Returns kInvalid, which names the field, for settings that a RoundPolicy must not have. The same
+// applies to settings that are not simulated, such as policies of GPU types that need a solver.
 Result<> CheckQueue(const QueueSetup& setup);
 
 // Sets policy, gpuTypes and workers from "las", "sjf:Aware" or "fifo:Elastic"; returns kInvalid for
@@ -55,19 +54,19 @@ struct QueueJob {
   Gpus gpus;
   int64_t pods = 1;
   std::string model;     // the workload of its profiles
-  int64_t priority = 0;  // of its class
+  int64_t priority = 0;  // the value of its priority class
   bool may_lose_turn = true;
   std::optional<Duration> longest;  // its maximum execution time
-  // Its least and most workers, each of which is a pod; both 0: it is not elastic.
+  // The job's least and most workers, each of which is a pod; both 0: the job is not elastic.
   int64_t least = 0;
   int64_t most = 0;
 };
 
 class QueueDriver {
  public:
-  // REQUIRES: CheckQueue(setup) succeeds. All jobs are in `job_namespace`. `progress` returns what
-  // a pod's training logs, and `room` the room for elastic jobs. `types` must outlive this object;
-  // it may be null if the policy chooses no types.
+  // REQUIRES: CheckQueue(setup) succeeds. All jobs are in `job_namespace`. `progress` returns the
+  // progress that a pod's training logs, and `room` the room for elastic jobs. `types` must outlive
+  // this object; it may be null if the policy chooses no types.
   QueueDriver(const QueueSetup& setup, const std::string& job_namespace, Gpus quota,
               ProgressOf progress, PodRoom room, TypeChooser* types, Moment at);
   QueueDriver(const QueueDriver&) = delete;
@@ -98,7 +97,7 @@ class QueueDriver {
   uint64_t plans() const { return plans_; }
 
  private:
-  // Call it before an object changes.
+  // Makes the last step that was skipped before `at`. Call it before an object changes.
   void BeforeChange(Moment at);
   // Returns when to call the planner next.
   Instant NextStep() const;
@@ -122,10 +121,10 @@ class QueueDriver {
   // By both clocks: the first defines whole seconds, the second the start of rounds.
   const Moment began_;
   Instant stepped_;                    // the last step
-  bool changed_ = true;                // since then
-  QueuePlan plan_;                     // the last one
-  std::optional<Instant> late_until_;  // its writes are in progress
-  WallTime round_{};                   // the one of the last step
+  bool changed_ = true;                // an object has changed since the last step
+  QueuePlan plan_;                     // the last plan
+  std::optional<Instant> late_until_;  // while writes of `plan_` are in progress
+  WallTime round_{};                   // the round of the last step
   uint32_t waited_ = 0;  // consecutive steps after which a workload still waited for room
   uint64_t plans_ = 0;
 };

@@ -21,8 +21,8 @@ class PairSpeeds {
     speeds_[pair] = speeds;
   }
 
-  // Returns the speeds of `model` and `other`, in this order; nullopt for a pair that the table
-  // lacks, because the two do not fit into the GPU's memory together.
+  // Returns the speeds of `model` and `other`, in this order. Returns nullopt for a pair that the
+  // table lacks: the two do not fit into the GPU's memory together.
   std::optional<std::array<double, 2>> Of(const std::string& model, const std::string& other,
                                           const std::string& gpu_product) const;
   bool empty() const { return speeds_.empty(); }

@@ -76,7 +76,7 @@ class SharedGpus {
   struct Node {
     int64_t gpus = 0;
     std::string product;
-    int64_t pod_gpus = 0;                     // of each pod there; 0: there is none
+    int64_t pod_gpus = 0;                     // GPUs per pod there; 0: there is no pod
     std::vector<std::vector<size_t>> blocks;  // their jobs
   };
   struct Sharer {

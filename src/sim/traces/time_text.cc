@@ -143,7 +143,7 @@ std::optional<Seconds> ReadDurationText(std::string_view text) {
     const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
     if (end == 0 || end > 7) return std::nullopt;
     const int digits = *TakeDigits(text, end);
-    // Only the first part may be above that of a clock, if there are no days.
+    // Only the first part may exceed the range of a clock, and only if there are no days.
     if ((parts > 0 && digits > 59) || (parts == 0 && has_days && digits > 23)) return std::nullopt;
     part = part * 60 + digits;
     ++parts;

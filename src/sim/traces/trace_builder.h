@@ -41,12 +41,12 @@ class TraceBuilder {
   void LeaveOut(std::string_view reason) { Count(trace_.left_out, reason); }
   void Note(std::string_view what) { Count(trace_.notes, what); }
 
-  // Makes the row count that was submitted, or else started, last among those with the same id.
+  // Among rows with the same id, lets the row count that was submitted (or else started) last.
   // Without this call, the last row of the file counts.
   void KeepLatest() { keeps_latest_ = true; }
 
-  // Returns the trace; kNotFound if no job is left; kInvalid, which names the job, if its time or
-  // duration cannot be right beside the others.
+  // Returns the trace; kNotFound if no job is left. Returns kInvalid, which names the job, for an
+  // implausible duration, or a time far from those of the other jobs.
   Result<RecordedTrace> Finish(std::string form, std::string_view file);
 
  private:

@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// The same as in the controller.
+// The same intervals as in the controller.
 constexpr Duration kStep = std::chrono::seconds(1);
 constexpr Duration kLook = std::chrono::seconds(5);
 constexpr Duration kRest = std::chrono::minutes(10);
@@ -65,7 +65,7 @@ void MovesDriver::Plan(Moment at) {
   view.wall = at.wall;
   const std::vector<RunningJob> running = RunningJobs(*view.snapshot);
   Basis basis{.version = view.snapshot->version(), .waiters = {}};
-  bool awaits_end = false;  // of a job that is about to train, and so to have one
+  bool awaits_end = false;  // a job is about to train, so that its end becomes known
   for (const RunningJob& job : running) {
     const std::string& uid = job.pods.front()->uid;
     const auto left = sources_.remaining_of(uid);
@@ -80,7 +80,7 @@ void MovesDriver::Plan(Moment at) {
   if (attempt_) return;
   view.waiters = Waiters(*view.snapshot, at);
   if (view.waiters.empty()) return;
-  // A job that begins to train gets a known end without a write.
+  // When a job begins to train, its end becomes known without a write.
   if (awaits_end) wake_ = at.now + kLook;
   for (const JobInLine& waiter : view.waiters) basis.waiters.push_back(IdentityOf(waiter));
   basis.rests = rests_.size();

@@ -1,8 +1,8 @@
 #pragma once
 
 // Moves running jobs of a simulated cluster so that waiting ones fit, as the controller does on a
-// real one (controller/preemption/move_driver.h): the product's own planner decides
-// (engine/sharing/move_planner.h), and the driver keeps places, evicts pods and follows the move.
+// real one (controller/preemption/move_driver.h). The product's own planner decides
+// (engine/sharing/move_planner.h). The driver keeps places, evicts pods and follows the move.
 //
 // All jobs write checkpoints, so that a move loses no work, and their ends and the cost of a
 // restart are known. Evicted pods end at once.
@@ -46,15 +46,14 @@ class MovesDriver {
   struct Sources {
     std::string scheduler_name;
     Duration restart_cost{};
-    // Returns what is known of the job of that pod; nullopt if not all its pods run, or it must
-    // stay.
+    // Returns the training of that pod's job; nullopt if not all its pods run, or if it must stay.
     std::function<std::optional<Training>(const std::string& uid)> training_of;
     // Returns the remaining time of a pod's job; nullopt while that is unknown.
     std::function<std::optional<Duration>(const std::string& uid)> remaining_of;
     // Ends these pods. Their controllers create others later.
     std::function<void(const std::vector<std::shared_ptr<const Pod>>& pods)> evict;
     std::function<std::vector<GpuReservation>()> reservations;
-    std::function<bool(const Pod& pod, const NodeState& node)> admits;  // as MovesView::admits
+    std::function<bool(const Pod& pod, const NodeState& node)> admits;  // see MovesView::admits
   };
 
   // All references must outlive this object. `faults` determines which calls fail.
@@ -72,7 +71,7 @@ class MovesDriver {
   void Trains(const std::string& uid, Instant from);
   // Records that the pod's job has done its work.
   void Finished(const std::string& uid, Instant now);
-  // Records that the pods of that pod's job are about to be deleted. They may come again.
+  // Records that the pods of that pod's job are about to be deleted. They may be created again.
   void Forget(const std::string& uid);
 
   // Returns the GPUs of a waiting pod for which a move keeps a place on the node; nullopt if there
@@ -85,13 +84,13 @@ class MovesDriver {
   // A job that has moved.
   struct Moved {
     std::string workload;
-    std::string kind;                // of the nodes to which it goes
+    std::string kind;                // kind of the nodes to which it moves
     std::set<std::string> pods;      // before the move
     std::vector<std::string> nodes;  // where its new pods may go
     Gpus gpus;
     Instant evicted{};
     std::optional<double> rate;  // before the move
-    bool trains = false;         // again
+    bool trains = false;         // it trains again
     bool compared = false;
     std::set<std::string> guided;  // new pods
   };
@@ -102,10 +101,10 @@ class MovesDriver {
     Instant began{};
     Instant renewed{};
   };
-  // The inputs of a plan without a move. If they have not changed, there is none now either,
-  // because the gain falls with time.
+  // The inputs of a plan without a move. While they stay the same, there is still no move, because
+  // gains fall with time.
   struct Basis {
-    uint64_t version = 0;  // of the cluster
+    uint64_t version = 0;  // the cluster's version
     std::vector<std::string> waiters;
     size_t known_ends = 0;
     size_t rests = 0;
@@ -136,7 +135,7 @@ class MovesDriver {
   std::optional<Attempt> attempt_;
   std::map<std::string, Moved> moved_;    // by job
   std::set<std::string> helped_;          // waiters: a name, and the uid of the first pod
-  std::map<std::string, Instant> rests_;  // until when, by job
+  std::map<std::string, Instant> rests_;  // ends of rests, by job
   std::optional<Basis> basis_;
   std::optional<Instant> looked_;
   std::optional<Instant> stepped_;

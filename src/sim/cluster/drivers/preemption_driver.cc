@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// The same as in the controller.
+// The same interval as in the controller.
 constexpr Duration kPreempting = std::chrono::seconds(1);
 
 }  // namespace

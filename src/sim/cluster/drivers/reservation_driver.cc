@@ -14,7 +14,7 @@ namespace synergy {
 namespace {
 
 constexpr Duration kInterval = std::chrono::minutes(1);
-// Users ask for up to this many times the real duration.
+// Users request up to this many times the real duration.
 constexpr double kMostOfUsers = 14;
 
 Duration Times(Duration duration, double factor) {
@@ -155,7 +155,7 @@ GpuCluster ReservationDriver::View(const ClusterSnapshot& snapshot, Instant now)
       if (!pod->UsesGpus()) continue;
       const std::string& name = NameOf(pod->uid);
       const auto job = jobs_.find(name);
-      // The tuner keeps a place for it; kube-scheduler may take another.
+      // Skip a place that the tuner keeps for a waiting pod: kube-scheduler may choose another.
       if (pod->waiting && job != jobs_.end() && !job->second.placed) continue;
       const auto [entry, is_new] = running.try_emplace(name, cluster.running.size());
       const ResourceVector least = LeastOf(*pod);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs the planning of GPU reservations (engine/reservations) on a simulated cluster. The end of a
-// job is predicted either from its progress, with a random error per job as in real estimates, or
-// from the limit that its user gave, as under Slurm.
+// job is predicted from its progress, with a random error per job as in real estimates.
+// Alternatively, it is the time limit that its user gave, as under Slurm.
 //
 // Threading: one owner.
 
@@ -70,8 +70,8 @@ class ReservationDriver {
   // Returns when Plan() is due without a change; Instant::max() while no job waits.
   Instant due() const;
 
-  // Returns whether the pod may go to the node; places that a gang holds stay open to it, whatever
-  // a later plan decides.
+  // Returns whether the pod may go to the node; places that a gang holds stay open to it,
+  // regardless of later plans.
   bool MayGo(const Pod& pod, const NodeState& node, Instant now) const;
   bool HasReservation(const std::string& uid) const;
   std::vector<std::string> PodsWithReservations() const;
@@ -89,9 +89,9 @@ class ReservationDriver {
   struct JobState {
     Instant since{};
     std::vector<std::string> pods;      // uids
-    std::vector<ResourceVector> needs;  // of each, at least
+    std::vector<ResourceVector> needs;  // the least amounts of each pod
     std::string name;                   // JobOf() of its pods
-    size_t nodes = 0;                   // in node_sets_
+    size_t nodes = 0;                   // index in node_sets_
     std::string workload;
     int32_t priority = 0;
     Duration duration{};
@@ -120,7 +120,7 @@ class ReservationDriver {
   size_t waiting_ = 0;
   std::vector<std::pair<Pod, std::vector<bool>>> node_sets_;
   std::vector<GpuReservation> reservations_;
-  std::map<std::string, Instant> reserved_since_;  // by job: for the first time
+  std::map<std::string, Instant> reserved_since_;  // by job; first reservation
   std::map<std::string, Prediction> predicted_;
   uint64_t planned_version_ = 0;
   Instant planned_at_{};

@@ -23,10 +23,10 @@ class ClusterUse {
   // Counts `allocated` as allocated from the last call until `until`, and as many of the free GPUs
   // as are `kept` as kept idle.
   void Account(Instant until, const ResourceVector& allocated, Gpus kept);
-  // Returns until when all is counted.
+  // Returns the time up to which allocations are counted.
   Instant accounted() const { return until_; }
 
-  // Sets the means of the run from its begin to its end, by what is counted so far.
+  // Sets the run's means from its beginning to its end, according to the counts so far.
   void SetMeans(SimulationRun& run) const;
   // Returns the point of the timeline; the numbers of jobs are left 0.
   UtilisationPoint PointAt(Seconds at, const ResourceVector& allocated) const;

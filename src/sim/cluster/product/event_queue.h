@@ -38,7 +38,7 @@ enum class EventKind : uint8_t {
 struct Event {
   Instant at;
   EventKind kind = EventKind::kAttempt;
-  std::string uid = {};             // of a pod; for events of nodes, the node's name
+  std::string uid = {};             // the pod's uid; for events of nodes, the node's name
   size_t job = 0;                   // for events of jobs
   JobProgress::Finish finish = {};  // kFinish
 };

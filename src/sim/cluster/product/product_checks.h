@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks what a simulation of the product gets.
+// Checks the input of a simulation of the product.
 //
 // Threading: pure.
 

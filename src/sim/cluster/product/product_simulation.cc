@@ -15,8 +15,8 @@ namespace {
 
 // Interval at which the product drops expectations that did not come true.
 constexpr Duration kTidying = std::chrono::seconds(1);
-// A job that has no node this long after the last arrival, start or end of a job never gets one: no
-// job is left that would free resources, and no retry waits longer.
+// A job that has no node this long after the last arrival, start or end of a job never gets one. By
+// then, no job is left that would free resources, and no retry waits longer.
 constexpr Duration kGiveUpAfter = std::chrono::hours(24);
 
 }  // namespace

@@ -67,8 +67,8 @@ class ProductSimulation {
     bool broken = false;                               // a node with one of its pods is lost
     int64_t workers = 0;                               // in its next run; 0: as in the trace
     std::optional<Instant> kept_since = std::nullopt;  // since when it waits for a better place
-    // For jobs that fail: when the attempt fails, when the next one begins, how much work was left
-    // when the present one began, and the nodes that it avoids until then.
+    // For jobs that fail: when the attempt fails, and when the next one begins; the work left when
+    // the present attempt began; the nodes that it avoids, and until when.
     std::optional<Instant> fails_at = std::nullopt;
     std::optional<Instant> retry_at = std::nullopt;
     Seconds work_left = {};
@@ -80,7 +80,7 @@ class ProductSimulation {
     uint32_t ordinal = 0;
   };
 
-  // The same as in the extender's configuration.
+  // The same value as in the extender's configuration.
   static constexpr Duration kReplacementHold = std::chrono::seconds(60);
   // Simulated time begins here.
   static constexpr Duration kBeginning = std::chrono::hours(1);
@@ -150,7 +150,7 @@ class ProductSimulation {
   std::optional<MovesDriver::Training> TrainingOf(const std::string& uid) const;
   // Returns whether the node, in that state, certainly has shared GPUs for the pod.
   bool HasSharedPlace(const Pod& pod, const NodeState& node) const;
-  // Returns what the pod's training logs.
+  // Returns the progress that the pod's training logs.
   PodProgress LogOf(const std::string& uid) const;
   // Returns whether the remaining jobs can never run, because pods that run forever have the
   // resources that they need.
@@ -168,7 +168,7 @@ class ProductSimulation {
   void Settle();
   void Tune();
   void PlanReservationsNow();
-  // Counts what is allocated until then.
+  // Counts the allocations until then.
   void Account(Instant until) { use_.Account(until, pods_.counted(), scheduler_.kept_waiting()); }
   // Sets the end of the run, until a later call, and its means.
   void EndAt(Seconds at) {
@@ -186,7 +186,7 @@ class ProductSimulation {
   Result<> Arrive();
   // Creates and deletes pods as Kueue requires.
   Result<> RunQueue();
-  // Ends a job's pods. Keeps what the job has done.
+  // Ends a job's pods. The job keeps its progress.
   void Interrupt(size_t index);
   // Stops creating pods for the job.
   void StopRetries(size_t index);
@@ -236,7 +236,7 @@ class ProductSimulation {
   // checkpoints.
   void DeletePodsOf(const std::string& node);
   void ReplaceLater(size_t index);
-  // The pods have written checkpoints and end at once.
+  // Evicts the pods, which have written checkpoints and end at once.
   void Evict(const std::vector<std::shared_ptr<const Pod>>& pods);
   // Returns whether some of the job's pods run on nodes that are not lost, and stay there while
   // `lost` are replaced.
@@ -278,14 +278,14 @@ class ProductSimulation {
   std::optional<PreemptionDriver> preemption_;
   std::optional<ReservationDriver> reservations_;
   std::optional<MovesDriver> moves_;
-  std::optional<ProfilesOnProducts> on_products_;  // these three: under a policy of GPU types
+  std::optional<ProfilesOnProducts> on_products_;  // with types_: for policies of GPU types
   std::optional<GpuTypeSpeeds> type_speeds_;
   std::optional<GpuTypePlanner> types_;
   std::optional<QueueDriver> queue_;
   std::optional<SharedGpus> sharing_;
 
   ClusterUse use_{Instant(kBeginning)};
-  Gpus largest_gpus_;                    // of one node
+  Gpus largest_gpus_;                    // on one node
   std::map<std::string, Gpus> gpus_of_;  // by product
   std::unordered_map<std::string, Node> nodes_;
   std::set<std::string> lost_;                       // nodes
