@@ -167,11 +167,11 @@ class RunningDaemon final : public Daemon {
     {
       const std::lock_guard lock(mutex_);
       access_ = config.access;
-      // The specification file has the kind of the start.
+      // The CDI specification keeps the kind with which the plugin started.
       access_.cdi_kind = config_.access.cdi_kind;
     }
     if (publisher_) publisher_->SetLabels(config.node_labels);
-    // Publish here, because the monitor sees no change if only the rule of access differs.
+    // Publish here, because the monitor sees no change if only the access rules differ.
     Publish();
     monitor_.SetRules(ToMonitorRules(config));
   }
@@ -241,10 +241,10 @@ class RunningDaemon final : public Daemon {
               {{"devices_unhealthy", held}});
   }
 
-  // Returns the devices, of which those are unhealthy whose GPU a container still has under a
-  // resource of an earlier configuration: a GPU cannot be whole and shared at once. Adds the number
-  // of these devices to `held`. Slices are also unhealthy until it is known what containers
-  // have. REQUIRES: the mutex is held.
+  // Returns the devices. A device is unhealthy while a container still has its GPU under a resource
+  // of an earlier configuration, because a GPU cannot be whole and shared at once. Adds the number
+  // of such devices to `held`. Slices are also unhealthy until the containers' GPUs are known.
+  // REQUIRES: the mutex is held.
   std::vector<GpuDevice> MarkHeld(const std::string& resource, bool sliced,
                                   std::vector<GpuDevice> devices, size_t& held) const {
     for (GpuDevice& device : devices) {
@@ -310,8 +310,8 @@ class RunningDaemon final : public Daemon {
     return access_.kind == ContainerAccessKind::kCdi;
   }
 
-  // Writes the CDI file of the latest picture if that has changed, a user or another program has
-  // removed or changed the file, or its command is due again, which may take 20 s.
+  // Writes the CDI file of the latest picture if the picture has changed, if the file was removed
+  // or overwritten, or if the command is due again. The command may take 20 s.
   void WriteCdi() {
     const std::lock_guard lock(cdi_mutex_);
     const std::shared_ptr<const Picture> picture = monitor_.picture();
@@ -373,7 +373,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<http::Server> probe_server_;  // null without --probe-socket
   kubelet::PodResources pod_resources_;
 
-  std::mutex cdi_mutex_;  // for the two after it; taken before the other mutex
+  std::mutex cdi_mutex_;  // guards the next two; locked before mutex_
   CdiFile cdi_;
   std::string cdi_problem_;
   mutable std::mutex mutex_;

@@ -89,7 +89,8 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   // is written again.
   NodeLabels written;
   if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
-    // Labels and annotation are written together, so that inventory determines the labels' values.
+    // Labels and annotation are written together, so the annotated inventory determines the labels'
+    // values.
     NodeLabels of_then = DesiredNodeLabels(before->inventory, before->replicas, before->in_turns);
     for (const std::string& name : before->owned_labels)
       if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);

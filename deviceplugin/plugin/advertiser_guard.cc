@@ -17,7 +17,7 @@ constexpr Duration kBetweenSlices = std::chrono::minutes(10);
 constexpr Duration kSlicesRetry = std::chrono::seconds(30);
 // Device plugins serve and register within a second after their start.
 constexpr Duration kFirstLook = std::chrono::seconds(3);
-// The same limit, for a kubelet or an API server that does not answer.
+// The limit if the kubelet or the API server does not answer.
 constexpr Duration kLongestFirstLook = std::chrono::seconds(5);
 // The kubelet drops devices within milliseconds of the end of their stream.
 constexpr Duration kLongestDrop = std::chrono::seconds(5);

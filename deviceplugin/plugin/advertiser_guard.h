@@ -2,8 +2,8 @@
 
 // Prevents the plugin from offering GPUs that another component of the node offers: it looks for
 // signs of one (inventory/other_advertiser.h) before each registration and every ten seconds. After
-// it has found one, the plugin offers nothing until its pod is replaced, even if the other
-// component disappears, because two plugins that take turns cost pods their GPUs.
+// a sign, the plugin offers nothing until its pod is replaced, even if the other component
+// disappears. Two plugins that offer the GPUs alternately would cost pods their GPUs.
 //
 //   before the first registration since boot   looks for three seconds, because device plugins of a
 //                                                node start at the same time
@@ -12,8 +12,8 @@
 //                                                registered
 //   while registered                           devices that are not ours, sockets, ResourceSlices
 //
-// A file records what was registered with which start of the kubelet, so that a new container of
-// the plugin can distinguish its predecessor's devices from another plugin's.
+// A file records which resources were registered with which start of the kubelet. So a new
+// container of the plugin can distinguish its predecessor's devices from another plugin's.
 //
 // Threading: one thread calls Step; any thread may call the rest. Failures: an unreadable source
 // counts as no sign. A record that cannot be written is logged once.
@@ -74,7 +74,8 @@ class AdvertiserGuard {
 
  private:
   AdvertiserEvidence Look() const;
-  // Asks the API server; the last answer counts.
+  // Reads the drivers of ResourceSlices from the API server. If that fails, the last answer stays
+  // valid.
   void LookForSlices(const std::stop_token& stop);
   std::string KubeletStart() const;
 

@@ -14,7 +14,7 @@ namespace synergy::deviceplugin {
 namespace {
 
 constexpr std::chrono::seconds kLongestCommand{20};
-// Between a failure of the command and the next try.
+// The first and the longest pause between a failure of the command and the next try.
 constexpr Duration kFirstCommandPause = std::chrono::minutes(1);
 constexpr Duration kLongestCommandPause = std::chrono::hours(1);
 

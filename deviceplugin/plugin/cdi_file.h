@@ -23,8 +23,8 @@ namespace synergy::deviceplugin {
 class CdiFile {
  public:
   // For "synergy.io/gpu" in /var/run/cdi the file is /var/run/cdi/synergy.io-gpu.json. `command` is
-  // nvidia-ctk with the words before its arguments; empty: none. The references must outlive the
-  // object.
+  // nvidia-ctk and any words that precede its arguments; empty: there is no command. The references
+  // must outlive the object.
   CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
           const Clock& clock, Logger& log);
 
@@ -46,7 +46,7 @@ class CdiFile {
   std::string text_;   // the resulting content of the file
   Backoff pauses_;
   std::optional<Instant> again_;  // when to try the command again; absent: it succeeded
-  std::string problem_;           // its last one
+  std::string problem_;           // the command's last problem
 };
 
 }  // namespace synergy::deviceplugin

@@ -180,8 +180,8 @@ void KubeletEndpoint::StopServing() {
 
 Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   grpc::ChannelArguments arguments;
-  // Without this, a channel may wait for the backoff of an earlier channel to a kubelet that was
-  // down.
+  // With a shared subchannel, a channel may wait for the backoff of an earlier channel to a kubelet
+  // that was down.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/" + kKubeletSocket,
                                                  grpc::InsecureChannelCredentials(), arguments);

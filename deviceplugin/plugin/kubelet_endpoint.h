@@ -1,7 +1,7 @@
 #pragma once
 
-// Offers one resource to the kubelet: it serves the plugin's socket and registers it, repeatedly,
-// whatever happens to the kubelet, the sockets and the stream.
+// Offers one resource to the kubelet: it serves the plugin's socket and registers it. It repeats
+// this after restarts of the kubelet, and after a loss of the socket or the stream.
 //
 //   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
 //   kubelet.sock exists, and we have not registered since we began to serve -> register

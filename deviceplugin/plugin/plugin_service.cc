@@ -79,8 +79,8 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const grp
 
 }  // namespace
 
-// A ListAndWatch call. At most one list is being sent; of the lists that arrive meanwhile, only the
-// last follows. gRPC is never called with the mutex held, because its callbacks may come at once.
+// A ListAndWatch call. At most one list is being sent; of the lists published meanwhile, only the
+// last one follows. gRPC is never called with the mutex held, because it may call back at once.
 class PluginService::Stream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse> {
  public:
   explicit Stream(PluginService& service) : service_(service) {}

@@ -3,7 +3,7 @@
 // A source of the node's GPUs: NVML, or a file.
 //
 // Threading: one thread calls Read and Wait; any thread may call ReadUse and Wake. Failures:
-// kUnavailable if the GPUs cannot be used (the driver is gone); any other code if they cannot be
+// kUnavailable if the GPUs cannot be used (the driver is gone). With any other code, they cannot be
 // read at the moment, and the last reading stays valid.
 
 #include <chrono>
@@ -25,8 +25,8 @@ namespace synergy::deviceplugin {
 struct Reading {
   GpuInventory inventory;
   std::map<std::string, GpuProbe> probes;  // by UUID
-  // GPUs, by index, that the driver counts but that were broken from the start, so that only the
-  // failure is known.
+  // The failures of GPUs that the driver counts but that were broken from the start, by index.
+  // Nothing else is known about these GPUs.
   std::map<unsigned, std::string> unreachable;
   // Why the driver does not report a GPU's Xids, by UUID.
   std::map<std::string, std::string> without_events;
@@ -51,8 +51,8 @@ class DeviceSource {
   virtual ~DeviceSource() = default;
 
   virtual Result<Reading> Read() = 0;
-  // Blocks until something may have changed, Wake() was called, or `longest` is over. Returns the
-  // Xids that occurred.
+  // Blocks until something may have changed, Wake() was called, or `longest` has passed. Returns
+  // the Xids that occurred.
   virtual std::vector<XidEvent> Wait(std::chrono::milliseconds longest,
                                      const std::stop_token& stop) = 0;
   virtual void Wake() = 0;

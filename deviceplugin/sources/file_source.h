@@ -2,8 +2,8 @@
 
 // Reads GPUs from an inventory file (config/inventory_file.h). It notices an edit within moments.
 //
-// Threading and failures: as in DeviceSource. An unreadable or invalid file gives a descriptive
-// error, but never removes devices.
+// Threading and failures: the same as DeviceSource. An unreadable or invalid file gives a
+// descriptive error, but never removes devices.
 
 #include <atomic>
 #include <cstdint>

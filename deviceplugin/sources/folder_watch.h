@@ -3,7 +3,7 @@
 // Waits until something changes in a folder, or another thread calls Wake().
 //
 // Threading: one thread calls Wait; any thread may call Wake. Failures: if a folder does not exist
-// or cannot be watched, each Wait tries it again; until that succeeds, only the time limit and Wake
+// or cannot be watched, each Wait tries it again. Until that succeeds, only the time limit and Wake
 // end the wait.
 
 #include <chrono>

@@ -29,8 +29,8 @@ struct Picture {
   GpuInventory inventory;
   std::vector<GpuHealth> health;  // one per GPU
   Advertisement advertisement;
-  std::map<unsigned, std::string> unreachable;        // as in Reading
-  std::map<std::string, std::string> without_events;  // as in Reading
+  std::map<unsigned, std::string> unreachable;        // see Reading
+  std::map<std::string, std::string> without_events;  // see Reading
 
   bool operator==(const Picture&) const = default;
 };

@@ -2,12 +2,12 @@
 
 // Reads GPUs from NVIDIA's driver (NVML), and Xids from its event set.
 //
-// Threading: as in DeviceSource; any thread may call NVML itself. Failures: without the library or
-// the driver, every Read returns kUnavailable and tries again. A GPU that fails or disappears stays
-// in the readings as it was last read, with a descriptive fault, until the program ends: its UUID
-// may come back, and its failure must not affect other GPUs. An unhealthy GPU triggers a new
-// session, first at once and then at growing intervals, because a new session misses events of the
-// other GPUs.
+// Threading: the same as DeviceSource; any thread may call NVML itself. Failures: without the
+// library or the driver, every Read returns kUnavailable and tries again. A GPU that fails or
+// disappears stays in the readings as it was last read, with a descriptive fault, until the program
+// ends. Its UUID may come back, and its failure must not affect other GPUs. An unhealthy GPU
+// triggers a new session, first at once and then at growing intervals, because a new session misses
+// events of the other GPUs.
 
 #include <atomic>
 #include <map>
