@@ -32,8 +32,8 @@ enum class Unplaced : uint8_t {
 struct Plan {
   std::vector<std::vector<Share>> shares;  // by job; empty if the job does not run in this round
   std::vector<Unplaced> reasons;           // by job
-  // For mechanisms that optimise: by which fraction of the optimum the total throughput may be
-  // below it.
+  // For mechanisms that optimise: the largest fraction of the optimum that the total throughput may
+  // lack.
   std::optional<double> gap;
   bool fell_back = false;  // the search found no plan in time, so this is Tune's plan
 };
@@ -53,7 +53,7 @@ inline ResourceVector FairShareOf(const Server& server, Gpus gpus) {
 }
 
 // Returns the jobs that run in a round if the mechanism never refuses a job for which there are
-// GPUs: in order, each job that fits the cluster's remaining GPUs.
+// GPUs. These are, in order, all jobs that fit the cluster's remaining GPUs.
 std::vector<JobIndex> Runnable(std::span<const Server> servers, std::span<const Job> jobs,
                                std::span<const JobIndex> order);
 

@@ -12,8 +12,8 @@
 namespace synergy {
 namespace {
 
-// Returns the least CPU and memory per GPU that any of these jobs wants, but no more than some
-// server has. No more than this is reserved for an idle GPU.
+// Returns the least CPU and memory per GPU that any of these jobs wants, but at most the smallest
+// fair share of one GPU on any server. No more than this is reserved for an idle GPU.
 ResourceVector LeastPerGpu(std::span<const Server> servers, std::span<const JobIndex> turns,
                            std::span<const ResourceVector> wanted) {
   ResourceVector least =

@@ -1,8 +1,9 @@
 #pragma once
 
 // Plans a round in which every job that gets GPUs runs, and CPU and memory are decided last. First,
-// jobs are placed by what they want (best_fit.h), even if a server has less, so that each placement
-// considers what jobs on every server want. Then every server is divided again (re_division.h).
+// jobs are placed by their wanted amounts (best_fit.h), even if a server has less. So each
+// placement considers the wanted amounts of all jobs on every server. Then every server is divided
+// again (re_division.h).
 //
 // Threading: pure except for the Divider's cache.
 

@@ -72,7 +72,8 @@ const Divider::Answer& Divider::Divide(const Server& server,
                 free.cpu.count(),
                 free.memory.count(),
                 {jobs.begin(), jobs.end()}};
-  // This suffices for all the mixes of a large cluster, and limits a process that never ends.
+  // The limit suffices for all the mixes of a large cluster, and bounds the memory of a process
+  // that never ends.
   if (answers_.size() >= kMaxAnswers) answers_.clear();
   const auto [at, is_new] = answers_.try_emplace(std::move(key));
   Answer& answer = at->second;

@@ -17,8 +17,8 @@
 
 namespace synergy {
 
-// Returns the useful ways to serve a job with `profile`, ascending by CPU: those that are as fast
-// as `fair` (the job's fair share of a server), fit within `limit`, and are not dominated. CPU
+// Returns the useful ways to serve a job with `profile`, ascending by CPU. These are at least as
+// fast as `fair` (the job's fair share of a server), fit within `limit`, and are not dominated. CPU
 // amounts are multiples of `cpu_step` and the profile's own values; memory amounts are the
 // profile's and the fair share's. If no way is left, returns the fair share alone. A choice's value
 // is GPUs x throughput / the fair share's throughput.

@@ -1,10 +1,10 @@
 #pragma once
 
 // Mechanisms that give a job its whole demand in this round, or nothing (OSDI'22, section 4.1 and
-// figure 12): GPUs stay idle if CPU or memory runs out, and jobs with large demands starve. A
+// figure 12). GPUs stay idle if CPU or memory runs out, and jobs with large demands starve. A
 // demand above the capacity of every server is cut to that of the largest.
 //
-// Threading: as Allocator.
+// Threading: the same as Allocator.
 
 #include <memory>
 

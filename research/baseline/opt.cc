@@ -51,7 +51,8 @@ struct Group {
   size_t first_variable = 0;
 };
 
-// Returns the program. Its variables are how many jobs of each group get each of its choices.
+// Returns the program. Its variables are how many jobs of each group get each of the group's
+// choices.
 Program ProgramOf(std::span<const Group> groups, std::span<const Server> servers,
                   const Server& typical) {
   // The unit of CPU and memory is one GPU's share of the typical server, so that values are near 1.

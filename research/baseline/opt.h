@@ -3,23 +3,23 @@
 // Synergy-Opt (OSDI'22, section 4.3): an upper bound, and a plan near it.
 //
 // First, it treats the cluster as one big machine. An integer program gives every runnable job one
-// of its DivisionChoices, so that the total normalised throughput is maximal and no job is slower
-// than with its fair share. Jobs with the same profile are interchangeable: the program's variables
-// are how many jobs of a profile get each choice, so it stays small in a large cluster.
+// of its DivisionChoices. The total normalised throughput is maximal, and no job is slower than
+// with its fair share. Jobs with the same profile are interchangeable. The program's variables are
+// how many jobs of a profile get each choice, so the program stays small in a large cluster.
 //
 // Then the jobs get servers. Running jobs keep theirs; the others are placed, largest first, on the
-// best server by best_fit.h. A job for whose GPUs no server suffices is placed on as few servers as
-// possible. If the choices of a server's jobs do not fit together, or leave something unused, the
-// server is divided again (re_division.h). The paper uses a second linear program here, whose
-// shares are fractions of a GPU. Ours would need an integer variable for each job and server,
-// because a job's CPU must be on the servers of its GPUs. Plan::gap states what the placement
-// costs, compared with the first program's bound.
+// best server by best_fit.h. If no server has enough GPUs for a job, the job is placed on as few
+// servers as possible. If the choices of a server's jobs do not fit together, or leave something
+// unused, the server is divided again (re_division.h). The paper uses a second linear program here,
+// whose shares are fractions of a GPU. Ours would need an integer variable for each job and server,
+// because a job's CPU must be on the servers of its GPUs. Plan::gap states the cost of the
+// placement, compared with the first program's bound.
 //
-// It also makes both plans of Tune, the published one and ours, and uses the best of the three, so
-// that no round is worse than either. If the program finds nothing in time, the published plan is
-// the result.
+// Opt also makes both plans of Tune, the published one and ours, and uses the best of the three, so
+// that no round is worse than with Tune. If the program finds nothing in time, the published plan
+// is the result.
 //
-// Threading: as Allocator.
+// Threading: the same as Allocator.
 
 #include <chrono>
 #include <cstdint>
@@ -51,9 +51,9 @@ struct OneMachine {
   double bound = 0;                    // no other choices have a higher value
 };
 
-// Returns nullopt if the search found nothing in time, or if there is no solution: if servers have
-// different proportions, a job may get less than its fair share of the typical server (the one with
-// the most GPUs).
+// Returns nullopt if the search found nothing in time, or if there is no solution. With servers of
+// different proportions, there may be none: no job may be slower than with its fair share of the
+// typical server, which is the one with the most GPUs.
 std::optional<OneMachine> ChooseOnOneMachine(std::span<const Server> servers,
                                              std::span<const Job> jobs,
                                              std::span<const JobIndex> runnable,

@@ -32,9 +32,9 @@ class Packing {
   void Take(ServerIndex server, const ResourceVector& amount);
   void Give(ServerIndex server, const ResourceVector& amount);
 
-  // Returns the server with the lowest rank among those with at least `gpus` free GPUs. On a tie it
-  // returns the smallest server, so that the order of servers of different sizes has no effect; of
-  // equal servers it returns the first. `rank(server, free)` returns nullopt for an unsuitable
+  // Returns the server with the lowest rank among those with at least `gpus` free GPUs. On a tie,
+  // returns the smallest server, so that the order of servers of different sizes has no effect. Of
+  // equal servers, returns the first. `rank(server, free)` returns nullopt for an unsuitable
   // server.
   template <class RankOf>
   std::optional<ServerIndex> Best(Gpus gpus, RankOf&& rank);

@@ -7,7 +7,7 @@
 // request their proportional share and use what others leave. They are placed as kube-scheduler
 // does by default (spread: NodeResourcesFit's LeastAllocated) or packed (MostAllocated).
 //
-// Threading: as Allocator.
+// Threading: the same as Allocator.
 
 #include <memory>
 

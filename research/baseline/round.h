@@ -3,7 +3,7 @@
 // Plans a scheduling round: the placement and amounts of all jobs from now on, and the actions that
 // lead there.
 //
-// Threading: as Allocator.
+// Threading: the same as Allocator.
 
 #include <cstdint>
 #include <span>
@@ -33,9 +33,10 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-// Returns the actions that lead from what the jobs hold to what `plan` gives them. Their order
-// never allocates anything twice: first actions that release, then actions that take. A resize that
-// releases in one dimension and takes in another is among the latter, because it cannot be split.
+// Returns the actions that lead from the jobs' present shares to those of `plan`. Their order never
+// allocates anything twice: first actions that release, then actions that take. A resize that
+// releases in one dimension and takes in another comes with those that take, because it cannot be
+// split.
 std::vector<Action> Difference(std::span<const Job> jobs, const Plan& plan);
 
 }  // namespace synergy

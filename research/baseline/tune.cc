@@ -126,8 +126,9 @@ class TuneRound {
     return false;
   }
 
-  // Finds, among servers that hold the demand, the one with the least free amounts; if none does,
-  // among those that hold the fair share; else the one with the fewest free GPUs.
+  // Finds the server with the least free amounts among those with room for the demand, or else
+  // among those with room for the fair share. If there is none, finds the server with the fewest
+  // free GPUs.
   std::optional<ServerIndex> Find(const ResourceVector& demand) {
     return packing_.Best(demand.gpus, [&](const Server& server, const ResourceVector& free) {
       const ResourceVector share = LesserOf(demand, FairShareOf(server, demand.gpus));
@@ -196,8 +197,8 @@ class OurTune final : public Allocator {
   Plan Allocate(std::span<const Server> servers, std::span<const Job> jobs,
                 std::span<const JobIndex> order) override {
     std::vector<JobIndex> turns = Runnable(servers, jobs, order);
-    // Sorts by what the job gains from its demand, so that the jobs that gain most are spread over
-    // the servers before the others fill the gaps.
+    // Sorts by the gain from the demand, so that the jobs that gain most are spread over the
+    // servers before the others fill the gaps.
     SortByTurn(turns, jobs, [](const Job& job) {
       return std::pair(job.profile->Best() / job.fair_throughput, 0.0);
     });

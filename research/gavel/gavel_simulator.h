@@ -9,12 +9,13 @@
 // * Policies that do not distinguish types (without _perf or _packed in their name) must not profit
 //   from the order of types. So that order is random in each round, but the same in each run.
 // * A job does min(floor(360 T), remaining) iterations in a round. The round ends with the last of
-//   its jobs; the GPUs of jobs that end earlier are idle until then. Nothing else takes time.
+//   its jobs; the GPUs of jobs that end earlier are idle until then. Nothing else takes time. T is
+//   the job's throughput in iterations per second.
 // * If two jobs share a GPU, they hold it until both have done their iterations of the round. A job
 //   that ends in this round ends at that time.
 // * If no job runs, the next round begins at the next arrival, or when the policy may solve again.
 //
-// This differs from the original: a job with several GPUs runs even if its iterations cannot be
+// One difference from the original: a job with several GPUs runs even if its iterations cannot be
 // divided equally among them.
 //
 // Threading: pure.
@@ -45,7 +46,7 @@ struct GavelOptions {
   std::vector<double> gpus;        // for each type
   std::vector<double> costs;       // per GPU and hour, by type; empty: unknown
   std::string policy;
-  // Both may be empty.
+  // `on_solve` and `on_finished` may be empty.
   std::function<void(const GavelSolve&)> on_solve;
   std::function<void(size_t)> on_finished;  // number of finished jobs
 };
@@ -56,8 +57,8 @@ struct GavelRun {
   size_t solves = 0;
 };
 
-// Returns kInvalid for an unknown policy, for a policy that needs data that the trace and the
-// throughputs lack, and for a job that runs on no type with enough GPUs for it.
+// Returns kInvalid for an unknown policy, and for one that needs data that the trace or the
+// throughputs lack. Also returns kInvalid for a job that runs on no type with enough GPUs for it.
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options);
 

@@ -23,7 +23,7 @@ struct GavelInput {
 };
 
 // Returns kInvalid, which names the first wrong field with its path. Jobs and types are sorted by
-// name, numbers by value.
+// name; names that are numbers come first, by value.
 Result<GavelInput> ReadGavelInput(std::string_view json);
 
 }  // namespace synergy::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-// Records the problems that a simulated run gives to one of Gavel's policies, and the answers, as
-// JSON that `synergy-lab gavel solve` can read: {"policy": NAME, "calls": [...]}. Each call has the
-// fields of a problem, and "time", "objective" and "allocation".
+// Records the problems that a simulated run gives to one of Gavel's policies, and the answers. The
+// JSON, {"policy": NAME, "calls": [...]}, can be read by `synergy-lab gavel solve`. Each call has
+// the fields of a problem, and "time", "objective" and "allocation".
 //
 // Threading: one owner.
 

@@ -24,9 +24,9 @@ enum class LabKind { kReference, kTiresias, kGavel, kRounds };
 // Arguments as they are written on the command line.
 struct LabArguments : SimulateArguments {
   LabKind kind = LabKind::kRounds;
-  std::string placement = "first-fit";  // for kReference, as the next member
+  std::string placement = "first-fit";  // for kReference, like the next member
   std::string arrivals = "auto";
-  std::vector<std::string> schedules{"dlas-gpu"};  // for kTiresias, as the next members
+  std::vector<std::string> schedules{"dlas-gpu"};  // for kTiresias, like the next members
   std::string scheme = "count";
   std::vector<double> queue_limits{3250, 7200};
   double promote = 0;
@@ -51,8 +51,8 @@ struct LabOptions : SimulateOptions {
   std::optional<TypeSetup> types;  // if there are none, all GPUs are alike
 };
 
-// Rejects options that a simulator does not support. Those of other authors, and the one of elastic
-// jobs, have no places of jobs (--changes, --html) and no profiles (--type-profiles).
+// Rejects options that a simulator does not support. The simulators of other authors, and that of
+// elastic jobs, support no places of jobs (--changes, --html) and no profiles (--type-profiles).
 Result<> CheckFiles(const LabArguments& arguments);
 
 // Checks --queue-limits: at most 64 limits, above 0 and ascending.

@@ -1,4 +1,4 @@
-// synergy-lab runs the simulators of other authors' programs, and the papers' mechanisms in rounds.
+// synergy-lab: reproductions of other authors' simulators, and the papers' mechanisms in rounds.
 
 #include <cstdio>
 #include <cstdlib>

@@ -28,7 +28,7 @@ SimulatorOptions InRounds(const LabArguments& arguments, const LabOptions& optio
           .keep_changes = options.keeps_changes};
 }
 
-// Returns GPU-seconds.
+// Returns the sizes of past jobs in GPU-seconds.
 std::vector<double> PastSizes(const LabOptions& options, std::span<const Job> jobs) {
   if (options.sizes) return *options.sizes;
   std::vector<double> sizes;

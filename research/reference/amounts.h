@@ -18,7 +18,7 @@ enum : size_t { kGpu, kCpu, kMemory, kStorage, kNetwork };
 
 using Amounts = std::array<double, 5>;
 
-// The storage bandwidth for every GPU of every server and job, whatever a model's own figure is.
+// The storage bandwidth for every GPU of every server and job, regardless of the model.
 inline constexpr double kStoragePerGpu = 62.5;
 
 inline double ToCores(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1e3; }

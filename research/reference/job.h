@@ -31,8 +31,8 @@ struct Job {
   double iteration_time = 0;        // seconds, at the fair share
   int64_t total_iterations = 0;
   double speedup = 1;                // speed with the demand
-  int64_t iterations_at_fair = 0;    // of a whole round
-  int64_t iterations_at_demand = 0;  // of a whole round
+  int64_t iterations_at_fair = 0;    // per whole round
+  int64_t iterations_at_demand = 0;  // per whole round
 
   bool cut = false;         // whether this round's demand was cut to the fair share
   bool has_waited = false;  // whether it has waited so long that it has precedence from now on
@@ -58,10 +58,10 @@ struct Job {
 };
 
 // Computes the demand as the authors do. An unknown model runs as alexnet. The facts are those of
-// one GPU, times the job's GPUs, cut to what one server has; a job with more GPUs than a server
-// gets the fair share if it requests too much. Returns kInvalid where the authors' program ends
-// (another number of GPUs than 1, 2, 4, 8, 16; a cut although demand and fair share have the same
-// CPU) and where it would never end (no iteration fits into a round).
+// one GPU, times the job's GPUs, cut to the amounts of one server. A job with more GPUs than a
+// server gets the fair share if it requests too much. The authors' program supports only 1, 2, 4, 8
+// and 16 GPUs, and ends on a cut if demand and fair share have the same CPU. Returns kInvalid in
+// these cases, and where the program would never end, because no iteration fits into a round.
 Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts,
                     const Amounts& server, double round);
 

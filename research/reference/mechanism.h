@@ -37,7 +37,7 @@ class Mechanism {
 
   // Gives jobs their parts, charges their progress of the round, and appends those that run to
   // `running`, in the order of their placement. The result depends only on `ordered` up to the job
-  // that takes the last GPU. The Error is that of Cluster::Take, or says that the authors' program
+  // that takes the last GPU. The Error is that of Cluster::Take, or means that the authors' program
   // gives up. REQUIRES: all servers are free.
   virtual Result<> Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) = 0;
 };

@@ -7,8 +7,8 @@
 // allocated.
 //
 // Many choices have the same sum. Which of them the authors' solver returns depends on its
-// implementation, so single jobs differ from their runs. Here earlier jobs of a model get its
-// faster cells.
+// implementation, so individual jobs differ from those of the authors' runs. Here earlier jobs of a
+// model get its faster cells.
 
 #include <vector>
 

@@ -16,8 +16,8 @@ double WaitOf(const Job& job, double now) {
   return now - (job.last_run == -1 ? job.arrival : job.last_run);
 }
 
-// Returns whether all sums of amounts are exact: whether all amounts are multiples of 1/1024 that
-// are not large, so that neither their parts per GPU nor any sums of those are rounded.
+// Returns whether all sums of amounts are exact. They are if all amounts are multiples of 1/1024
+// that are not large: then neither their parts per GPU nor the sums of these are rounded.
 bool SumsAreExact(const Cluster& cluster, const std::vector<Job>& jobs) {
   const auto is_exact = [](const Amounts& amounts) {
     return std::all_of(amounts.begin(), amounts.end(), [](double amount) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Every job for which there are GPUs runs. It gets its full demand; if that does not fit and
-// exceeds the fair share, it gets the fair share; if that does not fit either, other jobs are cut
-// back to theirs.
+// Every job for which there are GPUs runs. It gets its full demand. If that does not fit and
+// exceeds the fair share, it gets the fair share. If that does not fit either, other jobs are cut
+// back to their fair shares.
 
 #include <vector>
 
@@ -22,8 +22,8 @@ class Tune final : public OneByOne {
   };
 
   Result<bool> Place(Job& job) override;
-  // Returns the job's demand or, if the demand exceeds it in any dimension, the fair share. In the
-  // latter case marks the job as cut.
+  // Returns the job's demand or, if the demand exceeds it in any dimension, the fair share. If it
+  // returns the fair share, marks the job as cut.
   Amounts CutToFair(Job& job) const;
   Result<> MakeRoom(const Amounts& demand);
   // Finds the first server on which all of several GPUs are free. If there is none, and for one
@@ -31,8 +31,8 @@ class Tune final : public OneByOne {
   void FindTargets(double gpus);
   // Stores in victims_ the jobs on the server that have to give something back so that `need` fits.
   void FindVictims(uint32_t server, const Amounts& need);
-  // Takes back the job's round and charges it again on its servers, with the fair share of CPU and
-  // memory, or with its demand, at the speed of the fair share.
+  // Takes back the job's round and charges it again on its servers, at the speed of the fair share.
+  // The job gets its fair share of CPU and memory, or its demand.
   Result<> CutBack(Job& job);
 
   // These are members so that their storage is reused.

@@ -36,7 +36,7 @@ struct TypedServers {
   Gpus GpusOf(size_t type) const;
 };
 
-// For each type; null if the job does not run on it. Not owned.
+// A job's profile for each type; null if the job does not run on that type. Not owned.
 using ProfilesOnTypes = std::vector<const JobProfile*>;
 
 class GavelRounds final : public RoundPlanner {
@@ -45,7 +45,7 @@ class GavelRounds final : public RoundPlanner {
     std::string policy;     // a name in gavel/policies/policies.h
     std::string mechanism;  // a name in baseline/mechanisms.h
     Seconds round{300};
-    Seconds restart_cost{};  // what a change of type has to gain at least
+    Seconds restart_cost{};  // the least gain of a change of type
     // Capacity that becomes free within a round goes to waiting jobs at once, as in a cluster.
     bool within_rounds = true;
   };
@@ -64,7 +64,7 @@ class GavelRounds final : public RoundPlanner {
   void Gone(size_t place) override;
 
  private:
-  // A job on a type. Without a profile it does not run on it.
+  // A job on a type. A job without a profile for the type does not run on it.
   struct OnType {
     const JobProfile* profile = nullptr;
     ResourceVector demand;

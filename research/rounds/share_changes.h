@@ -14,8 +14,8 @@
 
 namespace synergy {
 
-// Appends the changes of shares that follow from `actions`, which lead from what the jobs hold to
-// what `plan` gives them: first releases, then new and kept places.
+// Appends the changes of shares that follow from `actions`, which lead from the jobs' present
+// shares to those of `plan`: first releases, then new and kept places.
 void AppendShareChanges(std::span<const Job> jobs, const Plan& plan,
                         std::span<const Action> actions, Seconds at,
                         std::vector<PlaceChange>& changes);

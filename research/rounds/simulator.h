@@ -4,7 +4,7 @@
 //
 // Rounds begin a second after the first arrival. Decisions are made at the beginning of rounds;
 // planners may also ask for decisions when a job arrives or ends within one. Progress is
-// continuous: a job runs at the speed that its profile has for its amounts, and ends when its work
+// continuous. A job runs at the speed that its profile has for its amounts, and ends when its work
 // is done, not at the end of the round. A job that starts, or restarts elsewhere, first loses the
 // restart cost.
 //

@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-// Matched by the kind of network and the amount of work per step, because these models were not
-// measured on these GPUs.
+// Models of Gavel's table that stand in for Synergy's models, which were not measured on these
+// GPUs. They are matched by the kind of network and the amount of work per step.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kStandIns = {{
     {"alexnet", "ResNet-18 (batch size 64)"},
     {"res18", "ResNet-18 (batch size 128)"},

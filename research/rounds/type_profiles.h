@@ -1,11 +1,10 @@
 #pragma once
 
-// Calculates the speeds of models on each GPU type by CPU and memory, from profiles that were
-// measured on some types and, for the others, from GPU throughputs for each type.
+// Calculates the speeds of models on each GPU type by CPU and memory. They follow from profiles
+// that were measured on some types and, for the others, from GPU throughputs for each type.
 //
-// On a GPU that is r times as fast as the one of a profile, the profile's best throughput is r
-// times as high: what the GPU limits becomes r times as fast, and what CPU and memory limit stays
-// the same,
+// On a GPU that is r times as fast as that of a profile, the best throughput is r times as high. A
+// throughput that the GPU limits scales by r; one that CPU and memory limit stays the same,
 //
 //   W_j(c, m) = r W(c, m) where W(c, m) is the best, else min(W(c, m), r best)
 //

@@ -16,7 +16,7 @@
 //   time first), shortest-gpu (remaining time x GPUs) and sjf (fewest GPUs) place all jobs again at
 //   each instant; ties keep their order.
 // * A job that would have ended at the time of an arrival counts as ended then, even if a move
-//   between queues made it wait before, unless another job ends at the same time.
+//   between queues made it wait before. This does not apply if another job ends at the same time.
 //
 // Threading: pure.
 
@@ -33,7 +33,7 @@ struct TiresiasOptions {
   TiresiasCluster cluster;
   TiresiasSchedule schedule;
   TiresiasScheme scheme = TiresiasScheme::kCount;
-  std::vector<double> queue_limits;  // as ServiceQueues
+  std::vector<double> queue_limits;  // see ServiceQueues
   std::vector<int64_t> sizes;        // sizes of past jobs in GPU-seconds, for dlas-gpu-gittins
 };
 

@@ -278,7 +278,7 @@ RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
 }
 
 // The bound is over the choices of DivisionChoices. Tune and proportional take their amounts from
-// the same grid (a cell of the profile, the fair share, or the lesser of both), and a job that they
+// the same grid (a cell of the profile, the fair share, or the lesser of both). A job that they
 // split is no faster than at a point of the grid, so they stay below the bound. Mechanisms that
 // take amounts between the grid's points, or give jobs less than their fair share, may exceed it.
 RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {

@@ -1,5 +1,5 @@
-// Compares runs with those of the authors' simulator: job by job if the policy has only one answer,
-// otherwise by the mean completion time, because the solver's choice among several optima is
+// Compares runs with those of the authors' simulator, job by job if the policy has only one answer.
+// Otherwise compares mean completion times, because the solver's choice among several optima is
 // arbitrary.
 
 #include <algorithm>

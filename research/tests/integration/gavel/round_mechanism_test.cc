@@ -1,4 +1,4 @@
-// Compares, round by round, with runs of the authors' simulator: given their allocations and the
+// Compares, round by round, with runs of the authors' simulator. Given their allocations and the
 // time that jobs had, priorities, deficits and picks have to be the same.
 
 #include "gavel/round_mechanism.h"

@@ -76,7 +76,7 @@ TEST(ElasticSimulatorTest, EqualSharesAreWholeAndKeepBounds) {
 }
 
 TEST(ElasticSimulatorTest, OptimusGivesWorkersWhereTheyHelp) {
-  // Both could have 4 of 8. Workers that do not help one job go to the other.
+  // Both jobs could have 4 of the 8 GPUs. Workers that do not help one job go to the other.
   const ElasticRun run =
       RunPool(ElasticPolicy::kOptimusExact, 8, {{"flat", 4, 900}, {"linear", 4, 6'300}});
   EXPECT_DOUBLE_EQ(EndOf(run, 0), 10 + 90);

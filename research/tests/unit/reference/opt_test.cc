@@ -81,7 +81,7 @@ TEST_F(OptTest, EarlierJobsOfAModelGetItsFasterCells) {
   const Job& second = Add("alexnet");
   Add(6, "gnmt");
   ASSERT_TRUE(Allocate(1));
-  // They have 18 CPUs: 12 and 6.
+  // The two jobs have 18 CPUs: 12 and 6.
   EXPECT_EQ(first.done, 900);
   EXPECT_EQ(second.done, 525);
 }

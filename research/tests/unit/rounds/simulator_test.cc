@@ -114,7 +114,8 @@ TEST_F(SimulatorTest, ACutIsNoRestart) {
   const std::vector<JobProfile::Point> points = {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 2}};
   const SimulationRun run =
       Run({MakeJob(Gpus(4), 0, 1000, points), MakeJob(Gpus(4), 2, 1000, points)});
-  // It ran 270 s at twice the fair share's speed, and the rest at that speed.
+  // The first job ran 270 s at twice the fair share's speed, and the rest at the fair share's
+  // speed.
   EXPECT_EQ(run.jobs[0].finish, Seconds(301 + 1000 - 540));
   EXPECT_EQ(run.jobs[0].restarts, 0U);
   EXPECT_EQ(run.jobs[0].resizes, 1U);
