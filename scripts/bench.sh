@@ -25,7 +25,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh pulls [AGENTS]
        scripts/bench.sh gavel [--jobs N] [--json FILE]
 
-Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (the exit status
+Builds the release programs and the benchmark programs, measures, prints tables and shows which goals are met (the exit status
 is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothing else should run on the machine meanwhile.
 
   extender    the extender's calls beside the smallest Go extender, with a stub API server; about 10 minutes
@@ -63,7 +63,7 @@ is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothin
       --rounds N        how many times all ways are measured (5)
       --ways WAY,...    enforcement modes (strict,shared)
       --seconds N       from the trainers' start to the measurement (180)
-      --kinds [NAME,..] instead, measure trainers whose speed is hard to measure, all or these, and show what is concluded of
+      --kinds [NAME,..] instead, measure trainers whose speed is hard to measure, all or these, and show the conclusions about
                         them; 25 minutes
       --instance N      number from which the cluster's ports and addresses follow (6)
   objective   total throughput of a full cluster under each mechanism, compared with the most that is possible; seconds
@@ -129,7 +129,7 @@ is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothin
       --times N         number of measurements for each figure (5)
       --seed N          seed of what happens in between (5)
       --instance N      number from which the cluster's ports and addresses follow (8)
-  promises    how right the predicted starts of GPU reservations are, for jobs on simulated nodes whose reported remaining
+  promises    how accurate the predicted starts of GPU reservations are, for jobs on simulated nodes whose reported remaining
               times are wrong (scripts/setup.sh installs what it needs); half an hour
       --jobs N          jobs, of 1, 2, 4 and 8 GPUs (200)
       --nodes N         simulated nodes with 8 GPUs each (16)
@@ -143,7 +143,7 @@ is 1 if one is missed). docs/evidence/benchmarks.md explains the figures. Nothin
       --nodes N         nodes, with 8 GPU pods each (5000)
       --changes N       changes to be made (1000)
       --patches-per-second N   as in the controller's configuration (50)
-  guard       whether a round, a simulation or a pod's placement has become slower than tests/bench/rounds/guard.json says, as
+  guard       whether a round, a simulation or a pod's placement is slower than the figures in tests/bench/rounds/guard.json,
               multiples of a yardstick that is measured beside them; seconds
       --factor N        how many times its stored figure each may be (1.5)
       --update          store the measured figures
@@ -167,7 +167,7 @@ extender=$repository/build/release/bin/synergy-extender
 programs=$repository/build/bench
 
 build_all() {
-  command -v go >/dev/null || die "go is missing: tests/go.mod says which version is needed"
+  command -v go >/dev/null || die "go is missing: tests/go.mod names the version that is needed"
   say "building the extender (release) and the benchmark programs"
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender synergy-controller) >&2
   mkdir -p "$programs"

@@ -17,7 +17,7 @@ Builds the images of the Dockerfile as root, without a daemon (buildah). It writ
                                            official image
 
 2. Manifest lists over the architectures in your registry: REGISTRY/synergy/{extender,...}:VERSION. Run `sudo buildah login
-REGISTRY` before, if the registry needs a login.
+REGISTRY` first if the registry needs a login.
 
 3. OCI layouts FOLDER/{extender,...}, each an index over the architectures.
 

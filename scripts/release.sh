@@ -9,7 +9,7 @@ usage: scripts/release.sh --dry-run vX.Y.Z [OPTION]...
 Makes a complete release, as root: programs, images, the chart, manifests, archives of the command line, a krew manifest,
 bills of materials, notes, provenance, checksums and signatures. Pushes the images and the chart to the registry; writes the
 files to publish beside them to FOLDER/assets, and the notes to FOLDER/notes.md. Each step is a script in scripts/release,
-with the same arguments. scripts/setup.sh --no-cluster --cross --release installs what they need; RELEASING.md says what to
+with the same arguments. scripts/setup.sh --no-cluster --cross --release installs what they need; RELEASING.md explains what to
 do before and after.
 
 Two runs with the same commit and the same packages make the same bytes, except for signatures.

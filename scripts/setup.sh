@@ -7,7 +7,7 @@ usage: scripts/setup.sh [--no-cluster | --demo] [--cross] [--release] [--operato
 
 Installs what building and testing Synergy needs: Debian packages, the programs of the test cluster (Kubernetes, containerd,
 runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which it builds from Go modules, and the system of the cluster's v2
-nodes. All but the packages is in ${XDG_CACHE_HOME:-~/.cache}/synergy.
+nodes. Everything except the packages is in ${XDG_CACHE_HOME:-~/.cache}/synergy.
 You can run it again at any time: it adds only what is missing. The first build of the programs takes 8 to 18 minutes on two
 cores; the system of v2 nodes takes 2 more, and the time of its downloads.
 

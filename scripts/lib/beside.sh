@@ -15,7 +15,7 @@ begin_beside() {
 
 # finish_beside LOG: waits for the command, prints its output, and fails if it failed. Meanwhile the
 # command gets as much CPU as any other session, so that other load cannot starve it. That needs
-# root's rights.
+# root.
 finish_beside() {
   local status=0
   { echo 0 >"/proc/$beside/autogroup"; } 2>/dev/null || true

@@ -199,8 +199,9 @@ build_programs() {
 
 # go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE...: builds packages with the tags in GO_TAGS.
 #
-# Debug information, which these programs do not need, and frequent garbage collection, although the
-# machine has the memory, would take a seventh of the compilers' time.
+# Builds without debug information, which these programs do not need, and with rare garbage
+# collection, for which the machine has the memory. Together, this saves a seventh of the compilers'
+# time.
 go_build() (
   flags=(-trimpath -gcflags all=-dwarf=false -tags "${GO_TAGS-}")
   cd "$1" && stale=$(go list "${flags[@]}" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "${@:4}" 2>/dev/null) || return

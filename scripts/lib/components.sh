@@ -33,7 +33,7 @@ is_component() {
 has_synergy_scheduler() { [[ -n $EXTENDER$SCHEDULER_CONFIG ]]; }
 has_simulated_nodes() { [[ $SIMULATED_NODES != 0 || -n $SHAPE ]]; }
 
-# change_component start|stop|restart NAME [SIGNAL]: does that to one component.
+# change_component start|stop|restart NAME [SIGNAL]: starts, stops or restarts one component.
 change_component() {
   local change=$1 name=${2-} signal=${3-TERM}
   load_settings
@@ -65,7 +65,8 @@ end_component() {
   esac
 }
 
-# begin_component NAME: starts the component and, if it can be asked, waits until it answers.
+# begin_component NAME: starts the component and, if it has a health check, waits until that
+# succeeds.
 begin_component() {
   local node=${1##*-}
   case $1 in

@@ -60,13 +60,13 @@ start_kube_apiserver() {
     more+=(--runtime-config scheduling.k8s.io/v1beta1=true)
   fi
   write_admission_configuration
-  # The API server calls kubelets at their bridge's address. Without Services it calls nothing in
-  # the cluster through one, and needs no reconciled endpoints (which may not be loopback
-  # addresses). Streamed lists need etcd 3.4.31 or newer: with the feature, an older one refuses
-  # every watch from resource version 0, and kwok uses these. Garbage is collected less often than
-  # by default, because collections take an eighth of the CPU time, which matters on small machines;
-  # the default would save some memory. The authority of a front proxy, which does not exist here,
-  # avoids an error a minute in the logs of other programs.
+  # The API server calls kubelets at their bridge's address. Without --services it calls no Service,
+  # and needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need
+  # etcd 3.4.31 or newer: with the feature, an older etcd refuses every watch from resource version
+  # 0, and kwok makes such watches. Garbage is collected less often than by default, because
+  # collections take an eighth of the CPU time, which matters on small machines; the default would
+  # save some memory. The authority of a front proxy, which does not exist here, avoids an error a
+  # minute in the logs of other programs.
   spawn kube-apiserver env GOGC=200 "$KUBE_BIN/kube-apiserver" \
     --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
     --bind-address "$API_ADDRESS" --advertise-address "$API_ADDRESS" --secure-port "$API_PORT" \
@@ -138,7 +138,7 @@ start_kube_scheduler() {
 }
 
 # An extender serves every profile of its kube-scheduler. So the Synergy profile has its own
-# process, and pods of the default scheduler never meet the extender.
+# process, and the extender never gets pods of the default scheduler.
 start_synergy_scheduler() {
   start_scheduler synergy-scheduler "$SYNERGY_SCHEDULER_PORT"
 }
@@ -172,7 +172,7 @@ api_get() {
 
 api_is_ready() { api_get /readyz; }
 etcd_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT/health"; }
-# These two have self-signed certificates; the check is only whether they answer.
+# The schedulers have self-signed certificates; the check is only whether they answer.
 scheduler_is_ready() { curl --silent --fail --insecure --max-time 2 "https://127.0.0.1:$1/healthz"; }
 default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/default; }
 

@@ -30,7 +30,7 @@ E_O_F
     printf 'failures: {retries: true, prerun: %s}\n' "$(if has_kueue; then echo true; else echo false; fi)" \
       >>"$STATE/synergy-controller.yaml"
   fi
-  # Most tests do not test the opting in, and need round figures.
+  # Most tests do not test opting in, and need round numbers.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\ngangPreemption: {enabled: false}\n' >>"$STATE/synergy-controller.yaml"
   apply_controller_manifests >>"$STATE/logs/controller-manifests.log" 2>&1 ||
@@ -88,9 +88,9 @@ apply_additions() {
 }
 
 # Prints the shipped webhook configurations, with the controller's address instead of its Service,
-# because it runs outside the cluster. Without --shipped-settings it reviews every training pod, as
-# with the chart's `scope: all`, and the API server waits longer for its answer: on a busy machine
-# some pods would otherwise be created as written.
+# because it runs outside the cluster. Without --shipped-settings, it reviews every training pod, as
+# with the chart's `scope: all`. The API server also waits longer for its answer, because on a busy
+# machine some pods would otherwise be created as written.
 webhook_configurations() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
     "$REPOSITORY/manifests/webhook.yaml" |
@@ -107,8 +107,8 @@ webhook_configurations() {
 # Prints the shipped policies.
 admission_policies() { as_users <"$REPOSITORY/manifests/admission-policies.yaml"; }
 
-# Succeeds if the admission policies are in force. A policy is in force a moment after it is
-# applied, and no status says when; the refusal of a write shows it.
+# Succeeds if the admission policies are in force. A policy comes into force a moment after it is
+# applied, and no status reports when. So this tests whether a forbidden write is refused.
 admission_policies_are_in_force() {
   local answer forged='{apiVersion: v1, kind: Pod, metadata: {name: forged, annotations: {synergy.io/hold: ""}},
     spec: {containers: [{name: c, image: c}]}}'

@@ -5,7 +5,7 @@ BINFMT=/proc/sys/fs/binfmt_misc
 emulated='' binfmt_mounted=
 
 # emulate ARCHITECTURE: makes the kernel run programs for it, in containers too (flag F).
-# stop_emulating removes what was not there before; the caller has to call it in a trap.
+# stop_emulating removes what emulate has added; call it in a trap.
 emulate() {
   local machine interpreter rule
   machine=$(machine_of "$1")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Container images without a registry. Every real node has one that is made from the machine's
-# static busybox. It is also the pods' sandbox, so its command sleeps.
+# static busybox. The image is also the pods' sandbox, so its command sleeps.
 
 IMAGE=synergy.test/busybox:1
 

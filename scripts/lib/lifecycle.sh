@@ -42,7 +42,7 @@ seconds_since() {
 
 # wait_for_disk: waits while the disk of $STATE has no room for a cluster: builds and other tests
 # may fill it for a while. A component that cannot write would fail later, with an error that does
-# not say why.
+# not name the cause.
 wait_for_disk() {
   local needed=2048 deadline=$((SECONDS + 600)) free short=
   while free=$(free_mib "$STATE") && ((free < needed)); do
@@ -192,8 +192,8 @@ take_lock() {
   flock --nonblock 9 || { say "another command is changing the cluster; waiting for it"; flock 9; }
 }
 
-# is_worth_keeping: succeeds if an `up` has finished and no restart of the machine and no user has
-# ended everything since.
+# is_worth_keeping: succeeds if an `up` has finished, and neither a restart of the machine nor a
+# user has ended everything since.
 is_worth_keeping() (
   [[ -e $STATE/ready ]] || return 1
   load_settings

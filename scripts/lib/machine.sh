@@ -12,8 +12,8 @@ KERNEL_SETTINGS=(
 # outside the clusters' states, because the last cluster to end need not be the first that started.
 KERNEL_SETTINGS_STATE=/run/synergy-test-kernel-settings
 
-# alone_with_kernel_settings FUNCTION: runs the function under a lock, because clusters start and
-# end at the same time.
+# alone_with_kernel_settings FUNCTION: runs the function under a lock, because several clusters may
+# start and end at the same time.
 alone_with_kernel_settings() {
   mkdir -p "$KERNEL_SETTINGS_STATE/instances"
   (
@@ -62,8 +62,8 @@ make_bridge() {
 uplink_address() { printf '%s.%d\n' "$(subnet_of 0)" $(($1 + 1)); }
 uplink_of() { printf 'syn%d-up%d\n' "$INSTANCE" "$1"; }
 
-# connect_node NODE PID: makes a virtual cable from bridge 0 to the network namespace of PID, the
-# node's bridge in that namespace, and the route to its pods.
+# connect_node NODE PID: makes a virtual cable from bridge 0 to the network namespace of PID. Also
+# makes the node's bridge in that namespace, and the route to its pods.
 connect_node() {
   local cable
   cable=$(uplink_of "$1")
@@ -89,7 +89,7 @@ remove_bridge() {
   fi
 }
 
-# clear_orphans: removes what clusters of this instance have left that were killed and lost their
+# clear_orphans: removes the remains of this instance's clusters that were killed and lost their
 # state (for example, in a container that ended). A running cluster occupies at least one of the
 # ports, so this comes after the check of the ports.
 clear_orphans() {

@@ -56,7 +56,7 @@ missing_packages() {
 install_packages() {
   local missing
   command -v apt-get dpkg-query >/dev/null ||
-    die "apt-get is missing: the packages are Debian 12's; elsewhere, install the like of these by hand: $*"
+    die "apt-get is missing: the packages are Debian 12's; elsewhere, install their equivalents by hand: $*"
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} == 0)); then
     say "packages: all $# are installed"

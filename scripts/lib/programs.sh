@@ -11,7 +11,7 @@ CONTAINERD_PROGRAMS=(containerd containerd-shim-runc-v2 ctr runc)
 
 # module_version FOLDER MODULE: prints the version that the Go module in FOLDER requires.
 module_version() {
-  command -v go >/dev/null || die "go is missing: scripts/setup.sh says which one is needed"
+  command -v go >/dev/null || die "go is missing: scripts/setup.sh names the version that is needed"
   (cd "$1" && go list -m -f '{{.Version}}' "$2")
 }
 

@@ -10,9 +10,9 @@ start_kwok() {
     --cidr "$(subnet_of 128).0/17" --node-ip 127.0.0.1 --server-address "127.0.0.1:$KWOK_PORT"
 }
 
-# lease_seconds: prints the duration of a simulated node's lease: up to 200 nodes, a kubelet's
-# value. A lease is renewed four times in its life, so with more nodes leases are longer: twenty
-# renewals a second, however many nodes there are, cost a tenth of a core.
+# lease_seconds: prints the duration of a simulated node's lease. For up to 200 nodes, it is a
+# kubelet's value. A lease is renewed four times in its life. With more nodes, leases are longer, so
+# that there are never more than twenty renewals a second, which cost a tenth of a core.
 lease_seconds() {
   local nodes
   nodes=$(count_simulated_nodes)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Runs JobSet and Kubeflow Trainer, which creates JobSets, as components of the cluster: their
-# certificate, the kinds, rights and webhooks of their charts, and their processes. They read
+# Runs JobSet and Kubeflow Trainer, which creates JobSets, as components of the cluster. Installs
+# their certificate, and the kinds, rights and webhooks of their charts. The operators read
 # certificates from a folder of temporary files.
 
 has_training_operators() { [[ -n $OPERATORS ]]; }

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, whatever this
-# machine itself has. The component v2-N is the whole QEMU machine.
+# v2 nodes: QEMU machines with control groups v2, systemd, containerd and a kubelet, even if this
+# machine itself has none of these. The component v2-N is the whole QEMU machine.
 #
-# $STATE/v2-N contains its disks: disk.qcow2, its changes to the system that setup.sh made;
-# seed.img, the files of this cluster; and data.img, an empty file system that QEMU limits to 40
-# MB/s of reads. Through QEMU's user network it can reach only the API server, which has its
-# Service's address there, so that programs in pods find it, too. The node's own address also
-# belongs to this machine, where QEMU listens for it.
+# $STATE/v2-N contains its disks. disk.qcow2 has its changes to the system that setup.sh made, and
+# seed.img the files of this cluster. data.img is an empty file system that QEMU limits to 40 MB/s
+# of reads. Through QEMU's user network, the node can reach only the API server. There the API
+# server has the address of its Service, so that programs in pods find it, too. The node's own
+# address also belongs to this machine, where QEMU listens for it.
 
 V2_API=10.96.0.1
 V2_ADDRESS=10.96.0.15
