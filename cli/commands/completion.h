@@ -1,7 +1,7 @@
 #pragma once
 
-// Completes command lines in shells: finds the words that may come next in the tree of commands and
-// options, and contains the scripts with which shells request these words.
+// Completes command lines in shells. It finds the words that may come next in the tree of commands
+// and options, and contains the scripts with which shells request these words.
 //
 // Threading: pure, except for the sources. Failures: none; a word after unknown options or commands
 // is not completed.

@@ -14,8 +14,8 @@ namespace synergy::cli {
 // Adds `synergy gavel`, hidden from help.
 void AddMovedCommands(CLI::App& app);
 
-// Adds hidden options to `synergy simulate`. REQUIRES: called before its own options are added,
-// whose errors are less specific.
+// Adds hidden options to `synergy simulate`. REQUIRES: this is called before its own options are
+// added, because their errors are less specific.
 void AddMovedOptions(CLI::App& simulate);
 
 }  // namespace synergy::cli

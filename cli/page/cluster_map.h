@@ -1,7 +1,7 @@
 #pragma once
 
-// The map of a cluster that the page shows, and its changes: nodes, the GPU pods on them and the
-// waiting ones, at one time. docs/internals/page.md has the schema.
+// The map of a cluster that the page shows, and the map's changes. It contains the nodes, the GPU
+// pods on them, and the waiting GPU pods at one time. docs/internals/page.md has the schema.
 //
 // Threading: values; one owner of a recorder.
 

@@ -55,8 +55,8 @@ class JobProfiles {
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses are stable
 };
 
-// `load`: the factor on the arrival rate. `server`: the jobs' work is their time at this server's
-// fair share.
+// Returns the workload's jobs with their profiles. `load`: the factor on the arrival rate.
+// `server`: the jobs' work is their time at this server's fair share.
 Result<std::vector<Job>> ToJobs(const TraceWorkload& workload, double load,
                                 const ResourceVector& server, JobProfiles& profiles);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parses durations and sizes of the command line, and formats them for people.
+// Parses durations and sizes from the command line, and formats them for people.
 //
 // Threading: pure. Failures: kInvalid, with the valid forms.
 

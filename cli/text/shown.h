@@ -1,7 +1,7 @@
 #pragma once
 
-// Prints a command's result in each of the formats of --output: objects, each as a row of a table
-// or a text, as a tree, and by name.
+// Prints a command's result in the formats of --output. Each object of a result has a table row or
+// a text, a tree, and a name.
 //
 // Threading: pure; a Presenter has one owner.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy failures`: how often pods failed, by cause, and the cost; and the failures of one job by
-// attempts.
+// `synergy failures`: shows how often pods failed, and at what cost, by cause. Also shows the
+// failed attempts of one job.
 //
 // Threading: pure.
 

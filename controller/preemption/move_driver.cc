@@ -158,7 +158,7 @@ Result<bool> MoveDriver::TakeOver(MoveRecord& record, const std::stop_token& sto
     (now->deleting ? attempt.asked : attempt.refused).push_back(pod);
   }
   if (attempt.refused.size() == record.pods.size()) {
-    log_.Info("a move had not begun to evict, and is forgotten", {{"job", record.job}});
+    log_.Info("a move is forgotten, because it had not evicted any pod", {{"job", record.job}});
     return false;
   }
   attempt.evicted = record.pods.size() - attempt.refused.size();
@@ -282,7 +282,7 @@ std::string MoveDriver::Obstacle(const MovingJob& job, const std::string& name,
                                  const std::stop_token& stop) {
   const auto owner = move_api_.ReadJob(job.pods.front()->pod_namespace, name, stop);
   if (!owner) return owner.error().message;
-  if (owner->uid != job.name || owner->ends) return "its Job is another one, or ends";
+  if (owner->uid != job.name || owner->ends) return "its Job was replaced, or is ending";
   if (owner->ignores_disruption) return {};
   return "its Job's podFailurePolicy does not ignore DisruptionTarget, so the eviction would count "
          "as a failure";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Compares pods with the TrainingProfiles that users wrote for them
+// Compares the speeds of pods with the TrainingProfiles that users wrote for them
 // (engine/profiler/contradiction.h), and keeps the verdicts. An event on the pod and the profile's
 // status report a contradiction (status_writer.h).
 //

@@ -2,7 +2,7 @@
 
 // Keeps the labels of this program's Node, and its annotation synergy.io/gpu-inventory, up to date;
 // patches the Node only if they are outdated. Reads the Node before each patch and at long
-// intervals, so that other writers' labels are left alone and lost ones are restored.
+// intervals, so that labels of other writers are left alone, and lost labels are restored.
 //
 // Threading: it has its own thread; any thread may call Publish. Failures: logged if the message
 // changes, and retried after 1 to 60 s.

@@ -28,7 +28,7 @@ constexpr milliseconds kStreamGrace{10'000};
 constexpr milliseconds kPause{1000};
 constexpr milliseconds kRegisterTimeout{5000};
 constexpr milliseconds kKubeletGrace{500};
-// A list of 1024 ids of 63 characters is a tenth of that.
+// In bytes. A list of 1024 ids of 63 characters takes a tenth of that.
 constexpr int kLargestMessage = 1 << 20;
 constexpr int kMostConcurrentCalls = 64;
 

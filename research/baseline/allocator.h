@@ -1,7 +1,7 @@
 #pragma once
 
-// Allocates a round. The mechanisms of Synergy (OSDI'22, section 4), and those with which it is
-// compared, have one interface.
+// The interface of the mechanisms that allocate a round: those of Synergy (OSDI'22, section 4), and
+// those with which they are compared.
 //
 // All mechanisms give a job exactly its GPUs. If a running job (Job::holds) is chosen again, it
 // keeps its servers; only its CPU and memory may change.

@@ -2,7 +2,7 @@
 
 // Synergy-Opt (OSDI'22, section 4.3): an upper bound, and a plan near it.
 //
-// First, it treats the cluster as one big machine. An integer program gives every runnable job one
+// First, Opt treats the cluster as one big machine. An integer program gives every runnable job one
 // of its DivisionChoices. The total normalised throughput is maximal, and no job is slower than
 // with its fair share. Jobs with the same profile are interchangeable. The program's variables are
 // how many jobs of a profile get each choice, so the program stays small in a large cluster.

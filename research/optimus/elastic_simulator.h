@@ -3,9 +3,9 @@
 // Simulates elastic trainings (elastic_training.h) in rounds, on a pool of GPUs of one type:
 //
 // * At the beginning of a round, submitted jobs arrive, and the policy sets each job's number of
-//   workers until the next round. If a job ends before, its GPUs are idle until then.
-// * When a job's number of workers changes, it loses the restart cost. A job that is first tried
-//   with several numbers (kOptimus) loses it for each of them.
+//   workers until the next round. If a job ends earlier, its GPUs are idle until then.
+// * When a job's number of workers changes, the job loses the restart cost. A job that is tried
+//   with several numbers first (kOptimus) loses it for each of them.
 // * The location of GPUs does not matter: there are no servers and no placement.
 //
 // Threading: pure.

@@ -9,7 +9,7 @@
 // * dlas-gpu is discretised 2D-LAS. Higher queues come first. In a queue, running jobs come before
 //   waiting ones; otherwise jobs are in the order in which they entered. A job that does not fit is
 //   skipped. With -gittins, the highest index in a queue comes first (tiresias_gittins.h), then the
-//   earlier submission. Both only count GPUs, whatever the scheme. -N means promotion; the waiting
+//   earlier submission. Both only count GPUs under either scheme. -N means promotion; the waiting
 //   time that leads to it is not reset when the job runs again.
 // * A job leaves its queue after limit / GPUs seconds of running, rounded up.
 // * fifo starts jobs in the order of submission, until one does not fit. shortest (least remaining

@@ -1,7 +1,7 @@
 #pragma once
 
-// Statistics of a simulated run: completion times over a window of job ids. The window omits the
-// warm-up and the end of a long run.
+// Statistics of a simulated run: completion times of the jobs in a window of ids. The window can
+// omit the warm-up and the end of a long run.
 //
 // Threading: pure.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures about GPU reservations: how many jobs had one, and how wrong the first predicted start
+// Figures about GPU reservations: how many jobs had one, and how accurate the first predicted start
 // was (docs/internals/reservations.md).
 //
 // Threading: pure.

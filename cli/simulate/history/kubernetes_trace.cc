@@ -250,7 +250,7 @@ void KubernetesTrace::StartWithPods(std::vector<Object>& parts) {
   }
 }
 
-// All parts have the same source.
+// REQUIRES: all parts have the same source.
 RecordedRow KubernetesTrace::RowOf(const std::vector<Object>& parts, Seconds end) {
   RecordedRow row;
   int64_t requested = 0;

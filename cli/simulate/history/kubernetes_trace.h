@@ -4,11 +4,11 @@
 // Workloads and of pods, as printed by `kubectl get jobs,workloads,pods -A -o json`.
 //
 // A job of the trace is everything that one object runs at the same time. The object is a Job, a
-// JobSet or TrainJob with its Jobs, a RayJob or MPIJob with its pods, or a single pod. Its times
-// come from Kueue's Workload; without one, from its Jobs; without these, from its pods. It starts
-// with the first of its pods in the list. Its GPUs are the most that it had at any moment. Its
-// model is the value of the label synergy.io/profile. Pods that serve until they are removed (of
-// Deployments, DaemonSets) are omitted.
+// JobSet or TrainJob with its Jobs, a RayJob or MPIJob with its pods, or a single pod. A job's
+// times come from Kueue's Workload; without one, from its Jobs; without these, from its pods. It
+// starts with the first of its pods in the list. Its GPUs are the most that it had at any moment.
+// Its model is the value of the label synergy.io/profile. Pods that serve until they are removed
+// (of Deployments, DaemonSets) are omitted.
 //
 // Threading: one owner.
 

@@ -6,7 +6,8 @@
 // A new leader adds to what the previous one published. It decides again about recent failures
 // (retry_keeper.h); decisions that are already published change nothing and create no second event.
 //
-// Bounds: AvoidedNodes::kMost decisions wait; the ConfigMap is written at most every kInterval.
+// Bounds: at most AvoidedNodes::kMost decisions wait; the ConfigMap is written at most every
+// kInterval.
 //
 // Threading: one owner. Failures: a failed call is repeated after kPause; a decision waits until it
 // is published or expires. If another client changes the ConfigMap, it is read again.

@@ -20,7 +20,7 @@ constexpr std::string_view kNodeCondition = "DisruptionTarget/DeletionByTaintMan
 
 enum class Proof { kNone, kClaimed, kProven };
 
-// Returns whether the failure proves, or only claims, a fault of its node.
+// Returns whether the failure proves a fault of its node, or only claims one.
 Proof ProofOf(const FailureRecord& record, Category category) {
   if (CauseNamed(record.cause) != Cause::kInfrastructure) return Proof::kNone;
   const auto is_it = [&record](const CodeRule& rule) { return rule.name == record.rule; };

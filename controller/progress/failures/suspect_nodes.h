@@ -1,7 +1,7 @@
 #pragma once
 
 // Reports nodes on which jobs of several namespaces failed for a reason that the node may have
-// caused. Operators get an event on the Node, and a gauge for an alert. It changes no node.
+// caused. Operators get an event on the Node, and a gauge for an alert. No node is changed.
 //
 //   records of the last hour -> faults of nodes -> those of two namespaces -> SynergyNodeSuspect
 //

@@ -108,8 +108,8 @@ std::string TextOf(const PackNews& news, size_t pod) {
           other, news.alone[pod]);
     case PackOutcome::kReused:
       return fmt::format(
-          "runs at the same time as {} on its GPU, because pods like these did {:.2f}"
-          " and {:.2f} of their speeds alone together",
+          "runs at the same time as {} on its GPU, because similar pods reached {:.2f}"
+          " and {:.2f} of their speeds alone",
           other, news.speeds[pod], news.speeds[1 - pod]);
     case PackOutcome::kKept:
       return fmt::format("keeps running at the same time as {} on its GPU: it has {}", other,

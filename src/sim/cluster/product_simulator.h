@@ -2,8 +2,8 @@
 
 // Runs a trace of jobs through the product, event by event, in simulated time. Admission, the
 // cluster's state, the extender's ranking and allocation, and the tuner's decisions are the
-// product's. kube-scheduler and the kubelets are models. docs/internals/simulator.md lists which
-// parts are models and which are the product's own code.
+// product's. kube-scheduler and the kubelets are models. docs/internals/simulator.md lists all
+// parts.
 //
 // Threading: pure. The same input gives the same run.
 

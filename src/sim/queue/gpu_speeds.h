@@ -1,7 +1,7 @@
 #pragma once
 
-// How fast models are on the GPU products of a simulated cluster, with the TrainingProfiles from
-// which the product knows this.
+// The speeds of models on the GPU products of a simulated cluster, and the TrainingProfiles from
+// which the product knows these speeds.
 //
 // Threading: values; pure. Failures: kInvalid names file, line and column.
 

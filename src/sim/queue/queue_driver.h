@@ -2,8 +2,8 @@
 
 // Runs the product's queues in a simulated cluster. The jobs wait in a ClusterQueue of a
 // KueueModel, and a RoundPolicy orders it. The queue planner plans once a second, as in the
-// controller (controller/queues/queue_controller.h). Its writes go to the model, their outcomes to
-// the planner.
+// controller (controller/queues/queue_controller.h). The planner's writes go to the model, and
+// their outcomes to the planner.
 //
 // Seconds in which the planner would write nothing are skipped: while no object changes, it plans
 // only at the start of a round. Before an object changes, the planner plans once more with the

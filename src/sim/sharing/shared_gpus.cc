@@ -102,7 +102,7 @@ bool SharedGpus::HasPlaceBeside(const std::string& name, const Pod& pod,
   const int64_t gpus = pod.gpus.count();
   if (node == nodes_.end() || gpus > node->second.gpus || node->second.gpus % gpus != 0)
     return false;
-  int64_t apart = 0;  // each of them may have a block for itself
+  int64_t apart = 0;  // pods that may each have a block of their own
   for (const Pod& other : there) {
     if (other.gpus != pod.gpus) return false;
     if (!options_.pairs.empty() && !options_.pairs.Of(other.model, pod.model, node->second.product))

@@ -3,11 +3,10 @@
 // GPUs that simulated jobs share: which jobs are on which block of GPUs, whose turn it is there,
 // and how fast packed jobs run. The decisions are those of the product (engine/sharing).
 //
-// Every node's GPUs are divided into blocks of the size of its pods: a node takes pods of one size,
-// which divides its number of GPUs. A block has places for `height` pods. A pod goes to the block
-// with the fewest pods and, among those, beside the model with which it is known to run best.
-// Models whose pair is not in the table never share a block, because a suspended pod keeps its GPU
-// memory.
+// A node takes pods of one size, which divides its number of GPUs. The node's GPUs form blocks of
+// that size. A block has places for `height` pods. A pod goes to the block with the fewest pods
+// and, among those, beside the model with which it is known to run best. Models whose pair is not
+// in the table never share a block, because a suspended pod keeps its GPU memory.
 //
 // A speed of 0 suspends a job. A job holds no slot while it starts up. A window of a trial is as
 // long as the rules of Packing allow, and measures the true speeds without noise.

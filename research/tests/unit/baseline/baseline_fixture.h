@@ -1,6 +1,6 @@
 #pragma once
 
-// Helpers for the mechanisms' tests: servers in round figures, and jobs with given profiles over
+// Helpers for the mechanisms' tests: servers with round amounts, and jobs with given profiles over
 // CPU and memory.
 
 #include <deque>

@@ -11,7 +11,8 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// Limited by nodes alone: the result of a search within a second depends on the machine's load.
+// The search is limited by nodes alone, because the result of a search within a second depends on
+// the machine's load.
 constexpr OptOptions kWithoutClock{.time = std::chrono::hours(1)};
 
 class OptAllocatorTest : public BaselineFixture {

@@ -25,7 +25,7 @@ TEST(EventQueueTest, EarlierEventsComeFirstThenArrivalsThenLeaseEndsThenSchedule
   EXPECT_THAT(JobsOf(events), ElementsAre(1, 2, 3, 4));
 }
 
-// This is the order of Python's heapq for events that compare equal.
+// Events that compare equal come in the order of Python's heapq.
 TEST(EventQueueTest, EqualEventsComeInTheOrderOfPythonsHeap) {
   EventQueue events;
   for (uint32_t job = 0; job < 8; ++job) events.Push({300, EventKind::kLeaseEnd, job});

@@ -23,8 +23,8 @@ inline ModelFact Fact(int64_t cpus, int64_t memory_gb, double iteration_time, do
           .speedup = speedup};
 }
 
-// alexnet needs much CPU and memory, res18 much CPU, gnmt little. The numbers make iterations round
-// figures.
+// alexnet needs much CPU and memory, res18 much CPU, gnmt little. The numbers give round numbers of
+// iterations.
 inline ModelFacts Facts() {
   ModelFacts facts;
   facts.Set("alexnet", Gpus(1), Fact(12, 125, 1, 3));

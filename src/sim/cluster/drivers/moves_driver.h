@@ -50,7 +50,7 @@ class MovesDriver {
     std::function<std::optional<Training>(const std::string& uid)> training_of;
     // Returns the remaining time of a pod's job; nullopt while that is unknown.
     std::function<std::optional<Duration>(const std::string& uid)> remaining_of;
-    // Ends these pods. Their controllers create others later.
+    // Ends these pods. Their controllers create replacements later.
     std::function<void(const std::vector<std::shared_ptr<const Pod>>& pods)> evict;
     std::function<std::vector<GpuReservation>()> reservations;
     std::function<bool(const Pod& pod, const NodeState& node)> admits;  // see MovesView::admits

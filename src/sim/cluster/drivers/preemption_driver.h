@@ -19,7 +19,7 @@ namespace synergy {
 
 class PreemptionDriver {
  public:
-  // Ends these pods. Their controllers create others later.
+  // Ends these pods. Their controllers create replacements later.
   using Evict = std::function<void(const std::vector<std::shared_ptr<const Pod>>& pods)>;
 
   // All arguments must outlive this object. `faults` determines which writes fail.
