@@ -140,7 +140,7 @@ wire::PodRules RulesOf(const ClusterArguments& arguments) {
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
   CLI::OptionDefaults& defaults = *command.option_defaults();
   const std::string group = defaults.get_group();
-  // `simulate` has its own group for them.
+  // `simulate` has its own group for these options.
   if (group == "Options") defaults.group("Cluster");
   command.add_option("-n,--namespace", arguments.pod_namespace,
                      "the namespace (default: the context's)");

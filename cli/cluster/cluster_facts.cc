@@ -204,7 +204,7 @@ FactsReader::Devices FactsReader::ReadDevices(const std::string& pod_namespace,
     return !list && list.error().code == ErrorCode::kDenied;
   };
   if (!classes && !is_denied(classes)) {
-    // An API server without Dynamic Resource Allocation has no such GPUs.
+    // An API server without Dynamic Resource Allocation has no GPUs of ResourceClaims.
     if (classes.error().code != ErrorCode::kNotFound)
       notes.push_back("GPUs of ResourceClaims are not counted: " + classes.error().message);
     return devices;

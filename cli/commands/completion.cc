@@ -152,7 +152,7 @@ class Position {
   bool IsOption(const std::string& word) const {
     return !only_positionals_ && word.size() > 1 && word.front() == '-';
   }
-  // "-nteam"
+  // An option and its value in one word: "-nteam".
   static bool IsGlued(const std::string& word) { return word[1] != '-' && word.size() > 2; }
 
   const CLI::Option* Find(const std::string& name) const {

@@ -50,7 +50,8 @@ void SharedUi::AddRoutes(http::Server& server) {
   server.Handle("GET", "/explain", [this](const http::Request& request) {
     return Answer(request, &UiServer::Explain);
   });
-  // The kubelet's probes also end idle sessions while the page is not used.
+  // The handler also ends idle sessions: the kubelet's probes call it even while the page is not
+  // used.
   server.Handle("GET", "/healthz", [this](const http::Request&) {
     const std::lock_guard lock(mutex_);
     EndIdleSessions();

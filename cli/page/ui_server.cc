@@ -22,7 +22,7 @@ std::optional<uint64_t> Version(std::string_view text) {
   return version;
 }
 
-// Returns whether `text` is a valid Kubernetes name. Required because it becomes part of a path.
+// Returns whether `text` is a valid Kubernetes name, and so safe as a part of a path.
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= 253 && text.front() != '.' &&
          std::all_of(text.begin(), text.end(), [](char letter) {

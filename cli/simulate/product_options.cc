@@ -193,7 +193,7 @@ Result<> ReadSharing(std::string_view text, SimulateOptions& simulate) {
   return {};
 }
 
-// With less, nothing would ever finish.
+// With less bandwidth, no job would ever finish.
 constexpr Bytes kLeastBandwidth{1'000'000};
 
 Result<> ReadStorage(std::string_view text, std::optional<StorageOptions>& storage) {

@@ -372,7 +372,7 @@ std::string ToGnuplot(std::span<const RunResult> runs, const std::string& file) 
       file);
   std::string distributions;
   std::string timelines;
-  // Policy and mechanism to load to mean, over all workloads.
+  // Maps policy and mechanism to loads, and each load to the means of all workloads.
   std::map<std::string, std::map<double, std::vector<double>>> by_load;
   for (size_t at = 0; at < runs.size(); ++at) {
     const RunResult& run = runs[at];

@@ -134,7 +134,7 @@ JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
   if (!queue.empty()) explanation.queue = ViewQueue(facts, queue, now);
   explanation.job = ViewEnded(workload);
   if (workload.finished) return explanation;
-  // The queue's view omits a workload without GPUs, which keeps this state.
+  // The queue's view omits workloads without GPUs. These keep the state that is set here.
   explanation.job.state = workload.has_quota ? "starts" : "waits";
   for (const QueuedView& one : explanation.queue.workloads) {
     const bool is_it =

@@ -220,7 +220,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     described.push_back(ToRoundWorkload(*policy, workload, *one.service, now));
   }
 
-  // Without all workloads and the quota a decision would mean nothing. If the policy chooses GPU
+  // A decision is useful only if all workloads and the quota are known. If the policy chooses GPU
   // types, the order comes from the controller.
   const bool decides = rounds && facts.all_namespaces && view.quota && !view.chooses_types;
   std::vector<size_t> order = InOrderOfPriority(workloads, views);

@@ -27,7 +27,7 @@ AdmissionSettings ToAdmissionSettings(const config::ControllerConfig& config) {
   settings.max_speed_up = config.max_speed_up;
   settings.profiling = config.profiling.On(config.progress);
   settings.within_counted = !config.kueue_growth_beyond_quota;
-  // The smallest pool limits what any node is assumed to have.
+  // The smallest pool limits the amounts that any node is assumed to have.
   settings.unplaced_per_gpu = config.unplaced.per_gpu;
   ResourceVector::ForEachDivided([&](auto member) {
     const auto least = config.least_pool_per_gpu.*member;

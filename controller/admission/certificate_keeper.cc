@@ -204,7 +204,8 @@ Result<> CertificateKeeper::WriteAgentSecret(const Held& held, const std::stop_t
 }
 
 Result<> CertificateKeeper::WriteFiles(const Held& held) const {
-  // Write the authorities first, because clients here must trust what peers may already present.
+  // Write the authorities first, because clients here must trust the certificates that peers may
+  // already present.
   for (const auto& [file, text] :
        {std::pair(&settings_.authority_file, &held.authorities),
         std::pair(&settings_.key_file, &held.used.own.key_pem),

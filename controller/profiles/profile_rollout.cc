@@ -121,7 +121,8 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
       }
     }
   }
-  // The writes have created a new version of the cluster.
+  // Do not record the versions as seen, because the writes have changed the cluster, or some must
+  // be retried.
   if (tried > 0 || !failing_.empty()) return;
   seen_ = version;
   profiles_seen_ = profiles_version;

@@ -40,7 +40,7 @@ constexpr std::string_view kMigMark = " MIG ";
 constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
                                         "nvidia-modeset"};
 
-// Returns whether the code reports no problem of the GPU, but at most a problem of the query.
+// Returns whether the code is a success, or reports a problem of the query and not of the GPU.
 bool IsHarmless(nvml::Return code) {
   return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission ||
          code == kFunctionNotFound;

@@ -139,7 +139,7 @@ class Arrangement {
         free -= ShareOn(job, server).amount;
       }
     }
-    // Sorts by demand, so that the divider gets the same question for equal sets of jobs.
+    // Sorts by demand, so that equal sets of jobs use the same cached answer of the divider.
     std::sort(whole.begin(), whole.end(), [&](JobIndex a, JobIndex b) {
       const auto key = [&](JobIndex job) {
         const ResourceVector& demand = jobs_[job].demand;
@@ -158,7 +158,8 @@ class Arrangement {
     }
   }
 
-  // Gives a job on several servers as much of the servers' rest as each of them can give equally.
+  // Gives a job on several servers the same additional amounts on each: the most that all of these
+  // servers have left.
   void Grow(JobIndex index) {
     const Job& job = jobs_[index];
     ResourceVector whole = LargerOf(wanted_[index], job.demand);

@@ -179,8 +179,8 @@ class Chooser {
     answers_.clear();
   }
 
-  // Returns the groups in an order that hardly changes as jobs arrive and end, so that questions
-  // repeat.
+  // Returns the groups in an order that hardly changes as jobs arrive and end, so that cached
+  // answers can be used again.
   std::vector<Group> GroupsOf(std::span<const Job> jobs, std::span<const JobIndex> runnable) {
     std::vector<Group> groups;
     std::map<const JobProfile*, size_t> numbers;

@@ -11,7 +11,7 @@ double RemainingTime(const Job& job, bool fair_speed) {
 }
 
 // Returns a job's rank; the lowest comes first. Finish-time fairness puts the worst treated job
-// last, which is the wrong way round.
+// last, as the authors' program does, although it should come first.
 double Rank(const Job& job, const OrderContext& context) {
   switch (context.policy) {
     case ReferencePolicy::kFifo:

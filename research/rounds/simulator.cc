@@ -255,8 +255,8 @@ class Simulation {
   ResourceVector total_;
   std::vector<size_t> arrivals_;  // positions of the trace's jobs, by arrival
   size_t next_arrival_ = 0;
-  // Waiting and running jobs, by arrival. In the same order follow their positions in the trace and
-  // their paces.
+  // Waiting and running jobs, by arrival. The next two members have their positions in the trace
+  // and their paces, in the same order.
   std::vector<Job> active_;
   std::vector<size_t> places_;
   std::vector<Pace> paces_;

@@ -151,7 +151,7 @@ class TiresiasRun {
   std::unique_ptr<TiresiasOrder> order_;
   std::vector<Index> arrivals_;
   size_t next_arrival_ = 0;
-  std::vector<TiresiasState> states_;  // by job, as the next member
+  std::vector<TiresiasState> states_;  // by job, like the next member
   std::vector<TiresiasGpus::Taken> held_;
   std::vector<Index> active_;  // by arrival
   int64_t now_ = 0;

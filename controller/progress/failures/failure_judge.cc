@@ -98,7 +98,7 @@ std::optional<JobFailure> ClassifyWait(const ContainerWait& wait) {
   return by_reason ? std::move(failure) : std::nullopt;
 }
 
-// Returns whether the cause follows with the next try only, as with kubelets before 1.32.
+// Returns whether the cause is reported only with the next try, as by kubelets before 1.32.
 bool LacksCause(const ContainerWait& wait) {
   return wait.reason == "ImagePullBackOff" && (wait.message.empty() || wait.message.ends_with('"'));
 }

@@ -9,7 +9,7 @@ constexpr char kFailedPods[] = "status.phase=Failed";
 // Pods that have a node, and none of whose containers has run.
 constexpr char kStartingPods[] = "status.phase=Pending,spec.nodeName!=";
 
-// Agents are queried once per interval, and two answers may be late.
+// Allows for two late answers of an agent, because agents are queried once per interval.
 Duration PatienceOf(const config::ControllerConfig& config) {
   if (!config.progress.enabled) return Duration::zero();
   return 2 * Duration(config.progress.interval) + std::chrono::seconds(5);

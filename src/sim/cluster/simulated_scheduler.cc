@@ -171,7 +171,8 @@ void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods
 void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) {
   queue_.WakeAll();
   if (reservations_ == nullptr) return;
-  // The refusal of a similar pod without a reservation must not keep these from being tried.
+  // The refusal of a similar pod without a reservation must not keep pods with reservations from
+  // being tried.
   for (const std::string& uid : reservations_->PodsWithReservations()) queue_.Wake(uid);
 }
 

@@ -92,7 +92,7 @@ void ProductSimulation::LoseMembers(size_t index, const std::vector<std::string>
   PauseAttempt(index);
   running_.Suspend(index, now_);
   const std::string gang = pods_.Find(lost.front())->gang()->name;
-  // The extender does this every second; the time of its reservations counts from then.
+  // The extender does this every second, and its reservations are timed from that moment.
   state_.DropStaleExpectations(now_, present().wall);
   for (const std::string& uid : lost) {
     const SimulatedPod& pod = *pods_.Find(uid);
