@@ -158,8 +158,8 @@ class Arrangement {
     }
   }
 
-  // Gives a job on several servers the same additional amounts on each: the most that all of these
-  // servers have left.
+  // Grows a job on several servers towards its wanted amounts, by the same amounts per GPU on each
+  // server, as far as all of them have room.
   void Grow(JobIndex index) {
     const Job& job = jobs_[index];
     ResourceVector whole = LargerOf(wanted_[index], job.demand);
