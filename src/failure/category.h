@@ -91,13 +91,13 @@ struct Outcome {
 struct CategoryEntry {
   Category category;
   std::string_view name;
-  Outcome outcome;  // classify.h: the facts that change it
+  Outcome outcome;  // the usual one; Classify adjusts it to the facts
   StopsAfter stops;
   bool prerun;  // a failed pre-run may prevent the job's start
   std::string_view meaning;
 };
 
-// In the order of Category.
+// Returns one entry for each category, in the order of Category.
 const std::array<CategoryEntry, kCategories>& CategoryEntries();
 const CategoryEntry& EntryOf(Category category);
 std::string_view ToString(Category category);

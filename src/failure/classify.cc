@@ -57,7 +57,7 @@ std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
     if (log.since_iteration)
       since_iteration = std::max(since_iteration.value_or(Duration::zero()), *log.since_iteration);
   }
-  // An agent may report any number.
+  // An agent may report a value outside this range.
   if (since_iteration)
     since_iteration = std::clamp(*since_iteration, Duration::zero(), kLongestXidWindow);
   if (since_iteration) window = std::min(window, *since_iteration + kBeforeIteration);
@@ -208,7 +208,7 @@ std::optional<JobFailure> Classify(const FailureFacts& facts) {
   const int code = facts.exit_code.value_or(-1);
   if (code == 0 || facts.reason == "Completed") return std::nullopt;
   LogsVerdict logs = ByLogs(facts);
-  // Without an exit code, an end that the log reports counts before lines earlier in it.
+  // Without an exit code, a reported end of the program takes precedence over earlier lines.
   if (!facts.exit_code && logs.finished) logs.verdict.reset();
   std::optional<Verdict> verdict = ByXid(facts, true);
   if (verdict && logs.verdict && PrecedesCuda(logs.verdict->category)) verdict.reset();

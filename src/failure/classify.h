@@ -33,8 +33,8 @@ struct FailureFacts {
   std::string message;                  // the message for that reason
   std::vector<std::string> conditions;  // "TYPE/REASON" of the pod's or job's conditions
   std::vector<SeenXid> xids;            // of the pod's GPUs
-  std::optional<int64_t> iterations;    // seen iterations; if absent, the logs count
-  bool shared_gpu = false;              // whether another pod shared it
+  std::optional<int64_t> iterations;    // iterations done; if absent, the logs show them
+  bool shared_gpu = false;              // whether another pod shared the pod's GPU
   std::vector<OwnAct> acts;
   std::vector<LogReading> logs;  // one per process of the job
 };
@@ -44,7 +44,7 @@ struct JobFailure {
   Outcome outcome;
   std::string rule;             // name of the rule; empty for kUnknown
   std::string evidence;         // the line that shows it (evidence.h); may be empty
-  std::optional<Act> act = {};  // of Synergy, if one can have caused it
+  std::optional<Act> act = {};  // Synergy's action that can have caused it
 };
 
 // Returns nullopt if the job did not fail.

@@ -11,7 +11,8 @@
 namespace synergy {
 namespace {
 
-// Long enough for any secret near the place, and short enough to be fast.
+// The bytes to examine on each side of the place: enough for any secret near it, and few enough to
+// be fast.
 constexpr size_t kContext = 4096;
 constexpr std::string_view kCut = "...";
 
@@ -48,21 +49,21 @@ bool Matches(std::string_view text, const re2::RE2& expression) {
   return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), expression);
 }
 
-// Returns whether a text looks made by a machine, unlike words.
+// Returns whether a text looks like a generated token rather than words.
 bool LooksRandom(std::string_view text) {
   static const re2::RE2 letter(R"(.*[A-Za-z].*)", re2::RE2::Latin1);
   static const re2::RE2 digit(R"(.*(?:\d|[a-z][A-Z]+[a-z]+[A-Z]|==?$).*)", re2::RE2::Latin1);
   return text.size() >= 8 && Matches(text, letter) && Matches(text, digit);
 }
 
-// A name that marks the value after it as secret, and what is between the two.
+// A name that marks the next value as secret, and the separator between them.
 struct Label {
-  std::string_view dashes;     // of an option
+  std::string_view dashes;     // before an option's name
   std::string_view name;       // "password", "HF_TOKEN"
   std::string_view separator;  // with the quote that ends the name
 };
 
-// Returns whether the label's value is secret. `quoted`: the value is.
+// Returns whether the label's value is secret. `quoted`: the value has quotes.
 bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   static const re2::RE2 none(R"((?i)(?:none|null|nil|true|false|\*+|<.*)?[,;)}\]]*)",
                              re2::RE2::Latin1);
@@ -70,7 +71,7 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   static const re2::RE2 short_name(R"((?i)(?:.*[_-])?(?:pass|sig|signature|token))",
                                    re2::RE2::Latin1);
   static const re2::RE2 word(R"([A-Za-z]{1,5}\W?)", re2::RE2::Latin1);
-  // A class, whose message follows it.
+  // The class of an exception; a message follows.
   static const re2::RE2 error(R"([A-Z]\w*(?:Error|Exception))", re2::RE2::Latin1);
   static const re2::RE2 number(R"([\d.,]+)", re2::RE2::Latin1);
   if (Matches(value, none)) return false;
@@ -85,7 +86,7 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   if (colon && Matches(label.name, error)) return LooksRandom(value);
   if (colon) return is_short ? LooksRandom(value) : !Matches(value, word);
   if (!label.dashes.empty()) return true;
-  // Kubernetes names objects so: key password in Secret team/login-1.
+  // Kubernetes names objects in this form: key password in Secret team/login-1.
   const bool is_object = label.name == "Secret" && value.find('/') != std::string_view::npos;
   return LooksRandom(value) && !quoted && !is_object;
 }

@@ -10,13 +10,13 @@
 namespace synergy {
 namespace {
 
-// Memory for an expression and its matching cache; an expression that needs more is slower.
+// Bytes for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kRuleMemory = 512 << 10;
 
 re2::RE2::Options RuleOptions() {
   re2::RE2::Options options(re2::RE2::Latin1);
   options.set_max_mem(kRuleMemory);
-  options.set_log_errors(false);  // a log's author could write into our log
+  options.set_log_errors(false);  // RE2 would copy a pod's text into Synergy's log
   return options;
 }
 
@@ -152,7 +152,8 @@ bool SpeaksOfSeveral(std::string_view text) {
 }
 
 std::string WithoutGuesses(std::string_view text, bool& listed) {
-  // The causes that they introduce: up to the line's end, the sentence's, or the bracket's.
+  // Matches words that introduce presumed causes, and the causes to the end of the line, sentence
+  // or bracket.
   static const re2::RE2 list(
       R"((?i)(?:\b(?:there (?:are|may be) |here are |some |the )*(?:some |several |most |more )?(?:common|possible|potential|likely|typical|probable)(?: root)? (?:causes?|reasons?|explanations?)\b).*)",
       RuleOptions());

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tells what kind of line a log line is, by its words.
+// Classifies log lines by their words.
 //
 // Threading: pure. Time is linear in the line's length (RE2).
 
@@ -12,9 +12,10 @@ namespace synergy {
 
 // Returns whether a launcher raised the exception because of another one.
 bool IsWrapper(std::string_view text);
-// Returns whether the wrapper may have a message of its own, unlike others.
+// Returns whether the wrapper is of a type that may also have a message of its own.
 bool HasOwnMessage(std::string_view text);
-// Returns whether NCCL only reports that some call to the system failed: its warnings show which.
+// Returns whether the line is NCCL's report of a failed system call. The report does not name the
+// call, but NCCL's warnings do.
 bool IsOfNccl(std::string_view text);
 // Returns whether the exception's text points at another one: "look at the errors above".
 bool PointsElsewhere(std::string_view text);
@@ -23,8 +24,8 @@ bool PointsElsewhere(std::string_view text);
 bool IsClosing(std::string_view text);
 // Returns whether the program quotes the text from `place` on, such as a sample of its data.
 bool IsQuoted(std::string_view text, size_t place);
-// Returns whether a launcher reports that a process has ended with an error of its own, and so ends
-// the others.
+// Returns whether a launcher reports that one process ended with an error. The launcher then ends
+// the other processes.
 bool ReportsExit(std::string_view text);
 // Returns whether a launcher only sends a signal to other processes.
 bool SendsSignal(std::string_view text);
@@ -36,9 +37,10 @@ bool IsPipUnconnected(std::string_view text);
 bool IsPipWithoutVersions(std::string_view text);
 // Returns whether the exception's line only names the call in which it was raised, as in Keras.
 bool IsOfCall(std::string_view text);
-// Returns whether the exception's line has a type, but no message, unlike other lines of this type.
+// Returns whether the exception's line has no message, although exceptions of its type usually have
+// one.
 bool IsBareType(std::string_view text);
-// Returns whether the line is one of a program's source, as in a traceback.
+// Returns whether the line is source code, as in a traceback.
 bool IsSource(std::string_view text);
 // Returns whether the line introduces a list of errors that the program handled.
 bool ListsHandled(std::string_view text);
@@ -51,7 +53,8 @@ bool ReportsEnd(std::string_view text);
 bool SpeaksOfSeveral(std::string_view text);
 
 // Returns the text without causes that it only presumes: "some common causes include: (1) ...".
-// Returns an empty text if it presumes none. `listed`: the lines that follow list them.
+// Returns an empty text if it presumes none. `listed`: whether the previous lines began a list of
+// presumed causes; updated for the next line.
 std::string WithoutGuesses(std::string_view text, bool& listed);
 
 }  // namespace synergy

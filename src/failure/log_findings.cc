@@ -21,13 +21,14 @@
 namespace synergy {
 namespace {
 
-// An error counts as handled if this many lines of work follow it: one limit is for tracebacks, the
-// other for all other lines.
+// An error counts as handled if more than this many lines of work follow it. The first limit is for
+// tracebacks, the second for other lines.
 constexpr size_t kLinesAfterTraceback = 30;
 constexpr size_t kLinesAfterLine = 10;
-// The same if a line beside the traceback reports that the program handled it.
+// The limit if a line beside the traceback reports that the program handled the error.
 constexpr size_t kLinesAfterHandled = 3;
-// The same for lines that show progress: for the log of one process, and of several.
+// An error also counts as handled if this many lines of progress follow it. The first limit is for
+// logs of one process, the second for logs of several.
 constexpr size_t kStepsOfOne = 2;
 constexpr size_t kStepsOfSeveral = 4;
 // An exception that no rule recognises may be the effect of a line up to this many lines earlier.
@@ -39,8 +40,8 @@ struct Entry {
   size_t at;  // index in the tail's lines
 };
 
-// Removes prefixes that no table has: a text before the heading of a traceback, if the frame after
-// it has the same.
+// Removes prefixes that SplitLine does not know: the text before a traceback's heading, if the next
+// line, a frame, begins with the same text.
 void TakeLearnedPrefixes(std::vector<Entry>& entries) {
   constexpr std::string_view kHeading = "Traceback (most recent call last)";
   constexpr size_t kLongest = 80;
@@ -80,14 +81,14 @@ struct Candidate {
   size_t end = 0;      // its last entry
   size_t steps = 0;    // lines with progress before it
   size_t lines = 0;    // lines of work before its end
-  size_t no_work = 0;  // counted lines after it that show no work: its details, how it was handled
+  size_t no_work = 0;  // lines after it that count in `lines` but show no work, such as details
   bool raised = false;
   bool aside = false;
   bool of_thread = false;  // of another thread; counts only without another cause
   bool handled = false;    // a line beside it reports that the program handled it
   bool caused = false;     // the exception before it in the chain caused it
   bool open = false;       // the following lines contain its message
-  bool points = false;     // at another error; counts only without one
+  bool points = false;     // it points at another error; counts only without one
   bool hollow = false;     // it only names the wrapper of another process's failure
   int chain = 0;
   std::string origin;
@@ -99,8 +100,8 @@ struct Candidate {
   bool IsOfType() const { return match.rule != nullptr && match.rule->where == Where::kType; }
 };
 
-// Returns whether a line from the GPU or its driver shows why a call to it failed: calls fail
-// asynchronously, with whatever error they meet.
+// Returns whether a line about the GPU or its driver shows why a CUDA call failed. CUDA reports
+// errors asynchronously, so the call's own error may not name the cause.
 bool Explains(const Candidate& line, const Candidate& raised) {
   if (line.match.rule == nullptr || raised.match.rule == nullptr) return false;
   const Category shown = raised.match.rule->category;
@@ -207,7 +208,7 @@ class Reading {
     entries_.push_back({std::move(line), at});
   }
 
-  // Returns an object's level and its message.
+  // Returns the level and the message of a JSON object.
   LogLine OfObject(std::string_view text) {
     static const re2::RE2 level(R"re((?i)"(?:level|levelname|severity|lvl|log_?level)": ?"(\w+))re",
                                 re2::RE2::Latin1);
@@ -263,7 +264,7 @@ class Reading {
     const LogLine& line = entries_[at].line;
     std::string_view text = line.body;
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    // The parent ended before it had sent the work for its child.
+    // An EOFError in a spawned child means that the parent ended before it sent the child's work.
     const bool orphaned = std::exchange(spawned_, false) && text.starts_with("EOFError");
     const bool aside = seen.aside || orphaned;
     if (!aside && !seen.of_thread && !seen.announced) ended_ = false;
@@ -298,7 +299,8 @@ class Reading {
     candidates_.push_back(std::move(raised));
   }
 
-  // Takes another line of an exception's message. Returns false if the message was a wrapper's.
+  // Adds another line of an exception's message. Returns false if the line must be read like any
+  // other, for example because the exception was a wrapper.
   bool AddToRaised(size_t at) {
     const LogLine& line = entries_[at].line;
     const auto open = open_.find(line.origin);
@@ -534,13 +536,13 @@ class Reading {
   std::vector<Entry> entries_;
   TracebackReader tracebacks_;
   std::vector<Candidate> candidates_;
-  std::map<std::string, size_t, std::less<>> open_;  // origin to its exception that has just ended
+  std::map<std::string, size_t, std::less<>> open_;  // by origin: its newest exception
   std::set<std::string> origins_;
   bool several_ = false;
   bool listing_handled_ = false;  // the program lists errors that it handled
   bool listed_ = false;           // the line before introduces a list of presumed causes
   bool announced_ = false;        // the next line is an exception's message
-  std::string_view unconnected_;  // pip's last line about its index, which it could not reach
+  std::string_view unconnected_;  // pip's last line that reports its index as unreachable
   bool spawned_ = false;          // the present traceback is of a child that Python spawned
   bool ended_others_ = false;     // a launcher ends the processes that are left
   bool trained_ = false;          // a line shows a loss after the start

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads from a log how its program ended.
+// Finds in a log how the program ended.
 //
 // Threading: pure. Time: proportional to the size of the tail.
 
@@ -37,8 +37,8 @@ struct LogReading {
 
 // Prefers tracebacks: it takes the last one that is not from a launcher's wrapper, and in a chain
 // the last exception that a rule recognises. Ignores errors after which the training continued,
-// warnings, retries and quoted text. Among several processes, a process with its own cause counts
-// before one that met the failure of another.
+// warnings, retries and quoted text. Prefers a process that failed by itself to a process that
+// encountered the failure of another.
 LogReading ReadLog(const LogTail& log);
 
 }  // namespace synergy

@@ -53,7 +53,7 @@ constexpr std::array kForms = {
     PrefixForm{Prefix::kOrigin, R"(([a-z][a-z0-9.-]*\d[a-z0-9.-]*):(?: |$))"},
     PrefixForm{Prefix::kOrigin, R"(([a-z][\w.-]{0,80}) +\|(?: |$))"},
     PrefixForm{Prefix::kOrigin, R"((rank ?\d+)[:|](?: |$))"},
-    // ExceptionGroup.
+    // The tree that Python prints for an ExceptionGroup.
     PrefixForm{Prefix::kPlace, R"( {2,}[|+] )"},
     // ERROR:root:text, ERROR:root:  2026... - name - ERROR - , | ERROR | module:function:12 - ,
     // [ERROR] , ERROR:

@@ -12,7 +12,7 @@ namespace synergy {
 enum class LogLevel { kNone, kInfo, kWarning, kError };
 
 struct LogLine {
-  std::string_view body;  // the rest; keeps a traceback's indentation
+  std::string_view body;  // without the prefixes; keeps a traceback's indentation
   // The prefixes that name a process ("[rank3]", "(train pid=7)", "worker-0: "), joined; empty if
   // there are none.
   std::string origin;

@@ -19,8 +19,8 @@ constexpr Outcome kArithmetic = {Cause::kEngine, Behaviour::kDeterministic, Advi
 constexpr Outcome kByName = {Cause::kUser, Behaviour::kDeterministic, Advice::kFix};
 constexpr Outcome kByTheUser = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
-// Texts with a single meaning come first, types of exceptions last. clang-format lays out the whole
-// table differently when one long expression changes.
+// Texts with a single meaning come first, types of exceptions last. clang-format is off because it
+// would lay out the whole table again whenever a long expression changes.
 // clang-format off
 constexpr std::array kRules = {
     // --- GPUs ---
@@ -355,7 +355,7 @@ constexpr std::array kRules = {
     LogRule{"boosting", Category::kConfiguration, kType, "",
             R"(^(?:[\w.]+\.)?(?:LightGBMError|XGBoostError|CatBoostError)\b)"},
 
-    // --- Classes of the program's own, by the words of their names ---
+    // --- Exception classes that a program defines, by the words in their names ---
     LogRule{
         "own-configuration", Category::kConfiguration, kType, "",
         R"(^(?:\w+\.)*(?:[A-Z]\w*)?(?:(?:Missing|Invalid|Unknown|Bad|Conflicting|Unsupported)(?:Config|Setting|Param|Option|Hyper|EnvVar|EnvironmentVar|Field|Flag)\w*|(?:Config|Configuration|Settings?|Param|Params|Parameters?|Options?|Hyperparameters?|Hparams?|Recipe)(?:Missing|NotFound|Invalid|Validation|Value|Mismatch|Conflict|Unknown|Type|Key)?(?:Error|Exception))(?::|$))"},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keeps the last lines of a log, and how far the training had advanced by then.
+// Keeps the last lines of a log, and the training's progress in the whole log.
 //
 // Threading: one owner. Memory: at most kMostBytes of text in kMostLines lines, and below 24 KiB
 // for the rest.
@@ -31,7 +31,7 @@ class LogTail {
 
   explicit LogTail(ContainerLog::Form form = ContainerLog::Form::kUnknown) : log_(form) {}
 
-  // Takes any piece of the log, in order.
+  // Adds the next piece of the log. A piece may begin or end within a line.
   void Feed(std::string_view bytes);
   void End();  // call it last; the final line may lack a newline
 

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// How long a change is watched (memoryWatch).
+// The time for which the tuner watches a change (memoryWatch).
 constexpr Duration kWatch = minutes(10);
 // The longest timeout of collective operations, plus the time until it is reported.
 constexpr Duration kCollective = minutes(35);

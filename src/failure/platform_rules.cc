@@ -9,7 +9,8 @@ namespace {
 constexpr Outcome kRegistryFailed = {Cause::kInfrastructure, Behaviour::kTransient, Advice::kRetry};
 constexpr Outcome kInterrupted = {Cause::kUser, Behaviour::kUnknown, Advice::kRetry};
 
-// Reasons for which a container could not be created or started. The message contains the cause.
+// Reasons that the kubelet gives if a container cannot be created or started. The message contains
+// the cause.
 constexpr const char* kNoStart =
     "StartError|ContainerCannotRun|RunContainerError|CreateContainerError|RunInitContainerError|"
     "FailedCreate|PostStartHookError";

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Memory for an expression and its matching cache; an expression that needs more is slower.
+// Bytes for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kExpressionMemory = 512 << 10;
 // The shortest atom; nearly every line contains shorter ones.
 constexpr int kShortestAtom = 3;
@@ -32,7 +32,7 @@ class Matcher {
   Matcher() : expressions_(kShortestAtom) {
     re2::RE2::Options options(re2::RE2::Latin1);
     options.set_max_mem(kExpressionMemory);
-    options.set_log_errors(false);  // a log's author could write into our log
+    options.set_log_errors(false);  // RE2 would copy a pod's text into Synergy's log
     for (const LogRule& rule : LogRules()) {
       int id = 0;
       const bool has_expression = rule.expression[0] != '\0';

@@ -40,8 +40,9 @@ struct LogRule {
 
 // Order matters: the first rule that matches an exception counts.
 std::span<const LogRule> LogRules();
-// Returns whether the rule's words count at a place after `before` in a line. After an exception
-// that only code raises (KeyError, TypeError), words about memory, disks or networks are names.
+// Returns whether a match of the rule counts after the text `before` in the same line. After the
+// name of an exception such as KeyError or TypeError, words about memory, disks or networks are
+// only names.
 bool CountsAfter(const LogRule& rule, std::string_view before);
 // Returns null if there is no such rule.
 const LogRule* LogRuleNamed(std::string_view name);
@@ -56,8 +57,8 @@ struct PlatformRule {
 };
 std::span<const PlatformRule> ReasonRules();
 std::span<const PlatformRule> ConditionRules();
-// Returns whether the rule stands for a container's reason that the kernel killed a process for
-// lack of memory. No rule for log lines does.
+// Returns whether `rule` names a rule for the reason of a container in which the kernel killed a
+// process for lack of memory. Returns false for rules of log lines.
 bool IsOomKill(std::string_view rule);
 
 struct CodeRule {

@@ -48,7 +48,8 @@ bool IsOfThread(std::string_view text) {
   return re2::RE2::PartialMatch(Piece(text), thread);
 }
 
-// Returns whether the line comes from Python's module warnings, which announces no traceback.
+// Returns whether the line comes from Python's module warnings, which does not introduce a
+// traceback.
 bool IsPythonWarning(std::string_view text) {
   static const re2::RE2 warning(R"(:\d+: \w*Warning: )", re2::RE2::Latin1);
   return re2::RE2::PartialMatch(Piece(text), warning);
@@ -97,7 +98,7 @@ TracebackReader::Seen TracebackReader::AddFrame(State& state, size_t indent) {
   if (indent > 0) {
     state.indent = indent;
     state.strays = 0;
-    state.quiet = false;  // that line announced these frames
+    state.quiet = false;  // the warning introduced these frames
   }
   state.after = false;
   return {.part = Part::kFrame};

@@ -55,8 +55,8 @@ class TracebackReader {
     int messages = 0;     // lines of its message
     bool quotes = false;  // its message contains frames
     bool linked = false;  // the next traceback belongs to the same chain
-    bool caused = false;  // and the previous exception caused it
-    bool aside = false;   // the next exception is aside
+    bool caused = false;  // the previous exception caused the next one
+    bool aside = false;   // the next exception did not end the program
     bool of_thread = false;
     bool announced = false;
     bool quiet = false;  // the previous line is a warning
