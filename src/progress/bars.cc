@@ -77,7 +77,7 @@ const Expression& OfElapsed() {
       false, kBarMemory);
   return expression;
 }
-constexpr std::string_view kDashes = "--- ";  // where the terminal has no such characters
+constexpr std::string_view kDashes = "--- ";  // drawn if the terminal lacks the line's characters
 constexpr std::string_view kJuliaEnd = "\xe2\x94\xab ";
 constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─", which every such bar contains
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kCheckpointWords = {
     "heckpoint", "ing model", "aved model", "napshot saved", " state to "};
 
-// Memory for an expression and its matching cache; an expression that needs more is slower.
+// Bytes for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kCheckpointMemory = 1 << 20;
 
 re2::RE2::Options Caseless() {
@@ -38,7 +38,7 @@ const re2::RE2& Written() {
       R"(|\b(?:saving|saved) (?:(?:the|best|final|full) ){0,2}model (?:to|at|in)\b)"
       // PyTorch's tutorials
       R"(|\bsnapshot saved (?:to|at)\b)"
-      // Accelerate, and what is built on it
+      // Accelerate, and libraries built on it
       R"(|\b(?:saving current|saved) state to )"
       // timm lists the checkpoints that it keeps after it has written one
       R"(|^\W*current checkpoints:)"
@@ -56,7 +56,7 @@ const re2::RE2& IsDenied() {
   return expression;
 }
 
-// Matches text after it that shows a setting.
+// Matches text after the action that shows a setting.
 const re2::RE2& IsSetting() {
   static const re2::RE2 expression(
       R"(^:? *(?:is |are )?(?:every|each|interval|frequency|strategy|enabled|disabled|skipped|)"

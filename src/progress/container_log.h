@@ -6,8 +6,8 @@
 // stdout|stderr P|F text"), the output of `kubectl logs --timestamps` ("TIME text"), and plain
 // text. A carriage return restarts a line, so each update of a progress bar is a separate line; a
 // cursor movement ends a line. Colours and other escape sequences are removed. Partial CRI lines
-// (P) are joined, separately for stdout and stderr. Lines in another form in a CRI log are skipped,
-// because a reader that begins in the middle of a file meets such a line.
+// (P) are joined, separately for stdout and stderr. In a CRI log, lines of another form are
+// skipped, because a reader that begins in the middle of a file finds one.
 //
 // Threading: one owner. Memory: the first kLongest bytes of each line, whatever the input.
 
@@ -28,13 +28,13 @@ class ContainerLog {
   enum class Form { kUnknown, kCri, kTimestamps, kPlain };
   static constexpr size_t kLongest = 4096;
 
-  // `text` is not empty, and valid only during the call. `time` is the time in the log. In plain
-  // text it is the line's own (line_time.h).
+  // `text` is not empty, and valid only during the call. `time` is the time that the container
+  // runtime wrote, or in plain text the line's own time (line_time.h).
   using OnLine = std::function<void(std::string_view text, std::optional<WallTime> time)>;
 
   explicit ContainerLog(Form form = Form::kUnknown) : form_(form) {}
 
-  // Takes any piece of the log, in order.
+  // Adds the next piece of the log. A piece may begin or end within a line.
   void Feed(std::string_view bytes, const OnLine& on_line);
   // Ends the log, whose last line may lack a newline.
   void End(const OnLine& on_line);

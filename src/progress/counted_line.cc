@@ -90,14 +90,15 @@ const Expression& Total() {
   return expression;
 }
 
-// Matches total=20000 beside step=4000. It may also be another sum, which grows.
+// Matches total=20000 beside step=4000. Such a total may also be another sum, which grows.
 const Expression& UnsureTotal() {
   static const Expression expression(
       R"((?i)[\s,{]["']?total["']?\s*[=:]\s*(?P<total>\d+)(?:[\s,;}]|$))", false, kCountedMemory);
   return expression;
 }
 
-// Matches lines of other activities, which are refused: {"mode": "val", ...}, or a server's lines.
+// Matches lines of other activities, which IsOtherActivity rejects: {"mode": "val", ...}, or a
+// server's lines.
 const Expression& Other() {
   static const Expression expression(
       R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"
@@ -123,7 +124,7 @@ const Expression& PossibleSettings() {
 }
 
 // Matches a training's speed in the forms that can mean nothing else; a bare "time: 0.2s" may be
-// that of several iterations, or all time so far.
+// the time of several iterations, or all time so far.
 const std::deque<Expression>& Speeds() {
   static const std::deque<Expression> speeds = [] {
     std::deque<Expression> made;  // a deque does not move its elements
@@ -155,7 +156,7 @@ bool EndsWithOtherWork(std::string_view before) {
   return expression.Find(before, match);
 }
 
-// Returns the iterations per second that the line tells.
+// Returns the iterations per second that the line reports.
 std::optional<double> FindSpeed(std::string_view text) {
   for (const Expression& speed : Speeds()) {
     Expression::Match match;
@@ -168,7 +169,7 @@ std::optional<double> FindSpeed(std::string_view text) {
   return std::nullopt;
 }
 
-// Returns whether the count is a setting: "steps" is the number of them, unlike "step".
+// Returns whether the count is a setting: "steps" may be the number of steps, unlike "step".
 bool IsSetting(std::string_view text, std::string_view count, bool has_loss) {
   if (count.find("teps") == std::string_view::npos &&
       count.find("ters") == std::string_view::npos &&

@@ -13,12 +13,12 @@
 
 namespace synergy {
 
-// Part of an expression; every counted line matches it.
+// Alternatives for use in a larger expression; every counted line matches one of them.
 constexpr std::string_view kCountedWords =
     R"([sS]teps?['"]?[ =:#/[(]|[iI]ter(?:ation)?s?['"]?[ =:#/[(]|[bB]atch['"]?[ =:#/[(]|num_updates|\b[iI][tT](?: *[:=] *| +)\d|[uU]pdate[ =:#]+\d|\d */ *\d.*[lL]oss)";
 
-// Returns nullopt if `text` has no count, or no value that only a training prints: requests and
-// image builds ("Step 3/12 : RUN make") have none.
+// Returns nullopt if `text` has no count, or no value that only a training prints. Lines of
+// requests and image builds ("Step 3/12 : RUN make") have no such value.
 std::optional<ProgressLine> ReadCounted(std::string_view text);
 
 // Returns whether a line belongs to another activity ({"mode": "val", ...}, a server's line), or

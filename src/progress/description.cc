@@ -26,7 +26,7 @@ bool IsEvaluation(std::string_view word) {
   constexpr std::array<std::string_view, 14> kWords = {
       "val",     "valid",     "eval",  "test",    "testing",  "sanity",    "checking",
       "predict", "inference", "infer", "scoring", "sampling", "inferring", "dev"};
-  // Also German, Italian and Spanish words.
+  // Includes German, Italian and Spanish words.
   constexpr std::array<std::string_view, 9> kBeginnings = {"validat",  "evaluat",  "predicti",
                                                            "validier", "evaluier", "validaci",
                                                            "evaluaci", "validazi", "valutazi"};
@@ -72,7 +72,7 @@ bool IsVerb(std::string_view word) {
          word.starts_with("predict");
 }
 
-// Recognises a value that is not a number: "loss=nan".
+// Returns whether the word stands for a missing number: "loss=nan".
 bool IsNoNumber(std::string_view word) {
   constexpr std::array<std::string_view, 6> kWords = {"nan", "inf", "none", "null", "na", "n/a"};
   return Among(word, kWords);
@@ -393,7 +393,7 @@ LineKind KindOf(std::string_view description) {
 
 bool ReportsTraining(std::string_view text) {
   bool named = false;       // the last name belongs to a training's value
-  bool evaluation = false;  // it follows "val" or the like
+  bool evaluation = false;  // that name follows "val" or a similar word
   bool number = false;      // the last token is a number
   Tokens tokens(text);
   for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {

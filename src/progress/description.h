@@ -12,15 +12,15 @@
 
 namespace synergy {
 
-// Returns what a description counts; without any indication, training. Only words for an activity
-// decide, not names of pods and files, nor names of values ("test acc 0.93", "map=0.4").
+// Returns the activity that a description counts: training, unless a word names another one.
+// Ignores names of pods, files and values ("test acc 0.93", "map=0.4").
 LineKind KindOf(std::string_view description);
 
-// Returns whether a word names a training or its epoch; names of processes in front do not count.
+// Return whether a word names a training, or an epoch. They ignore names of processes in front.
 bool NamesTraining(std::string_view description);
 bool NamesEpoch(std::string_view description);
-// Returns whether the only other activity that a word names is "batches", which trainings name,
-// too.
+// Returns whether "batches" is the only word for an activity other than training. Lines of
+// trainings may also contain it.
 bool CountsBatches(std::string_view description);
 
 // Returns whether `text` contains a value that only a training prints: "loss: 0.5", "lr=nan", "12.5

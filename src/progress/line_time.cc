@@ -16,12 +16,12 @@
 namespace synergy {
 namespace {
 
-// Limits the names of a pod and a container.
+// Limit in bytes on one prefix, which may name a pod and a container.
 constexpr size_t kLongestPrefix = 330;
 constexpr int kMostPrefixes = 6;
 constexpr Duration kDay = std::chrono::hours(24);
 
-// A time as written; 0: the year, or the month and the day, are left out.
+// A time as written. If the text omits the year, or the month and the day, they are 0.
 struct TimeFields {
   int year = 0;
   int month = 0;
@@ -119,7 +119,7 @@ std::optional<TimeFields> ReadDated(std::string_view text) {
   return written;
 }
 
-// "07:05:03 ", "[07:05:03]"; what a bar shows is followed by other marks.
+// "07:05:03 ", "[07:05:03]"; a time in a progress bar is followed by other marks.
 std::optional<TimeFields> ReadUndated(std::string_view text) {
   TimeFields written;
   if (!TakeTime(text, written) || !IsOneOf(text, " ]\t")) return std::nullopt;

@@ -16,8 +16,8 @@ namespace synergy {
 
 class LineTime {
  public:
-  // Returns nullopt if there is no time. Times count as UTC. What a time leaves out, the day or the
-  // year, is that which is nearest to the time before it.
+  // Returns nullopt if there is no time. Times count as UTC. If a time lacks the day or the year,
+  // Read chooses the one nearest to the previous time.
   std::optional<WallTime> Read(std::string_view text);
 
  private:

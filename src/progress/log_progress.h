@@ -26,9 +26,9 @@ class LogProgress {
                        std::optional<OwnPattern> own = std::nullopt);
 
   void Feed(std::string_view bytes);
-  // Does what RateMeter::Pause describes.
+  // Excludes pauses from the rate (RateMeter::Pause).
   void Pause(Duration total);
-  // Takes that the program was started again after what was fed.
+  // Records that the program was restarted after the lines fed so far.
   void NoteRestart();
   void End();  // call it last; the final line may lack a newline
   TrainingProgress Current() const;

@@ -16,7 +16,7 @@
 namespace synergy {
 namespace {
 
-// Memory for an expression and its matching cache; an expression that needs more is slower.
+// Bytes for an expression and its matching cache; an expression that needs more is slower.
 constexpr int64_t kPatternMemory = 256 << 10;
 // Limit on the steps in RE2's program for a pod author's expression, because the time per line
 // grows with them.
@@ -37,7 +37,7 @@ constexpr auto kFailure = LineKind::kFailure;
 
 // The first match counts.
 constexpr std::array kPatterns = {
-    // CLU names what its values belong to: "collection=eval", "collection=training_eval/...".
+    // CLU names the source of its values: "collection=eval", "collection=training_eval/...".
     Pattern{"flax", kEvaluation, "collection=", R"(\bcollection=(?:\w*_)?(?:eval|val|test|infer))"},
     Pattern{"big_vision", kTraining,
             "Steps:", R"(\bSteps:(?P<iteration>\d+)/(?P<total>\d+) \[[\d.]+%\])"},
@@ -51,7 +51,7 @@ constexpr std::array kPatterns = {
     Pattern{"paddle", kTraining, "interval_steps_per_second: ",
             R"(global_step: (?P<iteration>\d+),.* interval_steps_per_second: (?P<rate>[\d.]+))"
             R"((?:.*epoch: (?P<epoch>[\d.]+))?)"},
-    // PaddleClas, before PaddleDetection, PaddleSeg, PaddleOCR and PaddleGAN.
+    // PaddleClas. These rows precede those of PaddleDetection, PaddleSeg, PaddleOCR and PaddleGAN.
     Pattern{"paddle", kEvaluation, "batch_cost", R"((?i)\[eval\]|, valid step)"},
     Pattern{"paddle", kTraining, "batch_cost",
             R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"
@@ -120,7 +120,7 @@ constexpr std::array kPatterns = {
             R"(train_inner \| epoch (?P<epoch>\d+): +(?P<iteration>\d+) / +(?P<total>\d+) )"
             R"((?:.* ups=(?P<rate>[\d.]+))?)"},
     Pattern{"fairseq", kEvaluation, "valid on", R"(epoch \d+ \| valid on '[^']*' subset)"},
-    // The additional word "Train Epoch" distinguishes it from timm's.
+    // The words "Train Epoch" distinguish these lines from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
             R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+)(?: \(|\] Loss))"},
     // Lines without a bar, from a ModelCheckpoint with `verbose`.
@@ -201,7 +201,7 @@ constexpr std::array kPatterns = {
             R"(\|\s+(?:time/)?total_timesteps\s+\|\s+(?P<iteration>\d+)\s+\|)"},
     Pattern{"candle", kTraining, " train loss: ",
             R"((?:^|\s)(?P<iteration>\d+) train loss: +(?P<loss>[\d.]+) test acc: )"},
-    // Swin's scripts, and many after them.
+    // The scripts of Swin Transformer, and many copies of them.
     Pattern{"pytorch", kTraining, "][",
             R"((?:^|[Tt]rain(?:ing)?:? |[Ee]poch:? )\[(?P<epoch>\d+)/\d+\]\[ *(?P<iteration>\d+)/)"
             R"((?P<total>\d+)\]\s.*[lL]oss)"},
@@ -220,7 +220,7 @@ constexpr std::array kPatterns = {
             R"(Progress on:train (?P<iteration>[\d.]+[kM]?)it/(?:(?P<total>[\d.]+[kM]?)it)?)"
             R"((?:\S* rate:(?:(?P<rate>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it))?)"},
     Pattern{"levanter", kEvaluation, "Progress on:", R"(Progress on:\S+ [\d.]+[kM]?it/)"},
-    // Prints thousands of steps as "1K".
+    // LeRobot prints thousands of steps as "1K".
     Pattern{"lerobot", kTraining, "smpl:",
             R"(\bstep:(?P<iteration>[\d.]+[KM]?) smpl:(?:.* updt_s:(?P<seconds>[\d.]+))?)"},
     Pattern{"stylegan", kTraining, "sec/tick",
@@ -245,7 +245,7 @@ constexpr std::array kPatterns = {
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
-    // The reference scripts, and the ImageNet example.
+    // torchvision's reference scripts, and PyTorch's ImageNet example.
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)(?:/\d+)?\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
@@ -260,7 +260,7 @@ constexpr std::array kPatterns = {
     Pattern{"announcement", kEvaluation, "***** Running ",
             R"(\*{5} Running (?:[Pp]rediction|[Ee]valuation|[Tt]est))"},
     Pattern{"announcement", LineKind::kOther, "***** Running ", R"(\*{5} Running [Tt]rain)"},
-    // After these a launcher, or the program itself, may begin again.
+    // After these lines, a launcher or the program may start the training again.
     Pattern{"", kFailure, "Traceback (most", R"(Traceback \(most recent call last\))"},
     Pattern{"", kFailure, "ut of memory", R"(\b[Oo]ut of memory)"},
     Pattern{"", kFailure, "OutOfMemoryError", "OutOfMemoryError"},
@@ -301,7 +301,7 @@ bool Contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-// Returns the seconds in Keras' unit of time.
+// Returns the number of seconds in one of Keras' units of time.
 double SecondsIn(std::string_view unit) {
   if (unit == "us") return 1e-6;
   if (unit == "ms") return 1e-3;

@@ -18,7 +18,7 @@ enum class LineKind {
   kFailure,     // the program reports that it failed, and may be started again
 };
 
-// Evidence that the number is a count of iterations; the first is the firmest.
+// Evidence that the number is a count of iterations, from strong to weak.
 enum class Claim {
   kCount,   // a word or a bar
   kNumber,  // a number beside a loss, if it grows steadily (loose/guess_meter.h)
@@ -33,10 +33,10 @@ struct ProgressLine {
   // Equal for bars of any length whose description names the same training; 0 if none is named.
   uint64_t name = 0;
   bool epochs = false;  // its description contains the word "epoch"
-  // Whether the line alone is no evidence: a configuration may print the same, but only once.
+  // Whether the line alone is no evidence, because a configuration may print the same once.
   bool weak = false;
   Claim claim = Claim::kCount;
-  bool unsure_total = false;  // counts if the next line has the same
+  bool unsure_total = false;  // the total counts only if the next line has the same one
   bool requests = false;      // its bar counts requests to a model
   // Whether the line is training only inside a bar of epochs.
   bool inner = false;

@@ -15,7 +15,8 @@ constexpr Duration kRateWindow = std::chrono::minutes(1);
 constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars show whole seconds
 // After this many advances, a count that fell is a restart, not a process that lags behind.
 constexpr int64_t kRestart = 3;
-// Nor is it an evaluation if losses of a training were printed at so many of its advances.
+// A bar is a restart, not an evaluation, if a training's losses were printed at this many of its
+// advances.
 constexpr int64_t kReports = 2;
 // After this many advances, a bar inside another one is the training.
 constexpr int64_t kInside = 2;
@@ -45,7 +46,7 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
     announced_ = printed.kind == LineKind::kEvaluation;
     return;
   }
-  // Only the speed of the lines before.
+  // This line contains only the speed of the previous lines.
   if (printed.kind == LineKind::kTraining && printed.rate && !printed.iteration) {
     if (HasMain()) KeepRate(*printed.rate);
     return;
@@ -95,10 +96,10 @@ void ProgressMeter::AddEvaluationLine(const ProgressLine& line, bool known,
   // Hugging Face prints results below the bar of the evaluation that produced them.
   if (line.format == "huggingface" && HasMain()) {
     const uint64_t source = last_source_;
-    // Without another bar, nothing was trained.
+    // If there was no other bar, nothing was trained.
     if (source == Main().source && Main().Complete() && !known) Forget();
     if (restarted_ && before == main_ && Main().Complete()) ForgetTraining();
-    // A line beside the training's bar is none of an evaluation.
+    // A line beside the training's bar does not belong to an evaluation.
     if (!HasMain() ||
         (source != Main().source && before < kTracks && !IsSameCount(tracks_[before]))) {
       AddEvaluation(source);
@@ -139,7 +140,8 @@ void ProgressMeter::Forget() {
   progress_.counted = first_counted_ = counted;
 }
 
-// A bar without a name or a loss prepared what the next bar requests of a model.
+// A complete bar without a name or a loss prepared the requests to a model that the next bar
+// counts.
 bool ProgressMeter::WasNoTraining(const ProgressLine& line) const {
   return line.requests && bars_.empty() && HasMain() && Main().Complete() && Main().total &&
          Main().source == SourceOf("bar", {}, *Main().total) && !progress_.loss &&
@@ -324,7 +326,7 @@ bool ProgressMeter::IsSameCount(const Track& other) const {
 // because a process that lags behind continues its own last epoch.
 size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const Track& main = Main();
-  // After a failure, only bars that it did not end go on.
+  // After a failure, only bars that continued since then go on.
   const auto fits = [&](const Track& track) {
     return track.lines > 0 && track.source == line.source && track.iteration <= iteration &&
            (&track == &main || track.last_line >= failed_at_);
@@ -435,7 +437,7 @@ bool ProgressMeter::TakesOver(const Track& other) const {
   if (main.Complete() && bars_ != "huggingface") {
     return other.advances > 0 && (other.loss || !main.loss);
   }
-  // It is evaluation inside the training, unless the training ended long ago.
+  // The other bar is evaluation inside the training, unless the training ended long ago.
   return !ended_ && other.run > kGivenUp * main.lines;
 }
 

@@ -51,9 +51,9 @@ struct TrainingProgress {
 class ProgressMeter {
  public:
   void Add(const ProgressLine& line, std::optional<WallTime> time);
-  // Takes that the program failed, or was started again, after the lines so far.
+  // Records that the program failed, or was restarted, after the lines so far.
   void NoteFailure() { failed_at_ = lines_; }
-  // Does what RateMeter::Pause describes.
+  // Excludes pauses from the rate (RateMeter::Pause).
   void Pause(Duration total);
   TrainingProgress Current() const;
   // Returns whether a line of a training was recognised.
@@ -75,7 +75,7 @@ class ProgressMeter {
     int64_t run = 0;        // advances
     int64_t run_start = 0;  // the iteration before the first advance
     int64_t reports = 0;    // losses printed between advances
-    int64_t reported = -1;  // the iteration at the last of them
+    int64_t reported = -1;  // the iteration at the last such loss
     bool epochs = false;    // its lines name an epoch
     bool loss = false;      // its lines contain a training's loss
     bool Complete() const { return total && iteration + step >= *total; }
@@ -134,10 +134,10 @@ class ProgressMeter {
   bool new_heading_ = false;
   bool ended_ = false;
   int64_t heading_line_ = -1;         // training lines before the newest heading
-  int64_t failed_at_ = -1;            // training lines before a failure; -1: none since it advanced
-  bool announced_ = false;            // an evaluation is, and its bar has not begun
+  int64_t failed_at_ = -1;            // training lines before a failure; -1: none since an advance
+  bool announced_ = false;            // an evaluation is announced; its bar has not begun
   bool restarted_ = false;            // the training's track is that of a restart
-  std::optional<int64_t> weak_;       // from a weak line before any training
+  std::optional<int64_t> weak_;       // iteration of a weak line before any training
   uint64_t around_ = 0;               // source of a bar of epochs around the training's bars
   std::optional<int64_t> around_of_;  // its length
   // Sources that turned out to be evaluation, although none of their lines states it.
@@ -146,7 +146,8 @@ class ProgressMeter {
   std::optional<Track> before_;  // last track of the source that was formerly the training's
 
   std::optional<int64_t> unsure_total_;
-  // The second line, if the first was at 0: a training that resumes jumps there.
+  // State at the second line, if the first line was at 0: a resumed training jumps from 0 to its
+  // position.
   struct Resume {
     int64_t step = 0;
     int64_t counted = 0;
@@ -158,7 +159,7 @@ class ProgressMeter {
   RateMeter meter_;
   std::optional<WallTime> first_time_;
   int64_t first_counted_ = 0;
-  // For lines without times: how long the bars ran.
+  // For logs without times: how long the bars ran, by their own clocks.
   Duration clock_base_{};
   Duration elapsed_{};
   std::optional<Duration> first_clock_;

@@ -11,7 +11,8 @@ constexpr Duration kWindow = std::chrono::minutes(1);
 // The least length of a kept stretch, chosen so that a minute of stretches fits into the ring.
 constexpr Duration kShortest = std::chrono::milliseconds(250);
 constexpr double kLeastLost = 1.0;  // seconds that a stall loses
-// The numbers of stretches that determine what is usual; stretches before the window also count.
+// The least and the sufficient number of stretches for the usual time. Stretches before the window
+// also count.
 constexpr size_t kFewest = 4;
 constexpr size_t kEnough = 32;
 constexpr double kBurst = 8;  // iterations
@@ -30,8 +31,9 @@ struct Usual {
   double most = 0;
 };
 
-// Ignores the slowest stretches, which may be stalls: one in nine, so that the bursts of a data
-// loader with up to eight workers count as usual; one in five if a stretch contains a whole burst.
+// Ignores the slowest stretches, which may be stalls. Ignores one in nine, so that bursts of a data
+// loader with up to eight workers count as usual. Ignores one in five if a stretch contains a whole
+// burst.
 std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterations) {
   const size_t n = per_iteration.size();
   if (n < kFewest) return std::nullopt;
@@ -45,7 +47,7 @@ std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterati
 
 }  // namespace
 
-// A pause that is ahead must not make time go backwards.
+// Keeps time from going backwards if the reported pause is ahead of the lines.
 WallTime RateMeter::Unpaused(WallTime time) const {
   const WallTime unpaused = time - paused_;
   return present_ && latest_ && time >= *latest_ ? std::max(unpaused, present_->time) : unpaused;
@@ -77,7 +79,7 @@ void RateMeter::Add(WallTime time, int64_t done) {
 
 void RateMeter::Break(std::optional<WallTime> time) {
   broken_after_ = true;
-  // The order of the two is known but their times are not, so the whole stretch is in doubt.
+  // The line has the same time as the stretch's end, so the break may lie within the stretch.
   if (present_ && time && Unpaused(*time) == present_->time) broken_ = true;
 }
 

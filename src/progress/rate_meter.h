@@ -4,9 +4,9 @@
 //
 // A stretch is the time between two consecutive training lines. `Rate` divides iterations by time
 // over the stretches of the last minute. It omits broken stretches (`Break`: evaluation, or a count
-// that restarted) and stalls. A stall is a stretch, for example with the writing of a checkpoint,
-// whose time per iteration is far above the usual one, and which loses at least a second because of
-// that. What happens in every few stretches is usual, because data loaders deliver in bursts.
+// that restarted) and stalls. A stall is a stretch whose time per iteration is far above the usual
+// one and costs at least a second, for example because a checkpoint is written. Delays that recur
+// every few stretches are usual, because data loaders deliver in bursts.
 //
 // Lines with the same time are one point, because a container runtime stamps what it reads, and may
 // read a hundred updates of a bar at once.
@@ -32,9 +32,9 @@ class RateMeter {
   // time of the line that shows this, if it has one.
   void Break(std::optional<WallTime> time);
 
-  // Takes the time since the meter began in which the training could not run, for example because
-  // it was suspended; that time counts in no stretch. Call it before the first Add after the pause;
-  // it may be up to a second ahead.
+  // Sets the total time since the meter began in which the training could not run, for example
+  // because it was suspended. That time counts in no stretch. Call Pause before the first Add after
+  // the pause. `total` may be up to a second ahead.
   void Pause(Duration total) { paused_ = total; }
 
   // Returns nullopt before the first whole stretch.
@@ -63,7 +63,7 @@ class RateMeter {
   std::optional<WallTime> latest_;   // of Add, with the pauses
   std::optional<Point> last_;        // the beginning of the open stretch
   std::optional<Point> present_;     // its end; lines with the same time may follow
-  bool broken_ = false;              // between the two
+  bool broken_ = false;              // between last_ and present_
   bool broken_after_ = false;        // after present_
   Stretch growing_;                  // stretches too short to be kept individually
   std::array<Stretch, kKept> kept_;  // a ring

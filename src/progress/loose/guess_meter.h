@@ -1,8 +1,8 @@
 #pragma once
 
 // Measures a training by lines that are only likely to count it: a number beside a loss, or an
-// epoch. Such a number counts once it has grown twice by similar steps. A firmer claim replaces the
-// one that counts: a number beside a loss is finer than an epoch. Part of src/progress only.
+// epoch. Such a number counts once it has grown twice by similar steps. A stronger claim replaces a
+// weaker one: a number beside a loss replaces an epoch. Private to src/progress.
 //
 // Threading: one owner. Memory: 14 KiB.
 
@@ -45,7 +45,7 @@ class GuessMeter {
 
   ProgressMeter meter_;
   std::optional<ProgressLine> accepted_;  // the newest line of the form that counts
-  int64_t counted_ = 0;                   // by claims that were replaced
+  int64_t counted_ = 0;                   // iterations counted for replaced claims
   Duration paused_{};
   std::array<Candidate, kCandidates> candidates_;
   size_t next_ = 0;  // the candidate to replace

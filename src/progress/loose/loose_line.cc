@@ -33,7 +33,7 @@ const re2::RE2& AnyLooseWord() {
 
 // The beginning of a line, or the end of a logger's prefix.
 const std::string kLineFront = R"((?:^|[\])>|}] |: |INFO:|\t)[\s>*#-]*)";
-// The words between a number and its loss.
+// The words that name a loss after a number.
 const std::string kLossWords =
     R"((?:(?:train(?:ing)?|running|total|avg|mean|batch)[ _.]*)*(?:loss|cost)\b)";
 
@@ -88,7 +88,8 @@ const std::deque<Form>& NumberForms() {
   return forms;
 }
 
-// Matches what names the parts of a whole other than a training's iterations: "rank 0/4".
+// Returns whether the text before a count names parts of something other than a training: "rank
+// 0/4".
 bool NamesPart(std::string_view before) {
   static const Expression expression(
       R"((?i)\b(?:epochs?|rank|gpu|device|worker|node|client|process|fold|trial|run|seed|task|model|)"
@@ -150,7 +151,7 @@ const Expression& RecordedEpoch() {
   return expression;
 }
 
-// Returns whether the line has a training's value under the name of the training: "train 0.66".
+// Returns whether the line has a value named after the training: "train 0.66".
 bool HasTrainValue(std::string_view text) {
   static const Expression expression(R"((?i)\btrain(?:ing)?["']?[ :=]+-?\d+\.\d)", false,
                                      kLooseMemory);

@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads lines that count without a word for it, and lines of whole epochs: "[1, 2000] loss: 3.0",
-// "loss: 1.8 [44864/60000]", "(2500) loss: 0.87", "Epoch 17: train_loss=0.78". Part of src/progress
-// only.
+// Reads lines whose count has no name, and lines that report whole epochs: "[1, 2000] loss: 3.0",
+// "loss: 1.8 [44864/60000]", "(2500) loss: 0.87", "Epoch 17: train_loss=0.78". Private to
+// src/progress.
 //
-// Threading: pure. Cost: a line without any of the words is scanned once.
+// Threading: pure. Cost: a line without a word such as "loss" or "epoch" is scanned once.
 
 #include <optional>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace synergy {
 
-// Returns nullopt if `text` has no such number, or nothing that only a training prints.
+// Returns nullopt if `text` has no such count, or no value that only a training prints.
 std::optional<ProgressLine> ReadLoose(std::string_view text);
 
 }  // namespace synergy

@@ -25,7 +25,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-// Returns the length of the mark between two cells that `text` begins with; 0 if there is none.
+// Returns the length of the separator of cells at the beginning of `text`; 0 if there is none.
 size_t MarkAt(std::string_view text) {
   for (const std::string_view mark : {"|", "\t", ",", "│", "┃"}) {
     if (text.starts_with(mark)) return mark.size();
@@ -33,7 +33,7 @@ size_t MarkAt(std::string_view text) {
   return text.starts_with("  ") ? text.find_first_not_of(' ') : 0;
 }
 
-// Leaves out empty cells.
+// Omits empty cells.
 Cells Split(std::string_view text) {
   Cells cells;
   size_t begin = 0;

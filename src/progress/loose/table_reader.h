@@ -1,8 +1,7 @@
 #pragma once
 
-// Reads tables, whose header alone says what is counted: " epoch |   step |   loss ", then
-// "     2 |   2500 | 0.8574". Columns are separated by bars, tabs or two spaces. Part of
-// src/progress only.
+// Reads tables in which only the header names the count: " epoch |   step |   loss ", then "     2
+// |   2500 | 0.8574". Columns are separated by bars, tabs or two spaces. Private to src/progress.
 //
 // Threading: one owner. Memory: fixed.
 
@@ -16,11 +15,11 @@ namespace synergy {
 
 class TableReader {
  public:
-  // Returns nullopt if `text` is no row of the table whose header came last.
+  // Returns nullopt if `text` is not a row of the table with the newest header.
   std::optional<ProgressLine> Read(std::string_view text);
 
  private:
-  // Numbers of the columns that are read.
+  // Indexes of the columns that are read.
   struct Header {
     size_t cells = 0;
     std::optional<size_t> count;
