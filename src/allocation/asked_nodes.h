@@ -23,9 +23,10 @@ class AskedNodes {
   virtual ~AskedNodes() = default;
 
   virtual size_t size() const = 0;
-  // The name stays valid while this object lives.
+  // Returns a name that stays valid as long as this object.
   virtual std::string_view Name(size_t i) const = 0;
-  // Returns the node as the request contained it, for a node that the cluster state lacks.
+  // Returns the node object of the request, for a node that the cluster state lacks; nullopt if the
+  // request did not contain it.
   virtual std::optional<Node> Sent(size_t i) const = 0;
 };
 

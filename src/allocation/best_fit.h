@@ -6,9 +6,9 @@
 // The algorithm is Synergy-Tune's placement step (OSDI'22, section 4.2: the server with the least
 // free resources that is just enough for the whole demand) with two changes, which
 // docs/internals/placement.md explains and measures. First, every GPU that stays free should keep
-// the least CPU and memory that any job needs (the reserve). Second, the rest is counted per GPU
-// that stays free, because that is how much a later job can get. With r as the reserve per GPU,
-// each node has
+// the least CPU and memory that any job needs (the reserve). Second, amounts beyond the reserve are
+// divided by the GPUs that stay free, because later jobs get them with those GPUs. With r as the
+// reserve per GPU, each node has
 //
 //   left      = free GPUs - the pod's GPUs
 //   room[d]   = free[d] - demand[d] - r[d] x left                        d in {CPU, memory}
@@ -18,13 +18,13 @@
 //   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
 // A small extra cost applies if the pod's GPUs are known to span several NUMA nodes. A pod that
-// requests slices goes where the fewest pods share a GPU; the cost above decides between equals. If
-// the bandwidth of a node's storage is known, it is a further d without a reserve. It counts the
-// pods' needs at their demands, so that two pods that wait for storage go to different nodes.
-// largest[d] is the largest allocatable amount of any node; dividing by it makes the dimensions
-// comparable. The last term of kRoom keeps whole nodes free for jobs with many GPUs. The node with
-// the lower FitRank is better; equal ranks are ordered by node name. So the order is total and
-// depends only on the cluster.
+// requests slices goes where the fewest pods share a GPU; the cost above decides between nodes with
+// equally many. If the bandwidth of a node's storage is known, it is another dimension, without a
+// reserve. Each pod counts with the bandwidth that it needs at its demand, so that two pods that
+// wait for storage go to different nodes. largest[d] is the largest allocatable amount of any node;
+// dividing by it makes the dimensions comparable. The last term of kRoom keeps whole nodes free for
+// jobs with many GPUs. The node with the lower FitRank is better; equal ranks are ordered by node
+// name. So the order is total and depends only on the cluster.
 //
 // Threading: pure; several threads may read a BestFit at once.
 
@@ -43,7 +43,7 @@
 namespace synergy {
 
 enum class FitTier : uint8_t {
-  kRoom,   // the whole demand fits, and every GPU left free keeps its reserve
+  kRoom,   // the whole demand fits, and every GPU that stays free keeps its reserve
   kShort,  // the pod, its neighbours or later pods would lack something
 };
 
@@ -65,14 +65,14 @@ struct ReserveRule {
   ResourceVector headroom;
 };
 
-// Ranks a node for every placement: of a pod by the extender, or of a job in a round.
+// Ranks nodes for one demand. The extender uses it for pods, and rounds use it for jobs.
 class BestFitStep {
  public:
   // `largest` gives the unit of each dimension.
   BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
               const ResourceVector& largest);
 
-  // `storage_room`: the storage bandwidth left on the node beside the demand, as a fraction of the
+  // `storage_room`: the storage bandwidth that the demand leaves on the node, as a fraction of the
   // largest bandwidth; absent if unknown. REQUIRES: the node has enough GPUs.
   FitRank Rank(const ResourceVector& free, std::optional<double> storage_room = {}) const;
 
@@ -88,7 +88,7 @@ struct StorageAsk {
   const StorageCatalog* catalog = nullptr;  // null: the storage is unknown
   double need = 0;                          // bytes per second; 0: unknown
 };
-// Returns how much storage bandwidth the pod needs when it gets its demand.
+// Returns the storage bandwidth that the pod needs if it gets its demand for CPU and memory.
 StorageAsk AskOfStorage(const Pod& pod, const StorageCatalog* catalog);
 
 class BestFit {
@@ -108,8 +108,8 @@ class BestFit {
  private:
   // Cost of GPUs that span NUMA nodes: less than the cost of any GPU left over.
   static constexpr double kSpanningCost = 0.02;
-  // Cost of each user of a GPU: larger than any cost of leftovers, even for a difference of 0.01
-  // users on average.
+  // Cost of each user of a GPU. Even an average difference of 0.01 users costs more than any free
+  // amounts.
   static constexpr double kSharingCost = 1000;
 
   bool SpansNumaNodes(const NodeDetail& node) const {
@@ -128,10 +128,10 @@ class BestFit {
   StorageAsk storage_;
 };
 
-// Returns the CPU and memory per GPU that every GPU pod may count on under `rule`.
+// Returns the reserve per GPU under `rule`.
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule);
 
-// Returns how many free GPUs of the node lack the CPU or memory that any pod would need with them.
+// Returns the number of free GPUs for which the node lacks the CPU or memory of their reserve.
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu);
 
 }  // namespace synergy

@@ -32,7 +32,7 @@ class Candidates {
 
   struct Candidate {
     const NodeState* state = nullptr;  // valid until the next Judge()
-    std::optional<NodeIndex> index;    // absent: known only from the request, or not at all
+    std::optional<NodeIndex> index;    // absent: the snapshot lacks the node
     FitFailures failures = {};         // empty: the pod can go there
     // Bits for the entries of the pod's requests.other of which the node has too little; absent if
     // they were not checked individually.

@@ -6,8 +6,8 @@
 namespace synergy {
 namespace {
 
-// A node counts as filled if it has left less than this fraction of what the emptiest node has
-// left.
+// A node counts as filled if its remaining fraction is less than this multiple of the emptiest
+// node's.
 constexpr double kFilled = 0.5;
 
 // Returns the fraction of a node's whole share that other pods have left, in the scarcer dimension.

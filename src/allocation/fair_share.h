@@ -24,20 +24,20 @@ ResourceVector FairShareOf(const ResourceVector& capacity, Gpus installed, Gpus 
 // those that are not reported while the device plugin is replaced.
 Gpus InstalledGpus(const NodeState& node);
 
-// Returns FairShareOf() the node without its headroom (kept free for later pods without GPUs) and
-// without the amounts and GPUs of pods that Synergy does not size. A slice counts as a fraction of
-// a GPU.
+// Applies FairShareOf() to the node's allocatable amounts, less its headroom (kept free for later
+// pods without GPUs) and less the amounts and GPUs of pods that Synergy does not size. A slice
+// counts as a fraction of a GPU.
 ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
                          const ResourceVector& headroom);
 
-// Returns what `gpus` can count on wherever the pod may go. Considers schedulable nodes within
-// `selection` (null: any node) whose GPUs may be of `gpu_product` (empty: any), and on which pods
-// that Synergy does not size leave at least this many GPUs and slices.
+// Returns the CPU and memory that a pod with `gpus` can count on, wherever it runs. Considers
+// schedulable nodes within `selection` (null: any node) whose GPUs may be of `gpu_product` (empty:
+// any), and on which pods that Synergy does not size leave at least this many GPUs and slices.
 //
 // The result is the least FairShare() of those nodes in each dimension, so that it fits on each of
-// them. Ignores nodes that other pods have filled, so that they do not starve pods that go
-// elsewhere. A node is filled if the remaining fraction of its share is less than half that of the
-// emptiest node. Returns nullopt if no such node exists.
+// them. Ignores nodes that other pods have filled, because their small shares would also limit pods
+// on other nodes. A node is filled if the remaining fraction of its share is less than half that of
+// the emptiest node. Returns nullopt if no such node exists.
 std::optional<ResourceVector> LeastFairShare(const ClusterSnapshot& snapshot,
                                              const NodeSelection* selection, const GpuAmount& gpus,
                                              std::string_view gpu_product,

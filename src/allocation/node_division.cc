@@ -82,7 +82,8 @@ std::vector<DivisionChoice> Choices(const PodShare& share, const Range& range,
   return choices;
 }
 
-// Shares that get the same amounts: one that trains alone, or those of a gang.
+// Indexes of shares that get the same amounts per GPU: one share that trains alone, or the shares
+// of a gang.
 using Party = std::vector<size_t>;
 
 std::vector<Party> PartiesOf(std::span<const PodShare> shares) {

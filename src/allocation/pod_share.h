@@ -17,8 +17,8 @@
 
 namespace synergy {
 
-// A share's membership in a gang (cluster/gang.h). All members are as fast, per GPU, as the slowest
-// of them: giving one member more gains nothing, and cutting one slows all.
+// A share's membership in a gang (cluster/gang.h). All members run at the speed per GPU of the
+// slowest one. So more for one member gains nothing, and less for one member slows all.
 struct InGang {
   size_t number = 0;  // the same for all shares of one gang
   double gpus = 0;    // of all members, on any node
@@ -29,8 +29,8 @@ struct InGang {
   double elsewhere = std::numeric_limits<double>::infinity();
 };
 
-// A share's use of its node's storage, where both are known (storage/storage_left.h). Bytes per
-// second.
+// A share's use of its node's storage, in bytes per second. Present if both the use and the
+// bandwidth are known (storage/storage_left.h).
 struct OnStorage {
   size_t number = 0;  // the same for all shares on one storage
   DataReads reads;
@@ -42,11 +42,11 @@ struct OnStorage {
 struct PodShare {
   const JobProfile* profile = nullptr;  // not owned; null: its speed follows its amounts
   ResourceVector current;
-  ResourceVector least;     // not cut below this; within `current`
+  ResourceVector least;     // a cut leaves at least this; at most `current`
   ResourceVector most;      // it cannot use more
   ResourceVector fair;      // its fair share, the unit of its throughput
   bool whole_cpus = false;  // its CPU changes in whole cores
-  // A profile's claimed speed counts only up to this multiple of the unit.
+  // A speed in the profile counts only up to this multiple of the speed at the fair share.
   double max_speed_up = std::numeric_limits<double>::infinity();
   std::optional<InGang> gang;        // none: it trains alone
   std::optional<OnStorage> storage;  // none: storage does not limit it. REQUIRES: a profile
@@ -65,8 +65,8 @@ std::vector<ResourceVector> CurrentOf(std::span<const PodShare> shares);
 // more.
 double NormalizedThroughput(const PodShare& share, const ResourceVector& amounts);
 
-// Does the same for all shares, each with its amounts; the slowest member determines the speed of
-// its gang. Members among the shares also represent those elsewhere.
+// Returns NormalizedThroughput() of every share with its amounts. The slowest member determines the
+// speed of its gang. The members among the shares also count for members on other nodes.
 std::vector<double> ThroughputsOf(std::span<const PodShare> shares,
                                   std::span<const ResourceVector> amounts);
 double TotalThroughput(std::span<const PodShare> shares, std::span<const ResourceVector> amounts);

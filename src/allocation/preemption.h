@@ -29,13 +29,13 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
-// Returns the fewest of `proposed` (UIDs) whose eviction makes room for `pod` on the node. Returns
-// nullopt if all of them are not enough, if none of them exists any more, or if reclaiming makes
-// the room: no pod is evicted for CPU or memory that can be reclaimed. If the pod already fits,
-// something other than resources blocks it, which cannot be judged here, so all proposed victims
-// are kept. `reclaims_at`: the time at which the tuner is expected to reclaim surplus (surplus.h);
-// absent if it does not. With `reclaims_at`, the result is also nullopt for a node with fungible
-// pods on which the pod fits: a cut may have made the room since kube-scheduler checked.
+// Returns a minimal set of `proposed` (UIDs) whose eviction makes room for `pod` on the node.
+// Returns nullopt if all of them are not enough, if none of them exists any more, or if the tuner
+// can reclaim enough CPU and memory instead. If the pod already fits, something other than
+// resources blocks it. This function cannot judge that, so it keeps all proposed victims.
+// `reclaims_at`: the time at which the tuner is expected to reclaim surplus (surplus.h); absent if
+// it does not. With `reclaims_at`, the result is also nullopt for a node with fungible pods on
+// which the pod fits: a cut may have made the room since kube-scheduler checked.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
                                      std::optional<WallTime> reclaims_at = std::nullopt);
@@ -44,7 +44,8 @@ struct NodeVictims {
   std::string node;
   Victims victims;
 };
-// Does the same for every node of `proposed`; omits nodes that have no victims or are unknown.
+// Calls SelectVictims() for every node of `proposed`. Omits nodes that are unknown or have no
+// victims.
 std::vector<NodeVictims> SelectVictimsByNode(
     const ClusterSnapshot& snapshot, const Pod& pod,
     const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
@@ -56,15 +57,15 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,
                               std::vector<bool>& violating);
 
-// Limits how long each pod waits for what may never come.
+// Limits how long each pod waits for a change that may never come.
 class BoundedWait {
  public:
   // After `forget_after` without a call, a pod's next call begins a new wait.
   BoundedWait(Duration limit, Duration forget_after) : limit_(limit), forget_after_(forget_after) {}
 
-  // Returns whether the pod may wait longer. Call it whenever it would wait. `version`: of what it
-  // waits for. At another version a wait begins if the previous one was over, or if the pod has not
-  // waited for `limit`: then what it waited for has come, and it waits for something else.
+  // Returns whether the pod may wait longer. Call it whenever it would wait. `version`: the version
+  // of the awaited state. A new version begins a new wait if the previous wait was over, or if the
+  // last call was more than `limit` ago.
   bool Lasts(const std::string& uid, Instant now, uint64_t version = 0);
 
  private:
@@ -80,18 +81,20 @@ class BoundedWait {
   std::map<std::string, Asked> asked_;
 };
 
-// How long a pod waits for the tuner instead of evicting others. The tuner may be down.
+// Limits how long a pod waits for the tuner instead of evicting other pods, because the tuner may
+// be down.
 inline BoundedWait PreemptionDelay() {
   return {std::chrono::seconds(30), std::chrono::minutes(10)};
 }
 
-// Returns the places of lost gang members (cluster/state/replacements.h) whose release would make
-// `pod` fit on the node, where it does not fit now. Takes places of the lowest priorities first,
-// until the pod fits; returns none if releasing all would not be enough.
+// Returns the places kept for lost gang members (cluster/state/replacements.h) whose release would
+// make `pod` fit on the node. REQUIRES: `pod` does not fit there now. Chooses places of low
+// priority first, until the pod fits. Returns none if the release of all places would not be
+// enough.
 std::vector<Reservation> ReservationsInTheWay(const Pod& pod, const NodeState& node,
                                               std::vector<Reservation> places);
-// Returns whether the pod may take the places: its priority is higher than that of every pod that
-// left one.
+// Returns whether the pod may take the places: its priority is higher than that of every pod for
+// which a place is kept.
 bool YieldTo(const Pod& pod, const std::vector<Reservation>& places);
 
 }  // namespace synergy

@@ -38,7 +38,7 @@ class Ranking {
   // Nodes in the best node's tier whose cost exceeds its cost by at most `slack` also get 10
   // points; kube-scheduler's own scores decide between them.
   void GivePoints(std::span<uint8_t> points, double slack = 0) const;
-  // Returns whether there are several such nodes.
+  // Returns whether several nodes get 10 points with this `slack`.
   bool LeavesTheChoice(double slack) const;
 
  private:
@@ -46,7 +46,7 @@ class Ranking {
     FitRank rank;
     uint32_t position = 0;
   };
-  // Returns whether the entry is as good as the best one.
+  // Returns whether the entry is in the best node's tier, and its cost within `slack` of the best.
   bool IsBest(const Entry& entry, double slack) const;
 
   struct Range {
@@ -61,8 +61,8 @@ class Ranking {
   Range costs_[kFitTiers];
 };
 
-// Ranks the nodes of the request that the pod can go to. `counted_on` comes from CountedAt().
-// `avoided` nodes are added only if the pod can go to no others.
+// Ranks the requested nodes on which the pod fits. `counted_on` comes from CountedAt(). Adds
+// `avoided` nodes only if the pod fits on no other node.
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
                   const ReserveRule& reserve, const NodeSet& avoided = {});

@@ -40,7 +40,7 @@ class Search {
         memory_unit_(1.0 / static_cast<double>(std::max<int64_t>(memory_, 1))),
         max_partial_(max_partial),
         order_(jobs.size()) {
-    // Put jobs without a choice first: they only take room.
+    // Visit jobs with few choices first; a job with only one choice just takes room.
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return jobs_[a].size() < jobs_[b].size(); });
@@ -163,7 +163,7 @@ class Search {
     start_ = Division{std::move(chosen), value, value};
   }
 
-  // Finds the most that the jobs from each position on gain at the prices.
+  // Computes for each position the highest gain of the remaining jobs at the prices.
   void FindRests() {
     rests_.assign(order_.size() + 1, 0);
     for (size_t at = order_.size(); at-- > 0;) {
@@ -219,7 +219,8 @@ class Search {
     return kept;
   }
 
-  // Keeps the most promising divisions if there are too many, and records what that may cost.
+  // Keeps the most promising divisions if there are too many, and records the value that the others
+  // could have had.
   void Limit(size_t at) {
     std::vector<Partial>& layer = layers_.back();
     if (layer.size() <= max_partial_) return;
@@ -238,7 +239,7 @@ class Search {
     const auto best =
         std::max_element(last.begin(), last.end(),
                          [](const Partial& a, const Partial& b) { return a.value < b.value; });
-    // The search leaves out divisions that do not beat the start.
+    // The search omits divisions that are not better than the start.
     if (best == last.end() || (start_ && start_->value >= best->value)) {
       Division found = start_.value_or(Division{});
       found.bound = std::max(found.value, dropped_bound_);

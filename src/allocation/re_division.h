@@ -1,14 +1,13 @@
 #pragma once
 
-// Re-division divides a server's CPU and memory again among its jobs so that the sum of their
-// throughputs, each relative to the throughput at the job's fair share, is largest. Each job keeps
-// at least the throughput of its fair share, whatever amounts it gets. docs/internals/simulator.md
-// shows the gain.
+// Divides a server's CPU and memory again among its jobs (re-division). Maximises the sum of the
+// jobs' throughputs, each relative to the throughput at the job's fair share. The caller's choices
+// determine the least throughput that each job keeps. docs/internals/simulator.md shows the gain.
 //
-// It is a multiple-choice knapsack with two resources: one choice per job. An exact search over the
-// undominated partial divisions solves it; a Lagrangian bound prunes those that cannot win. A
-// search that exceeds its limit continues with its most promising part and reports how far the
-// answer may fall short of the best.
+// The problem is a multiple-choice knapsack with two resources and one choice per job. An exact
+// search over the undominated partial divisions solves it. A Lagrangian bound prunes partial
+// divisions that cannot win. A search that exceeds its limit continues with the most promising
+// partial divisions. The result contains an upper bound on the best value.
 //
 // Threading: pure.
 
@@ -20,7 +19,7 @@
 
 namespace synergy {
 
-// One way to serve a job.
+// One possible allocation for a job.
 struct DivisionChoice {
   MilliCpu cpu;
   Bytes memory;
@@ -32,11 +31,12 @@ struct DivisionChoice {
 struct Division {
   std::vector<size_t> chosen;  // per job, the index of its choice
   double value = 0;
-  double bound = 0;  // no division is worth more; equals `value` if that is the best
+  double bound = 0;  // no division is worth more; equals `value` if this one is the best
 };
 
 // Divides `cpu` and `memory` among jobs with these choices. `chosen` is empty if not even the
-// smallest choices fit together. `max_partial` limits the search.
+// smallest choices fit together. `max_partial`: the largest number of partial divisions to keep per
+// job.
 Division Divide(std::span<const std::span<const DivisionChoice>> jobs, MilliCpu cpu, Bytes memory,
                 size_t max_partial = 20'000);
 

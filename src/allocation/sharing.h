@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes how jobs share what a node has at run time: weighted max-min fairness, each job up to
-// what it can use. The kernel divides CPU in this way (cgroup v2 cpu.weight, from the pods' CPU
+// Computes how running jobs share a node's resources: by weighted max-min fairness, each job up to
+// its maximum use. The kernel divides CPU in this way (cgroup v2 cpu.weight, from the pods' CPU
 // requests), and storage with equal weights (storage/storage_left.h).
 //
 // Threading: pure functions.
@@ -20,8 +20,8 @@ struct ShareUser {
   double most = 0;  // what it can use
 };
 
-// Returns how much of `whole` each user gets, at most its `most`. The others share what one user
-// leaves, by their weights.
+// Returns how much of `whole` each user gets, at most its `most`. Users that can use more share the
+// rest by their weights.
 std::vector<double> MaxMinShares(std::span<const ShareUser> users, double whole);
 
 // One user of the CPU.

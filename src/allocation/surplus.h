@@ -21,11 +21,11 @@
 
 namespace synergy {
 
-// Returns what reclaim may take from a pod now or later, per dimension: its requests above its
-// floor, as far as its node gets them back (init containers may request more). Returns zero for a
-// pod that waits, is being deleted, has opted out, lends CPU, was changed by hand, or whose last
-// cut the kubelet could not make. Never includes what others lend to the pod. On a node where a
-// resize may cost a pod its GPUs, SurplusOn() returns zero for that pod
+// Returns the CPU and memory that reclaim may take from a pod now or later: its requests above its
+// floor. Amounts that do not become free on the node, because init containers request more, do not
+// count. Returns zero for a pod that waits, is being deleted, has opted out, lends CPU, was changed
+// by hand, or whose last cut the kubelet could not make. Never includes CPU that the pod borrows.
+// On a node where a resize may cost a pod its GPUs, SurplusOn() returns zero for that pod
 // (cluster/devices/device_safety.h). All programs use this surplus: the tuner cuts within it, the
 // extender evicts no pod for room that it can make, and the command line shows it.
 //
@@ -34,11 +34,11 @@ namespace synergy {
 // change, or if the request equals the limit (`strict`), which is never lowered.
 ResourceVector Surplus(const Pod& pod, WallTime now);
 ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now);
-// Returns whether a change to these amounts takes no more from the pod than that.
+// Returns whether a change to the amounts `to` takes no more from the pod than SurplusOn().
 bool IsWithinSurplus(const NodeState& node, const Pod& pod, const ResourceVector& to, WallTime now);
 
-// Maximum age of a reading. The agent writes a reading at least twice in that time for a pod whose
-// memory is above its floor.
+// Maximum age of a reading. For a pod whose memory is above its floor, the node agent writes a
+// reading at least twice in that time.
 inline constexpr Duration kReadingIsFresh = std::chrono::minutes(10);
 // Returns the memory to keep free beyond what is in use, for growth between two readings.
 Bytes MemoryMargin(Bytes in_use);
@@ -48,7 +48,7 @@ Bytes MemoryMargin(Bytes in_use);
 // with the amounts that it was bound with, after another pod has got the room.
 bool IsSettled(const Pod& pod);
 
-// Returns the pod as it is once the CPU that it lends or borrows has been returned.
+// Returns the pod with its own CPU, as if every CPU loan to or from it had ended.
 std::shared_ptr<const Pod> WithoutLoan(const std::shared_ptr<const Pod>& pod);
 
 // Returns the node without its pods' surplus and with all loans returned, because the tuner ends

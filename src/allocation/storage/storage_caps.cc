@@ -12,8 +12,8 @@
 namespace synergy {
 namespace {
 
-// A pod that waits for a larger fraction of the time than this might read much more; how much is
-// unknown.
+// The need of a pod that waits for at least this fraction of the time is unknown; it may be much
+// larger.
 constexpr double kAlwaysWaits = 0.95;
 // A pod that reads at least this fraction of its cap is limited by the cap, and a disk that
 // delivers at least this fraction of its bandwidth is full. A pod that reads less than this
@@ -45,8 +45,8 @@ struct StorageCaps::Look {
   double all = 0;
   double bandwidth = 0;
 
-  // Sets the parts. Counts the pods that Synergy does not manage as one pod, which needs what it
-  // reads.
+  // Sets the parts. Counts the pods that Synergy does not manage as one pod, whose need is its read
+  // rate.
   void Divide() {
     std::vector<double> needs;
     double others = all;

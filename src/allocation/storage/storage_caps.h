@@ -1,13 +1,13 @@
 #pragma once
 
-// Decides how much pods of a node may read from a disk, so that other pods get their parts of it
-// (docs/internals/storage.md).
+// Limits the rate at which pods of a node read from a disk, so that other pods get their parts of
+// its bandwidth (docs/internals/storage.md).
 //
 // A pod *suffers* while it waits for a disk and gets clearly less than its part by max-min fairness
 // (storage_left.h). Once a pod has suffered for a minute, every pod that reads clearly more than
-// its own part, and waits for the disk itself, gets a cap slightly above that part. So no pod is
-// capped below its part, and no pod that its CPU or GPU limits is capped, because such pods do not
-// wait.
+// its own part, and waits for the disk itself, gets a cap slightly above that part. So every pod
+// can still read its part. Pods that are limited by their CPU or GPU get no cap, because they do
+// not wait for the disk.
 //
 //           a pod has suffered for a minute
 //   free -----------------------------------> capped, adjusted at most every 10 s
@@ -16,16 +16,17 @@
 //     +---- a pod of the disk is gone ----------+
 //     +---- in vain ----------------------------+
 //
-// A cap is *needed* while it limits its pod and a pod without a cap also reads; how long that pod
-// would wait without the cap cannot be seen. Caps are *in vain* if a minute later the pods that
-// suffered read no more than before, or the disk delivers less. Then the disk has no caps until
-// another pod begins to read from it, or a reader is gone.
+// A cap is *needed* while it limits its pod and a pod without a cap also reads. The time that this
+// other pod would wait without the cap is unknown. Caps are *in vain* if a minute later the pods
+// that suffered read no more than before, or the disk delivers less. Then the disk has no caps
+// until another pod begins to read from it, or a pod that reads from it is gone.
 //
 // A disk's known bandwidth is too low if it was measured while few requests were in flight. So the
-// bandwidth here is at least what the disk delivered in any look of the last ten minutes without
-// caps. Once there are caps, what it delivers shows nothing, and those looks continue to count.
+// bandwidth used here is at least the highest rate that the disk delivered without caps in the last
+// ten minutes. With caps, a disk's rate does not show its bandwidth, so the older observations
+// continue to count.
 //
-// A pod's need is what it reads, divided by the fraction of time in which it does not wait. A
+// A pod's need is its read rate, divided by the fraction of time in which it does not wait. A
 // capped pod also waits for its cap, so its need is unknown and counts as unlimited.
 //
 // Threading: one owner. Pure.
@@ -47,33 +48,35 @@ struct StorageCap {
   std::string disk;
   double rate = 0;     // bytes per second
   std::string waiter;  // uid of a pod that suffered when the cap was set
-  Instant needed{};    // the last look in which the cap was needed
+  Instant needed{};    // end of the last interval in which the cap was needed
 
   bool operator==(const StorageCap&) const = default;
 };
 
 class StorageCaps {
  public:
-  // A pod counts as waiting if it waits for at least this fraction of a look.
+  // A pod counts as waiting if it waits for at least this fraction of an interval between calls of
+  // Observe (a look).
   static constexpr double kWaits = 0.2;
   static constexpr Duration kSuffersFor = std::chrono::minutes(1);
-  // With looks every ten seconds, unneeded caps are gone within a minute.
+  // With a look every ten seconds, unneeded caps are gone within a minute.
   static constexpr Duration kNotNeededFor = std::chrono::seconds(45);
   static constexpr Duration kTrial = std::chrono::minutes(1);
   // Looks are ten seconds apart, give or take a few milliseconds.
   static constexpr Duration kShortestChange = std::chrono::milliseconds(9500);
-  // How long a look without caps shows what the disk can deliver. A disk with a burst from its own
-  // cache has no caps for that long.
+  // How long a look without caps counts as evidence of the disk's bandwidth. After a burst from its
+  // own cache, a disk gets no caps for that long.
   static constexpr Duration kRemembered = std::chrono::minutes(10);
   // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth:
-  // each by at most this fraction, and together by at most this fraction of the other pods' parts,
-  // which those pods lose.
+  // each by at most this fraction, and together by at most this fraction of the other pods' parts.
+  // Those other pods lose that much.
   static constexpr double kHeadroom = 0.07;
-  // A cap in force stays if it is at least the part, and the new one differs by less than this.
+  // A cap does not change if it is at least the pod's part, and the new cap differs by less than
+  // this fraction.
   static constexpr double kHysteresis = 0.03;
 
-  // Takes the reads of the node's pods in the look that ends now, by uid, and the uids of all
-  // living pods.
+  // Updates the caps. `uses`: the reads of the node's pods since the last call, by uid. `pods`: the
+  // uids of all pods that still exist.
   void Observe(const std::map<std::string, StorageUse>& uses, const std::set<std::string>& pods,
                Instant now);
 
@@ -83,20 +86,20 @@ class StorageCaps {
  private:
   struct Suffering {
     Instant since{};
-    double read = 0;  // the sum over the looks since then
+    double read = 0;  // sum of bytes per second over the looks since then
     int looks = 0;
   };
-  // Compares what suffering pods read with and without caps.
+  // Compares the read rates of suffering pods with and without caps.
   struct Trial {
     Instant since{};
     std::map<std::string, double> before;  // mean rates, by uid
-    // Sums over the looks since then of what they read and what the disk delivers.
+    // Sums of bytes per second over the looks since then: of those pods, and of the whole disk.
     double with = 0;
     double all = 0;
     int looks = 0;
   };
   struct Disk {
-    std::set<std::string> readers;  // living pods that have read from it
+    std::set<std::string> readers;  // existing pods that have read from it
     std::map<std::string, Suffering> suffering;
     bool in_vain = false;  // until `readers` changes
     std::optional<Trial> trial;
@@ -104,14 +107,14 @@ class StorageCaps {
     // Bytes per second in the looks of the last kRemembered without caps.
     std::deque<std::pair<Instant, double>> delivered;
   };
-  // The readers of a disk.
+  // The pods that read from a disk in one look.
   struct Look;
 
   void ObserveDisk(const std::string& name, Disk& disk, const Look& look, Instant now);
-  // Raises the bandwidth to what the disk has delivered.
+  // Raises the look's bandwidth to the rates that the disk has delivered.
   void NoteDelivered(const std::string& name, Disk& disk, Look& look, Instant now) const;
   void NoteSuffering(Disk& disk, const Look& look, Instant now) const;
-  // Drops caps that are not needed.
+  // Records which caps are needed.
   void Review(const Look& look, Instant now);
   // Returns whether the trial has shown that caps are in vain.
   static bool AreInVain(Disk& disk, const Look& look, Instant now);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Looks up what is known of the nodes' storage and of what pods read from it
+// Looks up the bandwidth of the nodes' storage, and how pods read from it
 // (docs/internals/storage.md).
 //
 // Threading: determined by the caller.
@@ -15,7 +15,8 @@
 
 namespace synergy {
 
-// The reads of a pod, and its profile when it has the storage to itself; both for all its GPUs.
+// The reads of a pod, and its profile if no other pod uses the storage. Both are for all GPUs of
+// the pod.
 struct PodReads {
   std::shared_ptr<const JobProfile> profile;
   DataReads reads;
@@ -25,9 +26,9 @@ class StorageCatalog {
  public:
   virtual ~StorageCatalog() = default;
 
-  // Returns bytes per second; 0: unknown.
+  // Returns the node's bandwidth in bytes per second; 0 if unknown.
   virtual double BandwidthOf(const std::string& node) const = 0;
-  // Returns the bandwidth of the node with the fastest storage.
+  // Returns the bandwidth of the fastest node's storage, in bytes per second.
   virtual double MostBandwidth() const = 0;
   // Returns nullopt if the reads are unknown.
   virtual std::optional<PodReads> ReadsOf(const Pod& pod) const = 0;

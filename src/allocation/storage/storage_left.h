@@ -1,8 +1,8 @@
 #pragma once
 
-// Computes how pods divide the bandwidth of their node's storage: each gets what it needs
-// (profile/data_reads.h) up to an equal part, and the others share what it leaves (max-min
-// fairness, "water-filling"). So a share's speed depends on what its neighbours read.
+// Computes how pods divide the bandwidth of their node's storage: each gets its need
+// (profile/data_reads.h) up to an equal part, and the others share the rest (max-min fairness,
+// "water-filling"). So a share's speed depends on the reads of the other shares.
 //
 // Needs and bandwidths are bytes per second. A bandwidth of 0 is unknown and limits nothing.
 //
@@ -17,10 +17,10 @@
 
 namespace synergy {
 
-// Returns how much bandwidth each of these needs gets.
+// Returns the bandwidth that each of `needs` gets.
 std::vector<double> StorageParts(std::span<const double> needs, double bandwidth);
 
-// Returns the most that the user at this position can get beside the needs of the others.
+// Returns the most bandwidth that user number `user` can get, given the needs of the others.
 double StorageLeftTo(size_t user, std::vector<double> needs, double bandwidth);
 
 // Returns whether any of the shares uses a known storage.
@@ -29,7 +29,7 @@ bool UseStorage(std::span<const PodShare> shares);
 // Returns the need of a share with these amounts; 0 if it is unknown.
 double StorageNeedOf(const PodShare& share, const ResourceVector& amounts);
 
-// Returns the shares with what each storage leaves to each of them if all have `amounts`.
+// Returns the shares with `storage->left` set for the case that all have `amounts`.
 std::vector<PodShare> WithStorageLeft(std::span<const PodShare> shares,
                                       std::span<const ResourceVector> amounts);
 // Returns the shares as if each had the storage of its node alone.
