@@ -15,13 +15,13 @@ inline constexpr std::string_view kProfile = "synergy.io/profile";              
 inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile";  // namespaces
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
 inline constexpr std::string_view kGpuProduct = "synergy.io/gpu-product";   // pods
-inline constexpr std::string_view kWorkload = "synergy.io/workload";        // pods: one workload
-inline constexpr std::string_view kFungible = "synergy.io/fungible";   // "false": leave it alone
+inline constexpr std::string_view kWorkload = "synergy.io/workload";        // pods of one workload
+inline constexpr std::string_view kFungible = "synergy.io/fungible";   // "false": do not change it
 inline constexpr std::string_view kManaged = "synergy.io/managed";     // namespaces: "true"
 inline constexpr std::string_view kGang = "synergy.io/gang";           // pods
 inline constexpr std::string_view kGangSize = "synergy.io/gang-size";  // pods
-inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";  // pods: of a gang
-// On nodes. "true": a resize costs no container its devices there; "false": it may.
+inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";  // pods of a gang
+// On nodes. "true": a resize there removes no container's devices; "false": it may remove them.
 inline constexpr std::string_view kDevicesSafe = "synergy.io/devices-safe";
 // A pod label with this prefix requests management.
 inline constexpr std::string_view kPrefix = "synergy.io/";
@@ -30,7 +30,7 @@ inline constexpr std::string_view kPrefix = "synergy.io/";
 inline constexpr std::string_view kKueuePod = "kueue.x-k8s.io/managed";  // "true"
 // Set by Kueue on the pods of every workload that it has admitted.
 inline constexpr std::string_view kKueuePodSet = "kueue.x-k8s.io/podset";
-// An annotation of LimitRanger that lists what it filled in.
+// The annotation in which LimitRanger lists the amounts that it filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
 // Annotations that users set to specify where to read a pod's progress
@@ -67,7 +67,8 @@ inline constexpr std::string_view kOriginal = "synergy.io/original";  // the con
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
 // Marks the amounts as placeholders, with the reason as its text; the controller replaces them.
 inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
-// SpreadCost: the speed that the pod's gang loses when it is spread, according to its profile.
+// SpreadCost: the speed that the pod's gang loses when spread over nodes or racks, according to its
+// profile.
 inline constexpr std::string_view kSpreadCost = "synergy.io/spread-cost";
 // Warnings for the creator of the pod, one per line.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
@@ -81,7 +82,7 @@ inline constexpr std::string_view kProfileHint = "synergy.io/profile-hint";
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";   // ChangeRecord
 inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::kept_node, kept_until
-// On a waiting pod: when there was room for it and kube-scheduler was reminded.
+// On a waiting pod: the time at which Synergy found room for it and triggered kube-scheduler.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 // On the waiting pods of a job: PublishedReservation, the next GPUs that the job gets.

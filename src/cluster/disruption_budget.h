@@ -1,6 +1,6 @@
 #pragma once
 
-// A PodDisruptionBudget, as far as preemption needs it. Values.
+// The fields of a PodDisruptionBudget that preemption needs. Values.
 
 #include <cstdint>
 #include <string>

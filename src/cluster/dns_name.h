@@ -1,6 +1,6 @@
 #pragma once
 
-// Names of objects in Kubernetes.
+// Checks names of Kubernetes objects.
 //
 // Threading: pure.
 

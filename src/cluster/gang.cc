@@ -29,7 +29,7 @@ constexpr std::string_view kExclusiveSet = "leaderworkerset.sigs.k8s.io/exclusiv
 // Labels that define which pods belong together, in order of preference.
 struct NamingLabel {
   std::string_view whole;
-  std::string_view part;  // label of a part that starts on its own; empty: there are no parts
+  std::string_view part;  // label of a part that starts by itself; empty: there are no parts
   std::string_view kind;  // of the named object; empty: the name applies to all kinds
 };
 constexpr std::string_view kTrainingOperator = "training.kubeflow.org/operator-name";  // label

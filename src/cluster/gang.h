@@ -30,7 +30,7 @@ inline constexpr int32_t kMostGangMembers = 256;
 struct Gang {
   std::string name;     // with the namespace: "team/bert"
   int32_t size = 0;     // all its members, including those without GPUs; 0 if there is a problem
-  std::string problem;  // what is wrong with the pod's labels, and the cure; may be empty
+  std::string problem;  // an error in the pod's labels, and how to correct it; may be empty
   SpreadCost spread = {};
 
   bool operator==(const Gang&) const = default;
@@ -39,14 +39,14 @@ struct Gang {
 // Returns the text of a label or an annotation; empty if there is none.
 using TextOfKey = std::function<std::string_view(std::string_view)>;
 
-// Returns why a pod is in no gang although it belongs with other pods; empty if there is no such
-// reason. Some of these pods may be created only once others have a node, so as a gang they would
-// wait for each other forever.
+// Returns why a pod is in no gang although it trains together with other pods; empty if there is no
+// such reason. For example, a controller creates some of the pods only once others have a node, so
+// a gang would wait forever.
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation);
 
 // Returns the gang of a pod with these labels and annotations; null for a pod that trains alone.
 // Invalid values give a gang with a problem. Such a pod must not be placed, because its author
-// wants it together with others.
+// wants it to run only together with others.
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
                                           const TextOfKey& annotation);
 

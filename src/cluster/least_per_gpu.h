@@ -1,7 +1,7 @@
 #pragma once
 
-// Tracks the least CPU and memory per GPU over a changing set of pods. A pod that requests none of
-// a dimension does not count there.
+// Tracks the least CPU and memory per GPU over a changing set of pods. A pod that requests nothing
+// in a dimension does not count in that dimension.
 //
 // Threading: one owner at a time.
 

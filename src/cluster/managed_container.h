@@ -30,8 +30,8 @@ enum class Enforcement : uint8_t {
 std::string_view ToString(Enforcement enforcement);
 Result<Enforcement> ParseEnforcement(std::string_view text);
 
-// A dimension that changes on its own: CPU and memory of a running pod need two resizes, because a
-// kubelet makes a resize completely or not at all.
+// A dimension that one resize changes. CPU and memory of a running pod change in two resizes,
+// because a kubelet applies a resize completely or not at all.
 enum class Dimension : uint8_t { kCpu, kMemory };
 
 // The pods that Synergy manages.
@@ -53,8 +53,8 @@ enum class ChangeKind : uint8_t {
   // inverse undoes it.
   kLent,       // cut: an idle pod lends
   kReturned,   // grown: it gets its own CPU back
-  kBorrowed,   // grown by what others lend
-  kGivenBack,  // cut by that amount
+  kBorrowed,   // grown by CPU that another pod lends
+  kGivenBack,  // cut by the borrowed CPU
 };
 
 std::string_view ToString(ChangeKind kind);
@@ -103,8 +103,8 @@ std::string_view ToString(ResizeState state);
 
 // The state of a running container's memory, as the node agent reports it.
 struct MemoryReading {
-  Bytes in_use;             // what cannot be taken from it; excludes reclaimable page cache
-  bool node_short = false;  // the node has hardly any memory left; take none there
+  Bytes in_use;             // memory that the pod cannot give up; excludes reclaimable page cache
+  bool node_short = false;  // the node has hardly any memory left, so no pod there is cut
   WallTime at{};
 
   bool operator==(const MemoryReading&) const = default;
@@ -121,7 +121,7 @@ enum class DeviceSafety : uint8_t {
 std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
 Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
 
-// A result with its reason.
+// The device safety of a container, with the reason.
 struct DeviceReading {
   DeviceSafety safety = DeviceSafety::kUnknown;
   std::string why;
@@ -163,8 +163,8 @@ struct AdmittedContainer {
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
   std::string workload;    // pods with the same one are alike (profile/measured/measured_profile.h)
-  LooserIdentities alike;  // the ways in which other workloads are like it
-  std::optional<LooserIdentity> hint;  // the profile is only of a similar workload
+  LooserIdentities alike;  // identities that it shares with similar workloads
+  std::optional<LooserIdentity> hint;  // set if the profile is that of a similar workload
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;
   ResourceVector demand;
@@ -177,9 +177,9 @@ struct AdmittedContainer {
 
 // The container's spec, and the needs of the pod's other containers.
 struct SpecifiedContainer {
-  ResourceVector beside;  // requests of the pod's other containers, while it waits
-  // The needs of the pod's init containers, apart from its other containers. A node counts at least
-  // this much for this container while the pod exists.
+  ResourceVector beside;  // requests of the pod's other containers, while the pod waits
+  // The peak requests of the pod's init containers, less the requests of its other containers. A
+  // node counts at least this much for this container while the pod exists.
   ResourceVector init_peak;
   ResourceVector requested;
   std::optional<MilliCpu> cpu_limit;
@@ -204,9 +204,9 @@ struct ReportedContainer {
 
 // The changes of the container so far, and their results.
 struct ContainerHistory {
-  bool resized_by_us_alone = false;  // since it was created
+  bool resized_by_us_alone = false;  // since the container was created
   std::optional<ChangeRecord> change;
-  // An announced growth counts until then; the epoch means that it does not count (claims.h).
+  // An announced growth counts until this time; the epoch means that it does not count (claims.h).
   WallTime announced_until{};
   std::optional<WallTime> unshrinkable_until;
   std::optional<MemoryReading> memory_reading;
@@ -215,20 +215,21 @@ struct ContainerHistory {
   // evicted for that reason.
   std::optional<WallTime> oom_killed;
   bool evicted_for_memory = false;
-  // Set if one of these happened soon after a change: the memory must never be changed again.
+  // Set if such a kill or eviction followed soon after a change: the memory must never be changed
+  // again.
   bool memory_let_be = false;
   std::optional<CpuProbe> probe;
   std::optional<GpuTurn> turn;
-  // It has opted out, but lends or borrows CPU: nothing but that loan may be changed any more.
+  // The pod has opted out, but lends or borrows CPU: only that loan may still change.
   bool leaves = false;
 
   bool operator==(const ContainerHistory&) const = default;
 };
 
-// The wishes of its author for a GPU that it has in turns (docs/internals/sharing.md).
+// The author's settings for a GPU on which the pod takes turns (docs/internals/sharing.md).
 struct SharingContainer {
-  bool may_pack = false;            // it may run at the same time as another pod that may
-  std::optional<Bytes> gpu_memory;  // the most that it takes; nullopt: unknown
+  bool may_pack = false;            // may run at the same time as another such pod
+  std::optional<Bytes> gpu_memory;  // the most GPU memory that it takes; nullopt: unknown
 
   bool operator==(const SharingContainer&) const = default;
 };
@@ -238,17 +239,17 @@ struct ManagedContainer : AdmittedContainer,
                           ReportedContainer,
                           ContainerHistory,
                           SharingContainer {
-  // Return whether the container has a temporary quota: of less CPU than it has, or of more than
-  // its limit.
+  // Return whether the container has a temporary quota: below its usual CPU, or above its CPU
+  // limit.
   bool ProbedAt(WallTime now) const { return probe && !probe->burst && now < probe->until; }
   bool BurstsAt(WallTime now) const { return probe && probe->burst && now < probe->until; }
   // Returns whether a change is announced, and neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
-  // Returns what a node counts if the container requests `amounts`.
+  // Returns the amounts that a node counts if the container requests `amounts`.
   ResourceVector Counted(const ResourceVector& amounts) const {
     return LargerOf(amounts, init_peak);
   }
-  // Returns the announced growth of what the pod counts; zero if the announcement is not valid.
+  // Returns the announced growth of the counted amounts; zero if the announcement is not valid.
   ResourceVector AnnouncedGrowth() const {
     if (!change || !Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
@@ -268,9 +269,9 @@ struct ManagedContainer : AdmittedContainer,
     if (!change || Unexplained()) return MilliCpu(0);
     return std::min(Announced() ? change->BorrowedBefore() : change->borrowed, requested.cpu);
   }
-  // Returns what a node keeps for loans beyond the pod's counted requests, which is what the pod
-  // lends less what it borrows. Summed over the node's pods it is at least 0. So no other pod gets
-  // the room of a loan between two steps, or when the borrower is gone.
+  // Returns the CPU that a node keeps for loans beyond the pod's counted requests: the CPU that the
+  // pod lends, less the CPU that it borrows. The sum over a node's pods is at least 0. So no other
+  // pod gets lent CPU between two steps of a loan, or after the borrower is gone.
   MilliCpu LoanBalance() const;
   // Returns whether a user or another controller has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
@@ -286,7 +287,7 @@ struct ManagedContainer : AdmittedContainer,
   MilliCpu Rounded(MilliCpu cpu) const {
     return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
-  // Clamps `amounts` to what the author's values allow, but not below the floor.
+  // Lowers `amounts` to the bounds that the author's limits set, but not below the floor.
   ResourceVector WithinBounds(ResourceVector amounts) const;
   // Returns whether the kubelet has put the spec in force.
   bool Settled() const { return in_force == requested && set_aside == requested; }

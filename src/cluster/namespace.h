@@ -1,6 +1,6 @@
 #pragma once
 
-// A namespace, as far as it matters to its pods. Values.
+// A namespace's name and labels. Values.
 
 #include <string>
 

@@ -1,10 +1,10 @@
 #pragma once
 
 // The LimitRanges and ResourceQuotas that a namespace sets for the CPU and memory of its pods, and
-// what they leave to Synergy. The API server refuses anything beyond them when a pod is created or
-// resized.
+// the amounts that they leave to Synergy. The API server rejects a pod's creation or resize that
+// exceeds them.
 //
-// A quota with scopes counts for every pod here: at worst a pod does not grow, which does no harm.
+// Here, a quota with scopes counts for every pod. At worst, a pod does not grow, which is harmless.
 //
 // Threading: values; a NamespaceLimits is immutable once shared.
 
@@ -30,7 +30,7 @@ struct AmountBounds {
   ResourceVector most = kUnlimited;
 
   bool operator==(const AmountBounds&) const = default;
-  // Clamps `amounts` to the bounds; `least` wins.
+  // Clamps `amounts` to the bounds. If `least` exceeds `most`, `least` applies.
   ResourceVector Clamp(const ResourceVector& amounts) const {
     return LargerOf(LesserOf(amounts, most), least);
   }
@@ -41,7 +41,7 @@ struct LimitRange {
   std::string pod_namespace;
   std::string name;
   AmountBounds container;
-  AmountBounds pod;  // for the sum of its containers
+  AmountBounds pod;  // for the sum of a pod's containers
   // True if there is a maxLimitRequestRatio for containers or pods.
   bool cpu_ratio = false;
   bool memory_ratio = false;
@@ -76,8 +76,8 @@ struct ResourceQuota {
 class NamespaceLimits {
  public:
   // Returns the bounds of a container's request if the pod's other requests are `beside`. `asks`:
-  // what the API server has accepted or is about to accept. If there is a ratio, no request may be
-  // below `asks`.
+  // the container's request that the API server has accepted or is about to accept. If there is a
+  // ratio, `asks` is the lower bound.
   AmountBounds Bounds(const std::string& pod_namespace, const ResourceVector& beside,
                       const ResourceVector& asks) const;
   // Returns whether a quota counts requests or limits of that dimension, such as
@@ -93,14 +93,14 @@ class NamespaceLimits {
   // Returns whether a quota counts BestEffort pods separately.
   bool HasQuotaByQos(const std::string& pod_namespace) const;
   // Returns the most that the pod's fungible container may get on its own: within the limit ranges,
-  // and without the part of each quota that growth leaves for future pods. That part is what
-  // another such pod takes at its floor, and at least a quarter of the quota. Growth up to the fair
-  // share leaves nothing. Returns at least what the container requests. `under_way`: what the
-  // namespace's pods are about to get and the quota may not include yet. REQUIRES: the pod has a
+  // and without the part of each quota that is reserved for future pods. That part is the amount of
+  // another such pod at its floor, but at least a quarter of the quota. Growth up to the fair share
+  // may use the reserved part. Returns at least the container's requests. `under_way`: amounts that
+  // the namespace's pods are about to get and the quotas may not count yet. REQUIRES: the pod has a
   // fungible container.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
-  // Returns the most memory that any container of the namespace may get, by the limit ranges and by
-  // the whole quotas, regardless of their use.
+  // Returns the most memory that the limit ranges and quotas allow any container of the namespace.
+  // Ignores the use of the quotas.
   Bytes MostMemory(const std::string& pod_namespace) const;
   // Returns the part of `wanted` that each of `count` pods like this one may get, the same for all.
   ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,

@@ -28,19 +28,18 @@ struct GpuKinds {
   Gpus installed;
   std::vector<std::string> products;  // as in the label nvidia.com/gpu.product
   int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
-  // ResourceSlices offer them, so pods get them through ResourceClaims (docs/dra.md).
+  // ResourceSlices offer the GPUs, so pods get them through ResourceClaims (docs/dra.md).
   bool by_claim = false;
   bool no_requests = false;    // by_claim is set, and no request of the GPU resource gets them
-  Slices slices;               // slices of shared GPUs, as `installed`; a GPU is never in both
+  Slices slices;               // installed slices of shared GPUs; `installed` does not count those
   int64_t slices_per_gpu = 0;  // 0: unknown, or the node offers no slices
 
-  // Returns whether the node may have GPUs of `product`: it is one of them, or the products are
-  // unknown.
+  // Returns whether the node may have GPUs of `product`: its products include it or are unknown.
   bool MayHave(std::string_view product) const {
     return products.empty() ||
            std::find(products.begin(), products.end(), product) != products.end();
   }
-  // Returns the product of all GPUs; empty if they have several products or theirs is unknown.
+  // Returns the product of all GPUs; empty if there are several products or the product is unknown.
   std::string OnlyProduct() const {
     return products.size() == 1 ? products.front() : std::string();
   }

@@ -56,7 +56,7 @@ struct Pod {
   std::optional<ResourceVector> demand;
   // The required product of its GPUs, as in the label nvidia.com/gpu.product; empty: any.
   std::string gpu_product;
-  std::shared_ptr<const PodDevices> devices;  // null: it names no ResourceClaims, or none count
+  std::shared_ptr<const PodDevices> devices;         // null: it names no ResourceClaims that count
   std::shared_ptr<const ManagedContainer> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;            // null: it has a node
   std::shared_ptr<const Gang> gang;                  // null: it is in no gang

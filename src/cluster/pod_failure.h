@@ -88,27 +88,27 @@ struct EndedPod {
   std::vector<ContainerEnd> ends;       // containers that failed, each with its last end
   std::vector<ContainerWait> waits;     // containers that have never run, and why
   WallTime created{};
-  WallTime asked_to_end{};    // when it was deleted; unset: it was not
+  WallTime asked_to_end{};    // when its deletion was requested; unset: never
   WallTime last_condition{};  // the last transition of a condition
   // When Synergy last changed its CPU, and its memory.
   std::optional<WallTime> cpu_changed;
   std::optional<WallTime> memory_changed;
-  Bytes memory_before;        // that change; 0: unknown
-  bool limit_chosen = false;  // by Synergy: its memory limit, which its author did not write
+  Bytes memory_before;        // before the change of its memory; 0: unknown
+  bool limit_chosen = false;  // Synergy chose its memory limit; the author wrote none
   // The memory limit that Synergy chose or, without any limit, the request if Synergy chose more
   // than its author wrote.
   std::optional<Bytes> chosen_memory;
-  Bytes fair_memory;    // the fair share, if only the request was chosen; 0: a limit was
+  Bytes fair_memory;    // the fair share if only the request was chosen; 0: a limit was chosen
   std::string profile;  // from the webhook's annotation; empty: none
 };
 
 // The texts of `category`, `cause`, `behaviour` and `advice` come from failure/category.h.
 struct FailureRecord {
-  WallTime at{};  // the end
+  WallTime at{};  // end of the run
   std::string pod;
   std::string uid;
   std::string container;
-  int32_t run = 0;  // kNeverRan: the pod has not failed, it waits for what the record reports
+  int32_t run = 0;  // kNeverRan: not a failure; the record shows why the pod waits
   std::string node;
   ObjectOwner owner;  // the outermost owner: a JobSet, not its Job
   std::string queue;
@@ -118,32 +118,31 @@ struct FailureRecord {
   std::string cause;
   std::string behaviour;
   std::string advice;
-  std::string act;  // of Synergy, if that can have caused it: "evicted it"
+  std::string act;  // Synergy's act, if one can have caused the failure: "evicted it"
   std::string rule;
   std::string evidence;
   std::optional<int32_t> exit_code;
   std::string reason;
   double gpu_seconds = 0;  // of this run
-  // Groups the failures of one owner's attempt: the end of the first of them.
+  // The end of the first failure in the owner's attempt: equal for all failures of one attempt.
   WallTime attempt{};
-  bool leads = false;  // it is the attempt's cause, as far as known
-  // Facts that decide whether a retry of it is futile (engine/retries).
+  bool leads = false;  // this failure caused the attempt's others, as far as known
+  // Facts that decide whether another retry is futile (engine/retries).
   WallTime started{};                 // start of the run; unset: unknown
   std::string workload;               // of the pod
   std::string image_id;               // of the container
   std::optional<int64_t> iterations;  // shown by its log; absent: the log is unknown
   bool shared_gpu = false;            // other pods may have used the same GPU, or that is unknown
   WallTime created{};                 // creation of the pod
-  // When the decision to suspend its job because of this failure was made, and when it was carried
-  // out.
+  // Times of the decision to suspend the job because of this failure, and of the suspension.
   WallTime to_suspend{};
   WallTime suspended{};
   // As in EndedPod; set only for a `host-oom`.
   std::optional<Bytes> chosen_memory;
   Bytes fair_memory;
   std::string profile;
-  // When the process memory of its workload was raised because of this failure, and what the next
-  // attempt gets.
+  // When the process memory of its workload was raised because of this failure, and the memory that
+  // the next attempt gets.
   WallTime enlarged{};
   Bytes larger;
   // From the last line that reports a checkpoint to the end; absent: there is none, or it is

@@ -1,8 +1,8 @@
 #pragma once
 
 // Rules that keep the pods of a gang apart: shared host ports, required pod anti-affinity, and hard
-// topology spread. kube-scheduler enforces them (NodePorts, InterPodAffinity, PodTopologySpread); a
-// plan that respects them is not refused.
+// topology spread. kube-scheduler enforces them (NodePorts, InterPodAffinity, PodTopologySpread);
+// it does not refuse a plan that respects them.
 //
 // Threading: values, immutable once shared.
 
@@ -38,8 +38,8 @@ struct TopologySpread {
   int32_t max_skew = 1;
   int32_t min_domains = 1;  // with fewer domains, the least count is taken as zero
   LabelSelector selector;
-  // Whether only those nodes count that the pod's node selector and affinity, or its tolerations,
-  // permit.
+  // Whether nodes count only if the pod's node selector and affinity permit them, or its
+  // tolerations do.
   bool honors_affinity = true;
   bool honors_taints = false;
 

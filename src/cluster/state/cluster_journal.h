@@ -1,11 +1,11 @@
 #pragma once
 
-// Records all changes of a ClusterState in order, so that a replay can follow what a program saw:
-// applying the same changes to another ClusterState (ClusterState::Apply) gives the same snapshots
-// and versions at every step.
+// Records all changes of a ClusterState in order, so that a run can be replayed. The same changes
+// applied to another ClusterState (ClusterState::Apply) give the same snapshots and versions at
+// every step.
 //
 // Threading: a ClusterState calls its journal under its mutex, so changes come one at a time. The
-// journal must not call back, and should be fast. Ownership: changes are values.
+// journal must not call the ClusterState, and should be fast. Ownership: changes are values.
 
 #include <cstdint>
 #include <string>
@@ -23,8 +23,8 @@
 
 namespace synergy {
 
-// Each struct represents a call of the ClusterState function with the same name, and its arguments.
-// kName stands for it in files.
+// Each struct represents a call of the ClusterState function with the same name, and holds its
+// arguments. kName identifies the function in files.
 namespace cluster_change {
 
 struct ReplaceNodes {

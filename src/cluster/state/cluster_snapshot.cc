@@ -106,7 +106,7 @@ NodeState WithNominated(const NodeState& node, const std::string& but, int32_t l
 
 namespace {
 
-// Debian's absl has its own string_view, so its default hash does not accept std::string_view.
+// Debian's Abseil has its own string_view, so its default hash does not accept std::string_view.
 struct NameHash {
   using is_transparent = void;
   size_t operator()(std::string_view name) const {

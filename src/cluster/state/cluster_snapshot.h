@@ -41,8 +41,8 @@ struct Misalignment {
   bool operator==(const Misalignment&) const = default;
 };
 
-// Properties that a decision reads for only a few nodes, kept apart from those that it reads for
-// all.
+// Properties that a decision reads for only a few nodes. NodeState has those that a decision reads
+// for all nodes.
 struct NodeDetail {
   std::string name;
   Labels labels;
@@ -51,7 +51,7 @@ struct NodeDetail {
   ScalarResources allocatable;
   ScalarResources requested;
   std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, unordered
-  // Waiting pods for which preemption has made room here. They count on no node.
+  // Waiting pods for which preemption has made room on this node. No node counts them.
   std::vector<std::shared_ptr<const Pod>> nominated;
   std::vector<Misalignment> misaligned;
   std::string boot_id;  // changes with each boot; empty: unknown
@@ -62,7 +62,7 @@ struct NodeState {
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
   ResourceVector wanted;  // as `requested`, but with the pods' demand in place of their allocation
   // The part of `requested` that belongs to pods that Synergy does not size: pods without GPUs, and
-  // GPU pods that others manage.
+  // GPU pods that Synergy does not manage.
   ResourceVector of_others;
   MilliCpu loans;  // the sum of its pods' LoanBalance()
   int64_t pods_allowed = 0;
@@ -72,24 +72,24 @@ struct NodeState {
   bool deleting = false;
   bool short_of_memory = false;
   bool misaligns = false;  // `detail` has misalignments
-  bool by_claim = false;   // same as `detail->gpu_kinds`
-  uint64_t changed = 0;    // the cluster's version in which this last changed
+  bool by_claim = false;   // same as in `detail->gpu_kinds`
+  uint64_t changed = 0;    // the cluster's version in which this state last changed
   std::shared_ptr<const NodeDetail> detail;
 
-  // Returns what is neither requested nor kept for loans.
+  // Returns the amounts that are neither requested nor kept for loans.
   ResourceVector Free() const {
     ResourceVector free = allocatable - requested;
     free.cpu -= std::max(loans, MilliCpu(0));
     return free;
   }
-  // Returns what would be free if every pod had its demand. It is used to rank places for new pods.
-  // An amount that was taken from a pod does not count as free, because the pod would get it back.
+  // Returns the amounts that would be free if every pod had its demand. Ranks nodes for new pods.
+  // Amounts that were cut from a pod do not count as free, because the pod would get them back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }
   // Returns whether the node accepts new pods. Only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };
 
-// Return the slices that the node's pods have, and those of pods that Synergy does not size.
+// Return the slices of all pods of the node, and of those pods that Synergy does not size.
 Slices SlicesTaken(const NodeState& node);
 Slices SlicesOfOthers(const NodeState& node);
 
@@ -97,19 +97,21 @@ Slices SlicesOfOthers(const NodeState& node);
 NodeState EmptyNode(Node node);
 // Returns the node that `state` was made from. REQUIRES: state.exists.
 Node NodeOf(const NodeState& state);
-// Returns the state of `node`, a new version of the node of `state`, with the pods of `state`.
+// Returns the state of `node` with the pods of `state`. `node` is a new version of the node of
+// `state`.
 NodeState WithNode(const NodeState& state, Node node);
-// Return the node without a pod that is counted there, or with a pod that is not.
+// Returns the node without `pod`. REQUIRES: `node` counts the pod.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);
-// Does the same for a pod that may or may not be counted there, with the amounts that the node
-// counts.
+// Returns the node without the pod of that uid, with the amounts that `node` counts for it. Returns
+// `node` unchanged if it does not count the pod.
 NodeState WithoutPod(const NodeState& node, const std::string& uid);
+// Returns the node with `pod`. REQUIRES: `node` does not count the pod.
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
 // Returns the node with its nominated pods counted: those of at least that priority, except `but`.
 NodeState WithNominated(const NodeState& node, const std::string& but = {},
                         int32_t least_priority = std::numeric_limits<int32_t>::min());
 
-// Maps names to indices. Hides Absl's table, so that no other code depends on it.
+// Maps names to indices. Hides Abseil's hash table, so that no other code depends on it.
 class NodeNames {
  public:
   NodeNames();
@@ -128,10 +130,10 @@ class NodeNames {
   std::unique_ptr<Table> table_;
 };
 
-// The nodes of a gang's members (gang.h).
+// The nodes and numbers of a gang's members (gang.h).
 struct GangSites {
   std::vector<NodeIndex> nodes;  // where members are counted; ascending, without duplicates
-  size_t members = 0;            // all existing members that are not being deleted
+  size_t members = 0;            // existing members that are not being deleted
   size_t waiting = 0;            // unbound members with GPUs, as the watch reported them
 
   bool operator==(const GangSites&) const = default;
@@ -146,7 +148,8 @@ class ClusterSnapshot {
   size_t size() const { return nodes_.size(); }
   const NodeState& node(NodeIndex index) const { return nodes_[index]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
-  // Announces that Find(name) or node(index) will be called soon, for loops over many nodes.
+  // Loads the data of a later Find(name) or node(index) into the processor's cache, for loops over
+  // many nodes.
   void Prefetch(std::string_view name) const { names_->Prefetch(name); }
   void Prefetch(NodeIndex index) const {
     constexpr size_t kCacheLine = 64;
@@ -154,11 +157,11 @@ class ClusterSnapshot {
     for (size_t at = 0; at < sizeof(NodeState); at += kCacheLine) __builtin_prefetch(state + at);
   }
 
-  // Returns how much of an undivided resource each node has free, by NodeIndex: the same values as
-  // in the nodes' states, in one place. Null if no node has any.
+  // Returns each node's free amount of an undivided resource, by NodeIndex: the same values as in
+  // the nodes' states, in one array. Returns null if no node has ever offered the resource.
   const ScalarColumn* FreeOf(std::string_view resource) const { return scalars_->Find(resource); }
 
-  // The largest allocatable amount of any node in each dimension, at least 1. Leftovers of
+  // The largest allocatable amount of any node in each dimension, at least 1. Free amounts of
   // different dimensions are added in these units.
   const ResourceVector& largest_node() const { return largest_node_; }
   // The least CPU and the least memory per GPU that any GPU pod, waiting or running, requests (gpus
@@ -167,10 +170,10 @@ class ClusterSnapshot {
   const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
   const NamespaceLimits& limits() const { return *limits_; }
   std::shared_ptr<const NamespaceLimits> share_limits() const { return limits_; }
-  // Returns what assumed pods of the namespace get beyond the requests that the API server has
-  // reported; zero if no namespace has a quota.
+  // Returns the amounts that assumed pods of the namespace get beyond the requests that the API
+  // server has reported; zero if no namespace has a quota.
   ResourceVector BeingGiven(const std::string& pod_namespace) const;
-  // The number of GPU pods that are neither bound nor placed by Synergy, without those that have
+  // The number of GPU pods that are neither bound nor placed by Synergy. Excludes pods that have
   // scheduling gates or are being deleted.
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
   // The newest resource version of any pod that the watch has reported; the snapshot contains all

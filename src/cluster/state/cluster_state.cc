@@ -17,7 +17,7 @@ std::unique_lock<std::mutex> ClusterState::Lock() const {
   return std::unique_lock(mutex_);
 }
 
-// Makes the changes. Runs under the mutex.
+// Applies the changes. Call it under the mutex.
 struct ClusterState::Maker {
   ClusterState& state;
 
@@ -189,7 +189,7 @@ auto ClusterState::Make(Call call) {
 
 template <class Call>
 auto ClusterState::MakeLocked(Call call) {
-  // Copy the change first, because making it may move its arguments.
+  // Copy the change first, because its execution may move its arguments.
   std::optional<ClusterChange> written;
   if (journal_ != nullptr) written = ClusterChange{call};
   Maker make{*this};

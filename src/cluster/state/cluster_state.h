@@ -1,7 +1,7 @@
 #pragma once
 
-// The one mutable copy of the cluster: what the watches report, plus Synergy's own decisions that
-// the API server has not reported back yet. Decisions read Snapshot().
+// The one mutable copy of the cluster: the reports of the watches, plus Synergy's own decisions
+// that the API server has not reported yet. Decisions read Snapshot().
 //
 // Where a pod's share is counted (its record in pod_records.h):
 //
@@ -11,18 +11,18 @@
 //      | watch: kept_node, Reserve              | Assume
 //      +------------------> reserved -----------+
 //
-// An expectation ends at its deadline, when it is in the way of another pod's Assume, or when the
-// pod's own Assume fails; an assumption ends at Forget. Each goes back to reserved if the pod has a
-// reservation (its gang's before the tuner's), and otherwise to (none). These go back to (none): a
-// reservation of the tuner at kept_until or when the pod no longer names it, a gang's reservation
-// at its deadline or at Release, and every pod that is gone or terminal. The watch moves a pod from
-// any state to bound, and overrides everything else.
+// An expectation ends at its deadline, when it blocks another pod's Assume, or when the pod's own
+// Assume fails. An assumption ends at Forget. After both, the pod goes back to reserved if it has a
+// reservation (its gang's before the tuner's), and otherwise to (none). A reservation of the tuner
+// ends at kept_until, or when the pod no longer names it. A gang's reservation ends at its deadline
+// or at Release. Pods without a place, gone pods and terminal pods go to (none). The watch moves a
+// pod from any state to bound, and overrides everything else.
 //
-// Expected: our ranking has recommended a node and kube-scheduler has followed it (it assumes the
-// pod before it calls bind), so the next pod's ranking already counts it there. Reserved
-// (reservation.h): the tuner keeps a place for it, or its gang has all its places; no other pod's
-// bind can take the place. Assumed: the extender is binding it. Bound: the API server has reported
-// it.
+// Expected: the extender's ranking has recommended a node, which kube-scheduler normally chooses
+// before it calls bind. So the next pod's ranking already counts the pod there. Reserved
+// (reservation.h): the tuner keeps a place for the pod, or its gang has all its places. No other
+// pod's bind can take the place. Assumed: the extender is binding the pod. Bound: the API server
+// has reported the pod on a node.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O. Ownership:
 // snapshots are shared and immutable. Failures: none, apart from the outcomes described.
@@ -62,8 +62,9 @@ class ClusterState {
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
-  // Take the reports of the watches. Replace* takes the complete list: whatever it omits is gone. A
-  // list of pods may be large, so it arrives in parts (pod_list.h), each through PutListedPods.
+  // Apply the reports of the watches. Replace* takes the complete list: objects that are not in it
+  // are gone. A list of pods may be large, so PodList (pod_list.h) applies it in parts with
+  // PutListedPods.
   void ReplaceNodes(std::vector<Node> nodes);
   void UpsertNode(Node node);
   void RemoveNode(const std::string& name);
@@ -71,8 +72,9 @@ class ClusterState {
   void PutListedPods(std::vector<Pod> pods, uint64_t observed_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
-  // Takes an answer of the API server about a single pod, unless the watch knows a later state. Of
-  // a pod that is gone, takes only that its node could not align it with NUMA nodes.
+  // Applies the API server's answer about a single pod, unless the watch has reported a later
+  // state. For a pod that is gone, records only whether its node could not align it with NUMA
+  // nodes.
   void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);
@@ -96,8 +98,8 @@ class ClusterState {
   void ReplaceDeviceClasses(std::vector<DeviceClass> classes);
   void UpsertDeviceClass(DeviceClass device_class);
   void RemoveDeviceClass(const std::string& name);
-  // Returns a pod, as read from a request, with the GPUs of its claims. Reports of the watches need
-  // no such call.
+  // Returns a pod from a request with the GPUs of its claims. The functions for the watches add
+  // these GPUs themselves.
   Pod WithDevices(Pod pod) const;
 
   // Counts `pod` on `node` until `deadline`, unless it is already bound or assumed, or has a
@@ -108,26 +110,26 @@ class ClusterState {
   std::optional<Placement> FindPlacement(const std::string& uid) const;
 
   // Counts the pod on `node` if it fits there now: if two pods race for the last place, exactly one
-  // gets it. Drops expectations of other pods that are in the way. A pod that is already assumed
-  // moves; if it does not fit, it stays assumed at its former place, because a Binding may be in
-  // progress. `deadline`: the time after which Expired() returns it.
+  // gets it. Drops expectations of other pods that block it. A pod that is already assumed moves;
+  // if it does not fit, it stays assumed at its former place, because a Binding may be in progress.
+  // `deadline`: the time after which Expired() returns the pod.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
-  // Records that the pod was not bound after all. Does nothing once the API server has reported it
-  // as bound.
+  // Records that the pod's bind failed. Does nothing if the API server has reported the pod as
+  // bound.
   void Forget(const std::string& uid);
-  // Returns assumed pods past their deadline. They stay assumed; call Forget only after a request
-  // to the API server.
+  // Returns assumed pods past their deadline. They stay assumed. Call Forget only after the API
+  // server has confirmed that the pod is not bound.
   std::vector<AssumedPod> Expired(Instant now) const;
   std::vector<Reservation> Reservations(ReservationKind kind) const;
-  // Reserves these places for members of a gang, at most until `deadline`, all or none. Reserves
-  // none if one does not fit there now, or if one of the pods is unknown, bound or assumed.
-  // Releases their earlier reservations.
+  // Reserves all these places for members of a gang, at most until `deadline`, and releases the
+  // members' earlier reservations. Returns false and reserves none if a member does not fit now, or
+  // is unknown, bound or assumed.
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   // Releases the reservations of these members.
   void Release(const std::vector<std::string>& uids);
-  // From `now` on, reserves the place of a GPU pod that is gone for its replacement, for at most
-  // `hold`, if others of its gang run (replacements.h). Reserve() gives it to the replacement.
-  // Zero, the default, reserves none.
+  // From `now` on, reserves the place of a gone GPU pod for its replacement for at most `hold`, if
+  // other pods of its gang run (replacements.h). Reserve() gives the place to the replacement. A
+  // `hold` of zero, the default, reserves no places.
   void ReserveForReplacements(Duration hold, Instant now);
   // Records the API server's answer about a pod that left its place. `is_awaited`: a replacement
   // will come. If not, the pod has completed, and its place is released.
@@ -138,21 +140,21 @@ class ClusterState {
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops what has expired: expectations past their deadline (they only make a ranking worse),
-  // reservations of the tuner and misalignments that end at `wall` or earlier, and all other
-  // reservations that end at `now` or earlier. Call it about once a second.
+  // Drops expired expectations, reservations and misalignments. Reservations of the tuner and
+  // misalignments expire at `wall`; expectations and other reservations at `now`. Call it about
+  // once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
-  // Makes the call that the change describes: one of those above, or KeepNews(). If the outcome or
-  // the version then differs, returns kConflict: the journal was not written for this state.
+  // Makes the call that the change describes. Returns kConflict if the outcome or the version
+  // differs from the recorded one, so that the journal belongs to another state.
   Result<> Apply(const ClusterChange& change);
 
-  // Returns the pod as the watch last saw it, otherwise as expected; null if unknown.
+  // Returns the pod as last reported by the watch, or else as expected; null if unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
-  // Returns GPU pods, as last seen, that have no node and no scheduling gates, and are not being
-  // deleted.
+  // Returns the GPU pods that have no node and no scheduling gates and are not being deleted, as
+  // last reported by the watch.
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
-  // Does the same for pods with slices of GPUs and no whole ones.
+  // Returns such pods with slices of GPUs instead of whole GPUs.
   std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
@@ -163,25 +165,25 @@ class ClusterState {
   // Returns the present state; the same pointer while nothing changes.
   std::shared_ptr<const ClusterSnapshot> Snapshot() const;
 
-  // Starts to keep news of pods for TakeNews, which one owner calls. The first news contain all
-  // known pods.
+  // Starts to collect news of pods for TakeNews. Only one owner may call TakeNews. The first news
+  // contain all known pods.
   void KeepNews();
   ClusterNews TakeNews();
-  // Stops keeping news.
+  // Stops collecting news.
   void DropNews();
 
   // Reports to `journal` every call above that may change something, whether it does or not. Call
-  // it once, before the others; `journal` must outlive them.
+  // SetJournal once, before any other function. `journal` must outlive this object.
   void SetJournal(ClusterJournal* journal);
 
  private:
   friend class PodList;
 
-  // Locks the mutex. The lock is fair: a waiting thread is next, even if another thread takes the
-  // mutex again and again.
+  // Locks the mutex. The lock is fair: a waiting thread is next, even if another thread locks the
+  // mutex repeatedly.
   std::unique_lock<std::mutex> Lock() const;
   struct Maker;
-  // Makes a change and reports it to the journal. Returns its outcome, if it has one.
+  // Applies a change and reports it to the journal. Returns the change's outcome, if it has one.
   template <class Call>
   auto Make(Call call);
   // Call these under the mutex:
@@ -198,7 +200,7 @@ class ClusterState {
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
   DeviceCatalog devices_;
-  mutable PodRecords pods_{nodes_, devices_, version_};  // mutable for the same reason
+  mutable PodRecords pods_{nodes_, devices_, version_};  // mutable: as nodes_
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();
   std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();

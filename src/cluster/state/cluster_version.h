@@ -1,6 +1,6 @@
 #pragma once
 
-// The version of the cluster. All parts of ClusterState that change it share this counter.
+// The version of the cluster. All parts of ClusterState share this counter.
 //
 // Threading: under ClusterState's mutex.
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// An array whose copies share their elements until one is written; ClusterSnapshot consists of such
-// arrays. Elements lie in chunks: a write copies one chunk, and a shared copy costs one pointer per
-// chunk.
+// An array whose copies share their elements until an element is written (copy on write).
+// ClusterSnapshot consists of such arrays. Elements lie in chunks. A write copies one chunk, and a
+// shared copy costs one pointer per chunk.
 //
-// Threading: the array itself has one owner at a time; any thread may read what Share() returned,
-// which is immutable.
+// Threading: the array itself has one owner at a time; any thread may read the copies that Share()
+// returned, which are immutable.
 
 #include <array>
 #include <cstddef>

@@ -1,11 +1,11 @@
 #pragma once
 
-// A map by name whose copies share their entries until one is written, as in cow_array.h. It suits
-// thousands of entries, few of which change between two snapshots. Entries lie in shards by the
-// hash of their names: a write copies one shard, and a shared copy costs one pointer per shard.
+// A map by name whose copies share their entries until an entry is written, as in cow_array.h. It
+// suits thousands of entries, few of which change between two snapshots. Entries lie in shards by
+// the hash of their names: a write copies one shard, and a shared copy costs one pointer per shard.
 //
-// Threading: the map itself has one owner at a time; any thread may read what Share() returned,
-// which is immutable.
+// Threading: the map itself has one owner at a time; any thread may read the copies that Share()
+// returned, which are immutable.
 
 #include <array>
 #include <cstddef>

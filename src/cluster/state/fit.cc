@@ -8,7 +8,8 @@
 namespace synergy {
 namespace {
 
-// Calls `report(name)` for every scalar resource that is short; stops when `report` returns false.
+// Calls `report(name)` for every scalar resource of which the node has too little; stops when
+// `report` returns false.
 template <class Report>
 void ForEachShortScalar(const Resources& requests, const NodeState& node, Report report) {
   for (const auto& [name, amount] : requests.other.entries()) {
@@ -92,7 +93,7 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
       failures.Has(FitFailures::kMisaligned)) {
     return true;
   }
-  // An unknown node may become known; whether eviction helps there is undecided.
+  // An unknown node may become known, so eviction there might still help.
   if (failures.Has(FitFailures::kUnknownNode)) return false;
   if (!requests.main.FitsWithin(node.allocatable)) return true;
   for (const auto& [name, amount] : requests.other.entries()) {

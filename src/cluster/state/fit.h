@@ -1,7 +1,8 @@
 #pragma once
 
 // Decides whether a pod's requests fit on a node: the same result as kube-scheduler's
-// NodeResourcesFit (docs/internals/accounting.md), plus conditions that exclude a node altogether.
+// NodeResourcesFit (docs/internals/accounting.md), plus conditions that exclude a node for every
+// pod or for this pod.
 //
 // Threading: pure.
 
@@ -14,7 +15,7 @@
 
 namespace synergy {
 
-// Why a pod cannot go to a node, as a set of bits; empty if it can.
+// The reasons why a pod cannot run on a node, as a set of bits; empty if it can.
 class FitFailures {
  public:
   enum Reason : uint16_t {
@@ -46,14 +47,13 @@ class FitFailures {
   uint16_t bits_ = 0;
 };
 
-// Returns why `pod` does not fit into what is free on `node`, or why the node accepts no new pods
-// or does not accept this pod; empty if the pod can go there.
+// Returns why `node` has too little free for `pod`, or does not accept it; empty if the pod fits.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
-// Does the same if it is already known whether the node lacks a resource of ScalarResources.
+// Variant for callers that already know whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
 
-// Returns whether the node accepts new pods, and its labels, taints and so on allow `pod` there.
-// REQUIRES: pod.waiting.
+// Returns whether the node accepts new pods, and its name, labels and taints allow `pod`. REQUIRES:
+// pod.waiting.
 bool MayGoTo(const Pod& pod, const NodeState& node);
 
 // Returns whether evicting pods from the node could never help: the pod needs more than the node
@@ -66,8 +66,8 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
 
-// The start of the message if a place reserved for a replacement (replacements.h) is in the way;
-// the key of the lost pod follows.
+// The start of the message if a place reserved for a replacement (replacements.h) blocks a pod. The
+// key of the lost pod follows.
 inline constexpr std::string_view kHeldForReplacement =
     "its room is reserved for the pod that replaces ";
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Holds the nodes, each at its index, and what the pods counted there take: the part of
-// ClusterState that snapshots share.
+// Holds the nodes by index, with the amounts that their counted pods take. Snapshots share this
+// part of ClusterState.
 //
-// Threading: under ClusterState's mutex. Ownership: what Share() and names() return is immutable
-// and may be kept. Failures: none.
+// Threading: under ClusterState's mutex. Ownership: the objects that the Share functions return are
+// immutable and may be kept. Failures: none.
 
 #include <memory>
 #include <optional>
@@ -27,7 +27,8 @@ class NodeLedger {
   // `version` must outlive this object.
   explicit NodeLedger(ClusterVersion& version) : version_(version) {}
 
-  // Take the reports of the watch. Replace takes the complete list: whatever it omits is gone.
+  // Apply the reports of the watch. Replace takes the complete list: nodes that are not in it are
+  // gone.
   void Replace(std::vector<Node> nodes);
   void Put(Node node);
   void Remove(std::string_view name);
@@ -36,20 +37,20 @@ class NodeLedger {
   const NodeState& operator[](NodeIndex place) const { return nodes_[place]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
 
-  // Counts the pod on the node that it names, and returns the node's index. Pods may be reported
-  // before their node.
+  // Counts the pod on the node that it names, and returns the node's index. The node may still be
+  // unknown, because the watch may report pods before their node.
   NodeIndex Count(const std::shared_ptr<const Pod>& pod);
   // Removes a pod that is counted at `place`. Neither function advances the version; the caller
   // does.
   void Uncount(const Pod& pod, NodeIndex place);
-  // Does the same for a waiting pod that is nominated to a node.
+  // Add or remove a waiting pod that is nominated to a node, without counting its amounts.
   NodeIndex Nominate(const std::shared_ptr<const Pod>& pod);
   void Denominate(const Pod& pod, NodeIndex place);
 
   // Records that a node's kubelet could not align a pod. Does nothing if the node does not exist.
   void Misalign(const std::string& node, const Misalignment& misalignment);
-  // Drop the misalignments of nodes where all of them have expired by `now`, or those at `place`,
-  // because something became free there.
+  // Drop the misalignments of nodes where all have expired by `now`, or those at `place`, because
+  // resources became free there.
   void DropMisalignments(WallTime now);
   void DropMisalignments(NodeIndex place);
 

@@ -22,7 +22,7 @@ class PodActs {
   static constexpr size_t kMost = 1024;
 
   void Note(const std::string& uid, std::string_view act, WallTime at);
-  // Returns the acts on the pod, one of each name.
+  // Returns the newest act of each name on the pod.
   std::vector<PodAct> Of(const std::string& uid) const;
 
  private:

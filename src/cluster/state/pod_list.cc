@@ -24,7 +24,7 @@ void MoveTo(std::vector<Pod>& to, std::vector<Pod>& from) {
 
 PodList::PodList(ClusterState& state, std::vector<Pod> pods, size_t pods_at_a_time)
     : state_(state), pods_at_a_time_(pods_at_a_time) {
-  // Sorted, so that the same list gives the same indices to the same nodes.
+  // Sort the pods by node, so that equal lists give equal indices to the nodes.
   std::map<std::string, Pods> by_node;
   for (Pod& pod : pods) {
     observed_until_ = std::max(observed_until_, pod.resource_version);

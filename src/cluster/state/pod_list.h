@@ -1,16 +1,16 @@
 #pragma once
 
-// Replaces the known pods by a complete list, in steps that hold the mutex only briefly, so that
-// other threads can run in between.
+// Replaces the known pods by a complete list. Each step holds the mutex only briefly, so that other
+// threads can run in between.
 //
 // Between steps, each node shows at least the lower of its use before the list and its use after
 // it:
 //   * All listed pods of a node are put in one step, because one of them may have shrunk so that
 //     another could grow.
-//   * If a pod was counted on another node, its new node waits until all others are done.
-//   * Pods that no longer take anything, and pods missing from the list, go last.
+//   * Nodes with a listed pod that was counted on another node come after all other nodes.
+//   * Pods that no longer take resources, and pods missing from the list, come last.
 //
-// Only after the last step does the list count as received.
+// The list counts as received only after the last step.
 //
 // Threading: one thread runs all steps, and reports no other news of pods meanwhile (a watch
 // continues after its list). Other calls to the ClusterState may come in between. Ownership:
@@ -52,7 +52,7 @@ class PodList {
   size_t next_node_ = 0;
   size_t next_unplaced_ = 0;
   size_t next_bucket_ = 0;  // in the table of pods
-  size_t buckets_ = 0;      // of the table at that time
+  size_t buckets_ = 0;      // the table's bucket count when next_bucket_ was set
   uint64_t observed_until_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// How long to avoid a node for pods that it could not align, if nothing leaves it.
+// How long to avoid a node for pods that it could not align, if no pod leaves it.
 constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
 
 bool Claims(const Pod& pod) {
@@ -14,10 +14,10 @@ bool Claims(const Pod& pod) {
          (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
 }
 
-// Returns whether the pod's amounts show what pods need.
+// Returns whether the pod's amounts are known, so that they count for the least per GPU.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
-// Records that the pod's node could not align it, if that is why the pod has failed.
+// Records that the pod's node could not align it, if the pod failed for that reason.
 void NoteMisalignment(const Pod& pod, NodeLedger& nodes, WallTime now) {
   if (!pod.misaligned || !pod.UsesGpus()) return;
   nodes.Misalign(pod.node, {pod.requests.main.gpus, now + kMisalignmentLasts});
@@ -33,14 +33,15 @@ void PodRecords::Put(Pod pod) {
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t observed_until) {
   for (Pod& pod : pods) {
     const Record* const record = Find(pod.uid);
-    // A list is never older than what the watch has reported. So the API server's store has been
-    // restored from a backup, unless an answer has overtaken the watch.
+    // A list is never older than the watch's reports. So a bound pod without a node means a
+    // restored backup of the API server's store, unless an answer about the pod has overtaken the
+    // watch.
     const bool may_unbind = record != nullptr && record->standing == Standing::kBound &&
                             record->seen->resource_version <= observed_until_;
     Observe(std::move(pod), may_unbind);
   }
-  // Do not take the larger of both: after a restore of the API server's store, versions start
-  // lower.
+  // Do not use the larger of both versions: after a restore of the API server's store, versions
+  // start lower.
   if (observed_until > 0) observed_until_ = observed_until;
 }
 
@@ -67,12 +68,12 @@ void PodRecords::Observe(Pod pod, bool may_unbind) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
-    // Record it only once: later reports of the pod do not show what was free at that time.
+    // Record the misalignment only once: later reports do not show the free GPUs of that time.
     if (is_news) NoteMisalignment(pod, nodes_, wall_);
     SettleReplacement(pod.uid, !pod.succeeded);
     return;
   }
-  // The pod is not gone after all.
+  // The pod still exists.
   if (!replacements_.empty()) replacements_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.observed_in = list_;
@@ -107,7 +108,7 @@ void PodRecords::Observe(Pod pod, bool may_unbind) {
 }
 
 void PodRecords::CountDevices() {
-  // Each pass marks only pods whose part of the shared devices has changed.
+  // A recount may change other pods' parts of shared devices, so repeat it until none changes.
   for (std::vector<Pod> pods = devices_.TakePods(); !pods.empty(); pods = devices_.TakePods()) {
     for (Pod& pod : pods) {
       const auto record = records_.find(pod.uid);
@@ -155,8 +156,8 @@ void PodRecords::Refresh(Pod pod) {
 
 void PodRecords::Expect(Pod pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  // A reservation is certain. An expectation may fail, and other pods could take the place
-  // meanwhile.
+  // Keep a reservation, which is certain. An expectation may fail, and other pods could then take
+  // the place.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
@@ -178,8 +179,8 @@ AssumeOutcome PodRecords::Assume(Pod pod, const std::string& node, Instant deadl
   AssumeOutcome outcome;
   outcome.failures = CheckFit(pod, state);
   if (!outcome.failures.none() && place) {
-    // An expectation must not block it, either: kube-scheduler counts what it has assumed, and
-    // would not have made this call if the expectation were still valid.
+    // An expectation must not block the pod, either. kube-scheduler counts the pods that it has
+    // assumed, so it would not have made this call if the expectation were still valid.
     const auto expected = ExpectedOn(*place, pod.uid);
     for (const auto& other : expected) state = WithoutPod(state, *other);
     outcome.failures = CheckFit(pod, state);

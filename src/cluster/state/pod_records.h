@@ -1,7 +1,8 @@
 #pragma once
 
-// Holds a record of each pod: as the watch reported it, and where Synergy's own decisions count it
-// meanwhile. This part of ClusterState makes the transitions drawn in cluster_state.h.
+// Holds a record of each pod: the watch's last report, and the place where Synergy's own decisions
+// count the pod meanwhile. This part of ClusterState makes the transitions drawn in
+// cluster_state.h.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none,
 // apart from the outcomes described.
@@ -32,14 +33,14 @@ namespace synergy {
 // Whether a pod got its place.
 struct AssumeOutcome {
   bool assumed = false;
-  FitFailures failures;                 // why it did not
-  std::optional<std::string> bound_to;  // the node that it is already on
+  FitFailures failures;                 // why the pod did not get the place
+  std::optional<std::string> bound_to;  // the node to which the pod is already bound
 
   bool operator==(const AssumeOutcome&) const = default;
 };
 
 struct AssumedPod {
-  std::shared_ptr<const Pod> pod;  // as last seen; its `node` is where Synergy put it
+  std::shared_ptr<const Pod> pod;  // as last reported; its `node` is where Synergy placed it
   Instant deadline;
 };
 
@@ -66,13 +67,13 @@ struct GangMember {
   bool placed = false;  // bound, or being bound
 };
 
-// The last report of a pod: its present state, or its state when it ended or was gone.
+// The last report of a pod: its present state, or its last state before it ended or was deleted.
 struct PodNews {
   std::shared_ptr<const Pod> pod;
   bool gone = false;
 };
 
-// ClusterState documents the members that have the same names there.
+// ClusterState documents its functions of the same names.
 class PodRecords {
  public:
   // All arguments must outlive this object. Every change advances `version`.
@@ -80,16 +81,15 @@ class PodRecords {
       : nodes_(nodes), devices_(devices), version_(version), replacements_(nodes, version) {}
 
   void Put(Pod pod);  // reported by the watch
-  // Take a list of all pods (pod_list.h) in parts. `observed_until`: set with the last part, 0
-  // before that.
+  // Apply a list of all pods (pod_list.h) in parts. `observed_until`: the list's resource version
+  // with the last part, 0 before.
   void BeginList() { ++list_; }
   void PutListed(std::vector<Pod> pods, uint64_t observed_until);
   // Returns whether one of the pods is counted on a node other than `node`.
   bool AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const;
   size_t buckets() const { return records_.bucket_count(); }
   // Returns the pods in the buckets from `begin` to `end` that have not been reported since
-  // BeginList(). Omits pods that the watch has never reported, because they may be newer than the
-  // list.
+  // BeginList(). Omits pods that the watch has never reported, which may be newer than the list.
   std::vector<std::string> Unlisted(size_t begin, size_t end) const;
   void Remove(const std::string& uid);
   void Refresh(Pod pod);
@@ -132,10 +132,11 @@ class PodRecords {
   size_t known() const { return records_.size(); }
   size_t assumed() const { return assumed_; }
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
-  // Returns what assumed pods will get beyond the requests that the watch has reported, by
-  // namespace.
+  // Returns by namespace the amounts that assumed pods will get beyond the requests that the watch
+  // has reported.
   std::map<std::string, ResourceVector> BeingGiven() const;
-  // Covers the pods that Synergy sizes; if there are none, the others.
+  // Returns the least amounts per GPU of the pods that Synergy sizes, or of the other GPU pods if
+  // there are none.
   ResourceVector LeastPerGpuOfAll() const {
     return (least_per_managed_gpu_.empty() ? least_per_gpu_ : least_per_managed_gpu_).Get();
   }
@@ -157,7 +158,7 @@ class PodRecords {
     Standing standing = Standing::kWaiting;
     NodeIndex place = 0;  // valid unless kWaiting, or if the pod is nominated to a node
     Instant deadline{};   // kExpected, kAssumed
-    // As the watch reported it; null until then (expectations may come first).
+    // The watch's last report; null before the first one (expectations may come first).
     std::shared_ptr<const Pod> seen;
     uint64_t observed_in = 0;  // value of list_ at the last report
     // The reservation of a gang member that is not bound.
@@ -192,9 +193,9 @@ class PodRecords {
   const Record* Find(const std::string& uid) const;
   Record* Find(const std::string& uid);
   void Place(Pod pod, const std::string& node, Standing standing, Instant deadline);
-  // Resets the pod to what the watch has reported. Drops a pod that the watch has not reported.
+  // Resets the pod to the watch's last report. Drops a pod that the watch has not reported.
   void Unplace(const std::string& uid);
-  // Returns whether a pod that is counted nowhere has room on the node `pod.node`.
+  // Returns whether a pod that no node counts fits on the node `pod.node`.
   bool FitsNow(const Pod& pod) const;
   void LeaveGang(const Record& record);
   // Reserves the place of a bound pod that is gone, if the gang runs.
@@ -203,13 +204,13 @@ class PodRecords {
   // which members are about to get places.
   std::vector<Reservation> LimitReplacements(const Gang& gang,
                                              const std::vector<std::string>& filled = {});
-  // Does the same for members that are about to get these places.
+  // Calls LimitReplacements() for members that are about to get these places.
   std::vector<Reservation> FillReplacements(const std::vector<GangPlace>& places);
-  // Records that the members of its gang may be elsewhere from now on.
+  // Marks the sites of the record's gang as outdated.
   void InvalidateGang(const Record& record);
   GangSites SitesOf(const std::set<std::string>& uids) const;
-  // How a pod counts according to the watch's report and its reservations: bound, reserved or
-  // waiting.
+  // The pod and its standing according to the watch's report and its reservations: bound, reserved
+  // or waiting.
   struct Counted {
     std::shared_ptr<const Pod> pod;
     Standing standing;
@@ -235,10 +236,10 @@ class PodRecords {
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
   std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
-  std::set<std::string> invalid_gangs_;                           // since shared_gangs_ was made
+  std::set<std::string> invalid_gangs_;                           // outdated in shared_gangs_
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
-  LeastPerGpu least_per_gpu_;  // of pods that others size
+  LeastPerGpu least_per_gpu_;  // of pods that Synergy does not size
   LeastPerGpu least_per_managed_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;

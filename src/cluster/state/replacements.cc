@@ -49,7 +49,7 @@ std::vector<Reservation> Replacements::Limit(const std::string& gang, size_t mos
   std::vector<Reservation> left = Of(gang);
   std::stable_sort(left.begin(), left.end(),
                    [](const Reservation& a, const Reservation& b) { return a.until < b.until; });
-  // Move places on the nodes to the front, one for each node.
+  // Move one place on each of `nodes` to the front.
   auto chosen = left.begin();
   for (const std::string& node : nodes) {
     const auto there = std::find_if(

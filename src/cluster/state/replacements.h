@@ -3,9 +3,9 @@
 // Reservations for the pods that will replace lost members of running gangs.
 //
 // A place is reserved when a bound GPU pod of a gang is gone while others of the gang run. The
-// reservation ends when the replacement has a place, no pod of the gang runs, or its time is over,
-// whichever comes first. The watch does not report whether the pod failed or completed, so a
-// reservation is unsettled until the API server has answered a request about the pod.
+// reservation ends when the replacement has a place, no pod of the gang runs, or its deadline
+// passes, whichever comes first. The watch does not report whether the pod failed or completed, so
+// a reservation is unsettled until the API server has answered a request about the pod.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none.
 

@@ -22,8 +22,8 @@ enum class ReservationKind : uint8_t {
 
 struct Reservation {
   ReservationKind kind = ReservationKind::kTuner;
-  // The pod as counted on its `node`. For a replacement it is the lost pod, in no gang and with
-  // nothing that may change.
+  // The pod as counted on its `node`. For a replacement, it is the lost pod without its gang and
+  // its fungible container.
   std::shared_ptr<const Pod> pod;
   std::string gang;  // for a member of this gang; empty: for a single pod
   Instant until{};

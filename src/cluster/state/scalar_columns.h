@@ -1,10 +1,10 @@
 #pragma once
 
 // The free amounts that each node has of undivided resources (ScalarResources), in one column per
-// name that any node has ever offered. Pods on fast networks request some of these, and a placement
-// examines every node.
+// name that any node has ever offered. Pods on fast networks request such resources, and a
+// placement checks every node.
 //
-// Threading: one owner at a time; what Share() returns is immutable. Failures: none.
+// Threading: one owner at a time; the columns that Share() returns are immutable. Failures: none.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ class ScalarColumns {
   // The columns at one moment.
   class Shared {
    public:
-    // Returns null if no node has ever offered any, so none is free anywhere.
+    // Returns null if no node has ever offered the resource.
     const ScalarColumn* Find(std::string_view name) const {
       const auto found = columns_.find(name);
       return found == columns_.end() ? nullptr : found->second.get();
@@ -45,7 +45,7 @@ class ScalarColumns {
     std::map<std::string, std::shared_ptr<const ScalarColumn>, std::less<>> columns_;
   };
 
-  // Sets what the node at `place` has and what its pods request.
+  // Sets the amounts that the node at `place` has and that its pods request.
   void Update(size_t place, const ScalarResources& allocatable, const ScalarResources& requested);
   std::shared_ptr<const Shared> Share();
 
