@@ -18,7 +18,7 @@ struct GpuTurns::Vertex {
 // A slot before its length is known.
 struct GpuTurns::Slot {
   std::vector<size_t> vertices;
-  std::set<size_t> blocks;  // those of the vertices
+  std::set<size_t> blocks;  // the blocks of `vertices`
 
   bool HasRoomFor(const Vertex& vertex) const {
     return std::none_of(vertex.blocks.begin(), vertex.blocks.end(),
@@ -173,9 +173,10 @@ void GpuTurns::SetLengths(const std::vector<Vertex>& vertices, const std::vector
   const double suspended = Seconds(kMostSuspended).count();
   const double least = Seconds(kLeastSlot).count();
   const double whole = count * Seconds(quantum_).count();
-  // The least fraction of a cycle that makes its slot long enough and no suspension too long.
+  // The least fraction of a cycle for a slot: long enough for kLeastSlot, and no suspension too
+  // long.
   const double least_part = std::min(1 / count, least / std::min(whole, suspended + least));
-  // Raise small fractions to that; the others share the rest by weight.
+  // Raise smaller fractions to least_part; the other slots share the rest by weight.
   std::vector<double> parts(weights.size(), least_part);
   std::vector<bool> raised(weights.size(), false);
   for (bool again = true; again;) {
@@ -271,7 +272,7 @@ void GpuTurns::AddFresh(const std::vector<Vertex>& vertices, const Component& co
   });
   size_t next = draft.began ? 1 : 0;  // where a newcomer's slot goes
   for (const size_t vertex : fresh) {
-    // The current slot comes last, because the others begin sooner.
+    // Try the current slot last, because every other slot begins sooner than its next repetition.
     std::optional<size_t> free;
     for (size_t step = 0; step < slots.size() && !free; ++step) {
       const size_t slot = (step + 1) % slots.size();
@@ -306,7 +307,7 @@ void GpuTurns::SetRuns(const std::vector<Vertex>& vertices, const Component& com
     for (const size_t vertex : slots[at].vertices)
       time[vertex] += Seconds(group.slots[at].length).count();
   }
-  // The same order whichever slot is the current one.
+  // Use an order that does not depend on the current slot.
   std::vector<size_t> order(slots.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),
@@ -329,7 +330,7 @@ TurnGroup GpuTurns::GroupOf(Instant now, const std::vector<Vertex>& vertices,
                             const Component& component) const {
   Draft draft = OldSlotsOf(now, vertices, component);
   AddFresh(vertices, component, draft);
-  // Slots may be unneeded because members left.
+  // Fewer slots may suffice because members have left.
   std::vector<Slot> afresh = SlotsAfresh(vertices, component);
   if (afresh.size() < draft.slots.size()) draft = {std::move(afresh), std::nullopt};
 

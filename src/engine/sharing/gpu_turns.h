@@ -1,25 +1,25 @@
 #pragma once
 
-// Plans whose turn it is on GPUs that several pods share in turns (suspend-resume of Gandiva,
-// OSDI'18).
+// Plans the turns of pods that share GPUs (suspend-resume of Gandiva, OSDI'18).
 //
-// A node's GPUs are divided into fixed blocks, and each pod has one whole block. Pods that share a
-// block take turns. A gang is one vertex, which runs on all of its blocks at once or not at all.
-// Vertices that blocks connect form a group, and each group has a rotation of slots:
+// A node's GPUs are divided into fixed blocks, and each pod uses one whole block. Pods that share a
+// block take turns. A pod or a gang is a vertex of a graph. A gang runs on all of its blocks at
+// once or not at all. Vertices that shared blocks connect form a group. Each group has a rotation
+// of slots:
 //
 //   block 0   | A        | B        | A        | ...      slot 1: A, C     slot 2: B, C
 //   block 1   | C        | C        | C        |          (C shares block 1 with no active pod)
 //
 // Slots are a greedy colouring of the group by decreasing number of blocks. A vertex also runs in
-// any other slot where its blocks are idle; that depends only on the slots' holders and lengths, so
-// it stays the same as time passes. With k slots a cycle takes at most k quanta, and no
+// any other slot where its blocks are idle. Those slots depend only on the holders and lengths of
+// all slots, so they do not change over time. With k slots, a cycle takes at most k quanta. No
 // member is suspended for longer than kMostSuspended at a time: the quantum is min(60 s, 110 s / (k
 // - 1)). Slot lengths are proportional to weights, but at least kLeastSlot. A group that needs more
 // than kMostSlots slots takes no turns: all its members run.
 //
 // Changes disturb as little as possible: vertices keep their slots and order, the present slot runs
 // to its end, and other groups are untouched. A newcomer gets the next slot, so that its first
-// iterations come soon. A group of which nothing is known for a while can be held as it is.
+// iterations come soon. A group without recent reports can be held unchanged.
 //
 // Threading: one owner.
 
@@ -52,9 +52,11 @@ struct GpuSharer {
   std::string name;              // unique
   std::vector<GpuBlock> blocks;  // distinct; not empty
   double weight = 1;             // above 0
-  // False while it starts up or idles; then it holds no slot, and nothing suspends it.
+  // False while the sharer starts up or is idle. An inactive sharer holds no slot and is never
+  // suspended.
   bool active = true;
-  // True until its first iterations are done. It matters when the sharer becomes active.
+  // True until the sharer has done its first iterations. It matters only when the sharer becomes
+  // active.
   bool newcomer = false;
 };
 
@@ -63,8 +65,8 @@ using GpuPack = std::pair<std::string, std::string>;
 
 struct TurnSlot {
   Duration length{};
-  std::vector<std::string> holders;  // the sharers whose slot it is; sorted
-  std::vector<std::string> runs;     // the holders and others whose blocks are idle; sorted
+  std::vector<std::string> holders;  // the sharers that own the slot; sorted
+  std::vector<std::string> runs;     // the holders, and sharers whose blocks are idle; sorted
 };
 
 // A rotation: its slots repeat in order from `epoch` on.
@@ -75,7 +77,7 @@ struct TurnGroup {
   Duration Cycle() const;
   // Returns the current slot. REQUIRES: `now` is not before `epoch`.
   size_t SlotAt(Instant now) const;
-  // Returns when the current slot ends.
+  // Returns when the current slot ends. REQUIRES: as SlotAt().
   Instant SlotEnds(Instant now) const;
 };
 
@@ -84,35 +86,37 @@ class GpuTurns {
   static constexpr size_t kMostSlots = 4;
   static constexpr Duration kLeastSlot = std::chrono::seconds(30);
 
-  // `quantum`: the length of a slot among equals, if kMostSuspended allows it. REQUIRES: quantum >=
-  // kLeastSlot.
+  // `quantum`: the length of a slot if all weights are equal and kMostSuspended allows it.
+  // REQUIRES: quantum >= kLeastSlot.
   explicit GpuTurns(Duration quantum = std::chrono::seconds(60)) : quantum_(quantum) {}
 
   // Plans the turns from `now` on. The plan is valid until the next call, which is due when a
-  // sharer or a pack changes. Ignores names in `packs` that are not active sharers. A sharer is in
-  // at most one pack. `held`: other sharers, which keep the slots that they have. REQUIRES: `now`
-  // does not decrease; no sharer shares a block with a held one.
+  // sharer or a pack changes. `packs`: the sharers that run at the same time; ignores names that
+  // are not active sharers. A sharer is in at most one pack. `held`: other sharers, which keep the
+  // slots that they have. REQUIRES: `now` does not decrease; no sharer shares a block with a held
+  // one.
   void Plan(Instant now, std::span<const GpuSharer> sharers, std::span<const GpuPack> packs = {},
             const std::set<std::string>& held = {});
 
   // Continues groups of at least two slots that another object planned, at the next call of Plan().
-  // Ignores a group if it has a sharer that this object has planned. Slots may have no holders if
-  // those have left. REQUIRES: no sharer holds slots of two groups; epochs are not later than the
-  // time of that call.
+  // Ignores a group if it has a sharer that this object has planned. A slot may have no holders if
+  // they have left. REQUIRES: no sharer holds slots of two groups; epochs are not later than `now`
+  // of that call of Plan().
   void Adopt(std::vector<TurnGroup> groups);
 
-  // Returns whether both hold slots of one group.
+  // Returns whether both sharers hold slots of one group.
   bool AreTogether(const std::string& one, const std::string& other) const;
 
-  // Returns whether the sharer runs. Returns true for a sharer that shares with no active sharer.
+  // Returns whether the sharer runs. Returns true for a sharer that shares no block with an active
+  // sharer.
   bool Runs(const std::string& name, Instant now) const;
   // Returns when the next slot begins; nullopt if no group takes turns.
   std::optional<Instant> NextSwitch(Instant now) const;
 
   // Returns the groups that take turns, in a fixed order.
   std::vector<TurnGroup> groups() const;
-  // Returns the sharers of groups that would need more than kMostSlots slots, sorted; all of these
-  // run.
+  // Returns the sharers of groups that would need more than kMostSlots slots, sorted. All these
+  // sharers run.
   const std::vector<std::string>& without_turns() const { return without_turns_; }
 
  private:
@@ -128,17 +132,20 @@ class GpuTurns {
   // Returns the component's group; a component of one vertex has one slot.
   TurnGroup GroupOf(Instant now, const std::vector<Vertex>& vertices,
                     const Component& component) const;
-  // Returns the slots that vertices of the component hold by the last plan, the current one first.
+  // Returns the slots that vertices of the component hold in the last plan. The current slot is
+  // first.
   Draft OldSlotsOf(Instant now, const std::vector<Vertex>& vertices,
                    const Component& component) const;
-  // Returns the numbers of the groups that its vertices come from; that of most of them first.
+  // Returns the indexes of the groups of its vertices in the last plan; that of most vertices
+  // first.
   std::vector<size_t> OldGroupsOf(const std::vector<Vertex>& vertices,
                                   const Component& component) const;
   static void AddFresh(const std::vector<Vertex>& vertices, const Component& component,
                        Draft& draft);
   static std::vector<Slot> SlotsAfresh(const std::vector<Vertex>& vertices,
                                        const Component& component);
-  // Gives blocks that are idle in a slot to the vertices that had the least time for their weight.
+  // Gives blocks that are idle in a slot to the vertices with the least time relative to their
+  // weight.
   static void SetRuns(const std::vector<Vertex>& vertices, const Component& component,
                       std::vector<Slot> slots, TurnGroup& group);
   void SetGroups(std::vector<TurnGroup> groups);

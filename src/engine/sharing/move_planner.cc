@@ -33,7 +33,7 @@ bool IsMovable(const MovingJob& job) {
                           pod->UsesGpus() && pod->slices == Slices(0) && MayBeEvicted(*pod) &&
                           pod->requests.main.gpus == first.requests.main.gpus;
     if (!may_move) return false;
-    // The owner has the whole gang, or the job is no gang.
+    // If the job is a gang, the owner must own all its members.
     if (!pod->gang) continue;
     if (!pod->IsOfGang() || pod->gang->size != static_cast<int32_t>(job.pods.size()) ||
         !first.gang || first.gang->name != pod->gang->name) {
@@ -43,7 +43,7 @@ bool IsMovable(const MovingJob& job) {
   return true;
 }
 
-// Returns the pod as its successor will wait for a node.
+// Returns the pod's expected successor, as it waits for a node.
 std::shared_ptr<const Pod> SuccessorOf(const Pod& pod,
                                        const std::shared_ptr<const NodeSelection>& selection) {
   auto next = std::make_shared<Pod>(pod);
@@ -81,7 +81,7 @@ class MoveSearch {
     }
   }
 
-  // Returns whether only GPUs keep the waiter from all nodes.
+  // Returns whether the waiter fits nowhere, and only for lack of GPUs.
   bool WaitsForGpus(const JobInLine& waiter) const {
     if (!Place(waiter.pods, waiter.name, {}).empty()) return false;
     Pods light;
@@ -89,7 +89,7 @@ class MoveSearch {
     return Place(light, waiter.name, {}).empty();
   }
 
-  // Returns when enough jobs with known ends have ended; nullopt if they are too few.
+  // Returns the time until enough jobs with known ends have ended; nullopt if they do not suffice.
   std::optional<Duration> WaitOf(const JobInLine& waiter) const {
     std::vector<const EndingJob*> ends;
     for (const EndingJob& job : view_.ends) ends.push_back(&job);
@@ -152,8 +152,8 @@ class MoveSearch {
 
   const std::string& NameOf(NodeIndex node) const { return snapshot_.node(node).detail->name; }
 
-  // Returns the node without pods that are being deleted, and without surplus, for which no job
-  // need move.
+  // Returns the node without pods that are being deleted and without surplus, because that room
+  // needs no move.
   NodeState Soon(const NodeState& node) const {
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
@@ -177,8 +177,8 @@ class MoveSearch {
     return PlaceOn(pods, job, Without(gone), [](NodeIndex) { return true; });
   }
 
-  // Returns the nodes of the pods; empty if they do not all fit. `job` is the one whose own
-  // reservation does not keep it away.
+  // Returns the nodes of the pods; empty if they do not all fit. `job`: its own reservation does
+  // not block it.
   std::vector<NodeIndex> PlaceOn(const Pods& pods, const std::string& job, const Changed& changed,
                                  const std::function<bool(NodeIndex node)>& is_open) const {
     const auto as_if = [&](NodeIndex node) -> const NodeState& {

@@ -1,10 +1,10 @@
 #pragma once
 
-// Plans moves (moves.h) from the state of the cluster: which running job goes to which nodes, so
-// that a job which has waited long for GPUs gets room.
+// Plans moves (moves.h) from the state of the cluster: which running job to move to which nodes, so
+// that a job that has waited long for GPUs gets room.
 //
-// Both the waiter and the moving job have places by kube-scheduler's rules: resources, selectors,
-// taints, rules of gangs that keep members apart, nodes that accept pods, room that is kept or
+// The waiting job (the waiter) and the moving job get places by kube-scheduler's rules: resources,
+// node selectors, taints and separation of gang members. Places also respect room that is kept or
 // reserved for others. Further conditions:
 //
 //   the waiter   fits nowhere now, nor once pods that are ending are gone, and would if only its
@@ -13,10 +13,11 @@
 //                manages them and Kueue does not; their priority is at most the waiter's; no
 //                disruption budget protects them
 //
-// What the moving job's new pods get of CPU and memory is not known yet. They count with what they
-// have, and at least with their demand.
+// The CPU and memory that the moving job's new pods will get are not known yet. Each new pod counts
+// with the amounts of the old pod, and at least with its demand.
 //
-// Threading: pure. Work: kMostWaiters waiters, and GpuMoves::kMostAsked jobs for each.
+// Threading: pure. Cost: examines up to kMostWaiters waiters, and up to GpuMoves::kMostAsked jobs
+// for each.
 
 #include <cstddef>
 #include <functional>
@@ -37,14 +38,14 @@
 
 namespace synergy {
 
-// A running job whose owner allows that it moves.
+// A running job whose owner allows moves.
 struct MovingJob {
-  std::string name;      // unique, and never used again: its owner's UID
+  std::string name;      // its owner's UID: unique, and never reused
   std::string workload;  // with the namespace; empty: unknown
   std::vector<std::shared_ptr<const Pod>> pods;
   std::shared_ptr<const NodeSelection> selection;  // of all its pods
   bool checkpoints = false;
-  std::optional<Duration> restart;  // what a restart costs; absent: unknown
+  std::optional<Duration> restart;  // the duration of a restart; absent: unknown
 };
 
 // A running job with a known end.
@@ -54,7 +55,7 @@ struct EndingJob {
 };
 
 struct MovesView {
-  static constexpr size_t kMostWaiters = 32;  // the first ones
+  static constexpr size_t kMostWaiters = 32;  // that a plan examines, from the front
 
   std::shared_ptr<const ClusterSnapshot> snapshot;
   std::vector<JobInLine> waiters;  // in the order in which moves are made for them
@@ -63,8 +64,8 @@ struct MovesView {
   std::vector<GpuReservation> reservations;  // in force
   ResourceVector headroom;
   WallTime wall{};
-  // A further rule of the scheduler: whether the pod may go to a node in that state. Null: there is
-  // none.
+  // An additional rule of the scheduler: whether the pod may run on a node in that state. Null if
+  // there is none.
   std::function<bool(const Pod& pod, const NodeState& node)> admits;
 };
 
@@ -80,7 +81,7 @@ struct PlannedMove {
 // Returns the move to begin now; nullopt if there is none, or one is in progress.
 std::optional<PlannedMove> PlanMove(GpuMoves& moves, const MovesView& view);
 
-// Returns the kind of the node, as moves compare placements: its product and number of GPUs.
+// Returns the kind of the node, by which moves compare placements: GPU product and number of GPUs.
 std::string KindOf(const NodeState& node);
 
 }  // namespace synergy

@@ -1,10 +1,10 @@
 #pragma once
 
-// Records moves (moves.h), so that a new leader goes on and no job moves twice. A move
-// is recorded before its first eviction, and forgotten if there was none.
+// Records moves (moves.h), so that a new leader continues them and no job moves twice. A move is
+// recorded before its first eviction. Its record is deleted if there was no eviction.
 //
-// Bounds: kMost moves and kMostWorse placements. If all recorded jobs still exist, there are no
-// further moves; of placements, the oldest is forgotten.
+// Bounds: kMost moves and kMostWorse placements. If kMost jobs are recorded and all still exist,
+// there are no further moves. A new worse placement replaces the oldest one.
 //
 // Threading: values.
 
@@ -24,17 +24,17 @@
 namespace synergy {
 
 enum class MovePhase : uint8_t {
-  kBegun,  // the room is kept; pods may have been evicted
+  kBegun,  // room is reserved; pods may have been evicted
   kEnded,  // the pods were evicted
 };
 
 struct MoveRecord {
-  static constexpr size_t kMostPods = 16;  // of a job that moves, and of its waiter
+  static constexpr size_t kMostPods = 16;  // limit for a job that moves, and for its waiter
 
   std::string owner;               // the UID of the job's owner
   std::string job;                 // "team/train"
   std::string workload;            // with the namespace; empty: unknown
-  std::string waiter;              // its name and the UID of its first pod
+  std::string waiter;              // the waiter's name and the UID of its first pod
   std::string kind;                // of the nodes to which the job goes
   std::vector<std::string> pods;   // UIDs of the job's pods before the move
   std::vector<std::string> nodes;  // where its new pods may go
@@ -68,16 +68,16 @@ struct PublishedMoves {
   std::vector<MoveRecord> moves;  // oldest first
   std::vector<WorsePlacement> worse;
 
-  // Returns null if there is none.
+  // Returns the record of the owner's job; null if there is none.
   MoveRecord* Find(const std::string& owner);
-  // Forgets old moves of jobs that are not in `owners`, which have pods.
+  // Drops moves of jobs without pods that are older than kKept. `owners`: the owners of pods.
   void DropGone(const std::set<std::string>& owners, WallTime now);
   bool IsFull() const { return moves.size() >= kMost; }
   void AddWorse(WorsePlacement placement);
   // Returns whether a move was made for the waiter before.
   bool WasHelped(const std::string& waiter) const;
 
-  // As GpuMoves::StartOver() takes them.
+  // Return the arguments of GpuMoves::StartOver().
   std::set<std::string> Moved() const;
   std::set<std::pair<std::string, std::string>> Worse() const;
 

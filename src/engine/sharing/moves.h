@@ -3,15 +3,15 @@
 // Chooses a running job to move to other GPUs, so that a waiting job fits (migration of Gandiva,
 // OSDI'18).
 //
-// Moves happen only on demand, and only for jobs that checkpoint: a job waits for more GPUs of one
-// node, or of several, than are free there, although enough are free in all. One move makes room
-// for it: another job's pods go to free GPUs elsewhere. The freed room is held for the waiter.
+// Moves happen only if a job waits although the cluster has enough free GPUs, because they are not
+// free on the right nodes. One move makes room for that job, the waiter: the pods of another job
+// that checkpoints go to free GPUs elsewhere. The freed room is reserved for the waiter.
 //
 // A move must gain more than twice its cost, in GPU-seconds. Its cost is the measured time of a
 // restart, for all GPUs of the moving job. Its gain is the time that the waiter would wait without
-// it, for all of the waiter's GPUs. Only one move is in progress at a time. A job moves only once.
-// Afterwards its rate over kCompared iterations is compared with its rate before; if it is worse by
-// 5 %, the workload does not move to such nodes again.
+// the move, for all of the waiter's GPUs. Only one move is in progress at a time. A job moves only
+// once. After a move, the job's rate over kCompared iterations is compared with its rate before. If
+// it is 5 % lower, the workload does not move to such nodes again.
 //
 // Threading: one owner.
 
@@ -42,15 +42,15 @@ struct MovableJob {
 struct MoveWaiter {
   std::string name;
   Gpus gpus;  // of all its pods
-  // How long it would otherwise wait, judging by the remaining time of running jobs; absent:
-  // unknown.
+  // How long the job would wait without a move, according to the remaining time of running jobs;
+  // absent: unknown.
   std::optional<Duration> waits;
 };
 
 struct GpuMove {
   std::string job;
   std::vector<std::string> to;  // a node for each of its pods
-  std::string waiter;           // gets the freed room
+  std::string waiter;           // the job that gets the freed room
 
   bool operator==(const GpuMove&) const = default;
 };
@@ -67,17 +67,18 @@ class GpuMoves {
 
   // Returns the move to begin now, for the first waiter that a move helps; nullopt if there is
   // none, or a move is in progress. `arrange` returns the node of each of the job's pods once the
-  // waiter has its room, or nullopt if the job's move does not help; it is asked for the cheapest
+  // waiter has its room, or nullopt if the job's move does not help. Plan calls it for the cheapest
   // moves first, at most kMostAsked times for each waiter. REQUIRES: the waiters fit nowhere now.
   std::optional<GpuMove> Plan(std::span<const MovableJob> jobs, std::span<const MoveWaiter> waiters,
                               const Arrange& arrange);
-  // Takes over what another process recorded: jobs that have moved, and placements that were worse.
-  // No move is in progress.
+  // Replaces the state by another process's records: jobs that have moved, and placements that were
+  // worse. Afterwards, no move is in progress.
   void StartOver(std::set<std::string> moved, std::set<std::pair<std::string, std::string>> worse);
 
   // Records the end of the job's move: its pods run at their new places, or it was abandoned.
   void OnResult(const std::string& job, bool moved);
-  // Takes the job's rate over kCompared iterations after its move, relative to the rate before.
+  // Records the workload's rate over kCompared iterations after a move, relative to its rate
+  // before.
   void OnCompared(const std::string& workload, const std::string& kind, double rate);
 
   // Returns the placements that were worse: workload and kind of node.
@@ -87,7 +88,7 @@ class GpuMoves {
 
  private:
   bool MayMove(const MovableJob& job) const;
-  // Returns whether the waiter's gain is worth the job's move.
+  // Returns whether the waiter gains enough from the job's move.
   static bool IsWorth(const MovableJob& job, const MoveWaiter& waiter);
 
   std::optional<std::string> moving_;  // job

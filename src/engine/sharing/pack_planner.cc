@@ -6,9 +6,9 @@
 namespace synergy {
 namespace {
 
-// A speed alone is the mean over this time, in which older measurements count less.
+// The speed alone is the mean over about this time. Older measurements count less.
 constexpr Duration kAloneFor = std::chrono::minutes(10);
-// Added to the time that a window takes at the lowest speed that is not aborted.
+// The least patience for a window, beyond its time at the lowest speed that does not abort a trial.
 constexpr Duration kLeastPatience = std::chrono::minutes(2);
 
 Instant ReceivedAt(const TurnPod& pod, Instant now) { return now - pod.report->age; }
@@ -41,8 +41,8 @@ double RateOf(const RunMeter::Stretch& stretch) {
   return stretch.iterations / Seconds(stretch.time).count();
 }
 
-// Returns how long a window of the pair may take: more than it does at the lowest speed that is not
-// aborted, with a quarter of the time.
+// Returns how long a window of the pair may take: its time at the lowest speed that does not abort
+// a trial, with a quarter of the GPU's time, plus kLeastPatience.
 Duration PatienceFor(const PackCandidate& pair) {
   const double slowest = std::min(*pair.first.alone, *pair.second.alone);
   const Seconds window(4 * Packing::kLeastIterations / (Packing::kAborted * slowest));
@@ -87,7 +87,7 @@ void PackPlanner::Observe(const GpuInTurns& gpu, Instant now) {
   const bool changed = std::exchange(state.members, members) != members;
   if (changed || !gpu.in_force || !AllTakeTurns(gpu)) Disturb(state, now + kSettles);
 
-  // While the agent does not follow the turns, more pods run than these say, or one of a pack.
+  // If the agent does not follow the turns, more pods run than planned, or only one pod of a pack.
   std::set<std::string> running;  // pods, and the first ones of packs
   std::map<std::string, bool> suspended;
   for (const GpuInTurns::Member& member : gpu.members) {
@@ -236,7 +236,7 @@ void PackPlanner::AddCandidates(const GpuInTurns& gpu, Moment at,
       const TurnPod& second = *active[b];
       if (!MayPack(first, at.wall) || !MayPack(second, at.wall)) continue;
       const GpuPack names{first.pod->uid, second.pod->uid};
-      // A trial needs reports all the time.
+      // A trial needs recent reports.
       const Duration age = std::max(first.report->age, second.report->age);
       if (age > RunMeter::kLongestGap && (!packs_.contains(names) || packing_.IsOnTrial(names)))
         continue;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Chooses which of the cluster's pods run at the same time on a GPU that pods have in turns
-// (packing.h), and measures them by their agents' reports (run_meter.h). TurnPlanner owns it.
+// Chooses which pods run at the same time on a GPU on which pods take turns (packing.h). Measures
+// these pods by the node agents' reports (run_meter.h). TurnPlanner owns it.
 //
 //   pods of GPUs, reports -> speeds alone, in turns -> candidates -> Packing -> packs
 //                         '> windows of packs --------------------------^
@@ -10,14 +10,15 @@
 // is probed; if the GPU's product is known, and its pods all train, take turns and have the same
 // priority; and if the pair fits into the GPU's memory. A suspended pod keeps its GPU memory. So
 // two pods that have both done kResidentIterations without a restart, while this planner saw them,
-// hold their memory together already. Others fit by what their authors declared, with a reserve.
+// already hold their memory together. Other pairs fit if the memory that their authors declared
+// fits, with a reserve.
 //
-// A speed counts only as long as nothing disturbs it: the pods of the GPU stay the same, their
-// turns are written, and the pods run as these say. A trial ends without a result if a report is
-// missing for RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or
-// opts out, or if a window takes too long. A pack ends in the same step, so that its pods take
-// turns again. A kept pack ends, too, if nothing can be measured for that long. A new planner has
-// no packs and no speeds, and measures both again; it may take over results (pack_records.h).
+// A speed counts only while the pods of the GPU stay the same, their turns are written, and the
+// pods run according to these turns. A trial ends without a result if a report is missing for
+// RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or opts out, or
+// if a window takes too long. The pack then ends in the same step, so that its pods take turns
+// again. A kept pack also ends if a window takes too long. A new planner has no packs and no
+// speeds, and measures both again. It may take over results (pack_records.h).
 //
 // Threading: one owner.
 
@@ -46,23 +47,23 @@
 
 namespace synergy {
 
-// A pod that requests GPUs in turns, and is on its node.
+// A pod that requests GPUs in turns, and is bound to a node.
 struct TurnPod {
   std::shared_ptr<const Pod> pod;
   std::optional<KnownProgress> report;  // nullopt: none in the last few minutes
-  // Properties of its node's GPUs, if they are alike and that is known.
+  // Properties of its node's GPUs, if known and equal for all of them.
   std::string gpu_product = {};
   std::optional<Bytes> gpu_memory = std::nullopt;
-  bool writable = true;  // false: writes of its annotations have failed, and are not repeated yet
+  bool writable = true;  // false: a write of its annotations failed, and is not retried yet
   // Members of its gang that are on nodes, and request no GPUs in turns.
   size_t other_members = 0;
 };
 
-// A GPU that pods have in turns, with the pods that are reported to have it.
+// A GPU on which pods take turns, with the pods that the node agent reports on it.
 struct GpuInTurns {
   struct Member {
     const TurnPod* pod = nullptr;  // has a report with a `turn`
-    bool takes_turns = false;      // it trains, and may be suspended
+    bool takes_turns = false;      // the pod trains, and may be suspended
   };
 
   std::string node;
@@ -74,18 +75,18 @@ struct GpuInTurns {
 // The results of packs.
 enum class PackOutcome : uint8_t {
   kTried,    // a trial begins
-  kReused,   // packed without a trial, because its workloads are known to be good together
+  kReused,   // packed without a trial, because a trial of its workloads was good
   kKept,     // after a trial
   kRefused,  // by a trial
-  kUndone,   // once kept
-  kGivenUp,  // nothing can be said of it
+  kUndone,   // a kept pack was undone
+  kGivenUp,  // ended without a result
 };
 std::string_view ToString(PackOutcome outcome);  // "tried", "reused", "kept" and so on
 
 struct PackNews {
   PackOutcome outcome = PackOutcome::kTried;
   std::array<std::shared_ptr<const Pod>, 2> pods;
-  std::array<double, 2> speeds{};  // relative to those alone; of kReused, kKept, kRefused, kUndone
+  std::array<double, 2> speeds{};  // relative to `alone`; for kReused, kKept, kRefused, kUndone
   std::array<double, 2> alone{};   // iterations per second
   Duration rest{};                 // until the pair may be tried again
 };
@@ -96,19 +97,19 @@ class PackPlanner {
   // The reserve of GPU memory for each pod: a factor, and an amount.
   static constexpr double kMemoryFactor = 1.1;
   static constexpr Bytes kMemoryReserve = MiB(512);
-  // How long after a change speeds count again.
+  // The time after a change before speeds count again.
   static constexpr Duration kSettles = std::chrono::seconds(5);
   // The least time that is compared with the speed alone.
   static constexpr Duration kLeastStretch = std::chrono::seconds(10);
-  // In a trial: how long a pod may be silent that would have reported iterations.
+  // In a trial, a pod may report no iterations for at least this long.
   static constexpr Duration kLeastSilence = std::chrono::seconds(20);
   static constexpr size_t kMostResults = 1000;
 
-  // Measures, and returns the packs from now on. `gpus`: all that are reported. REQUIRES: a
-  // pod that takes turns is a member of one GPU; `at.now` does not decrease.
+  // Updates the measurements, and returns the packs from now on. `gpus`: all reported GPUs with
+  // turns. REQUIRES: a pod that takes turns is a member of one GPU; `at.now` does not decrease.
   std::vector<GpuPack> Plan(std::span<const GpuInTurns> gpus, Moment at);
 
-  // Returns what has become of packs since the last call.
+  // Returns the results of packs since the last call.
   std::vector<PackNews> TakeNews() { return std::exchange(news_, {}); }
   const Packing& packing() const { return packing_; }
   // Takes over results of another planner. Call it before the first plan.
@@ -118,7 +119,7 @@ class PackPlanner {
   using GpuKey = std::pair<std::string, std::string>;  // node, UUID
   struct Measured {
     RunMeter meter;
-    RunMeter::Stretch alone;  // so far; old ones count less
+    RunMeter::Stretch alone;  // speed alone so far; older stretches count less
     bool seen = false;        // in this step
   };
   struct Gpu {

@@ -123,7 +123,7 @@ RecordedPacks ResultsOf(const PackRecords& records, Moment at) {
         continue;
       }
       const auto [known, is_new] = newest.try_emplace(pair, record);
-      // If both are equally old, the pair is good only if both say so.
+      // If two records are equally old, the pair is good only if it is good in both.
       const auto rank = [](const PackRecord& one) { return std::tuple(one.at, !one.good); };
       if (!is_new && rank(record) <= rank(known->second)) continue;
       known->second = record;

@@ -1,15 +1,14 @@
 #pragma once
 
 // Converts the results of packs (packing.h) to records that outlive the planner, and back
-// (profile/measured/pack_record.h). Records have times of the wall clock, results those of the
-// monotonic one.
+// (profile/measured/pack_record.h). Records use the wall clock, results the monotonic clock.
 //
 //   results --WorkloadsOf--> workloads, --RecordsOf--> records of each --ResultsOf--> results
 //
-// Only pairs of known workloads of one namespace have records: what a pod shows about its
-// neighbour in another namespace stays in the planner. A rest of a trial without a result is not
-// recorded. A record is not believed if it is from the future, or if it says that a pair is good
-// that Packing would not keep; a rest is never longer than Packing's own.
+// Only pairs of known workloads of one namespace have records: measurements of pods in two
+// namespaces stay in the planner. The rest after a trial without a result is not recorded. A record
+// from the future is ignored, and so is a record of a good pair that Packing would not keep. A rest
+// is never longer than Packing's own.
 //
 // Threading: pure.
 
@@ -29,7 +28,7 @@ namespace synergy {
 
 using PackResults = std::map<WorkloadPair, PackResult>;
 
-// A workload on one GPU of a product; it has a profile.
+// A workload with a profile, on one GPU of a product.
 struct PackedWorkload {
   std::string pod_namespace;
   std::string workload;
@@ -40,12 +39,11 @@ struct PackedWorkload {
 
 using PackRecords = std::map<PackedWorkload, std::vector<PackRecord>>;
 
-// Returns the name of the pod's workload in a WorkloadPair. A pod of an unknown workload is like no
-// other pod. REQUIRES: the pod is managed.
+// Returns the name of the pod's workload in a WorkloadPair. A pod of an unknown workload gets a
+// name that no other pod has. REQUIRES: the pod is managed.
 std::string PackNameOf(const Pod& pod);
 
-// Returns the workloads that have records of the pair: both, or the one if they are the same, or
-// none.
+// Returns the workloads that have records of the pair: two, one if they are equal, or none.
 std::set<PackedWorkload> WorkloadsOf(const WorkloadPair& pair);
 
 // Returns the workload's records, by the other workload; the newest ones if there are too many.
@@ -54,16 +52,16 @@ std::vector<PackRecord> RecordsOf(const PackedWorkload& workload, const PackResu
 
 struct RecordedPacks {
   PackResults results;
-  size_t ignored = 0;  // records that are not believed
+  size_t ignored = 0;  // number of records that were ignored
 };
-// If a pair has two records, the newer one counts.
+// Returns the results in the records. If a pair has two records, the newer one counts.
 RecordedPacks ResultsOf(const PackRecords& records, Moment at);
 
 // Finds the workloads whose records change.
 class PackVerdicts {
  public:
-  // Returns the workloads with another verdict than at the last call, or another number of
-  // refusals. Other changes of a result are not worth a write.
+  // Returns the workloads whose verdict or number of refusals has changed since the last call.
+  // Other changes of a result do not justify a write.
   std::set<PackedWorkload> Observe(const PackResults& results);
 
  private:

@@ -21,7 +21,8 @@ bool HaveTheirSlices(const PackCandidate& candidate, const std::array<double, 2>
          speeds[1] >= Packing::kOfSlice * candidate.second.slice;
 }
 
-// Returns whether the window shows how fast both are; `speeds`: relative to those alone.
+// Returns whether the window is long enough to show both speeds. `speeds`: relative to the rates
+// alone.
 bool IsWhole(const PackCandidate& candidate, const PackWindow& window,
              const std::array<double, 2>& speeds) {
   if (window.length < Packing::kLeastWindow) return false;

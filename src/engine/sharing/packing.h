@@ -1,18 +1,18 @@
 #pragma once
 
-// Chooses sharers of a GPU that run at the same time instead of in turns: packing, which is
-// measured and undone if it does not help (introspection of Gandiva, OSDI'18).
+// Chooses sharers of a GPU that run at the same time instead of in turns (packing). Packing is
+// measured, and undone if it does not help (introspection of Gandiva, OSDI'18).
 //
 //   unknown --> on trial --> kept ------> undone, refused for a while
 //                  |                          ^
 //                  '--- aborted, refused -----'
 //
-// A pair is tried if both take turns on the same GPUs, both fit into the memory together, and the
-// rate of each alone is known. The pair that keeps the GPU least busy comes first, and a node has
-// one trial at a time. A trial consists of kTrialWindows windows, each of at least kLeastWindow and
-// with at least kLeastIterations of each sharer. A window also ends if a sharer could have done so
-// many alone, and r < 0.3: otherwise a slow training would starve for hours. Let r be a sharer's
-// rate in the trial relative to its rate alone, and s the fraction of the time that is its slot:
+// A pair is tried if both take turns on the same GPUs, fit into the GPU memory together, and have a
+// known rate alone. The pair that keeps the GPU least busy comes first, and a node has one trial at
+// a time. A trial consists of kTrialWindows windows, each of at least kLeastWindow and with at
+// least kLeastIterations of each sharer. Let r be a sharer's rate in the trial relative to its rate
+// alone, and s the fraction of the time that is its slot. A window also ends if r < 0.3 and the
+// sharer could have done kLeastIterations alone, so that a slow training does not starve for hours:
 //
 //   aborted   at once, if r < 0.3 of either
 //   kept      if the sum of both r is above 1.05, and each r is at least 0.9 s
@@ -20,8 +20,8 @@
 //             below 0.9 s
 //
 // A refused pair is not tried again for ten minutes; the time doubles with each refusal, up to four
-// hours. A result, whether refused or kept, applies to the pair of workloads on the GPU product,
-// wherever its pods are: two other pods of a kept pair are packed without a trial.
+// hours. A result applies to the pair of workloads on the GPU product, on any node. So two other
+// pods of a kept pair are packed without a trial.
 //
 // Threading: one owner.
 
@@ -56,9 +56,9 @@ WorkloadPair PairOf(std::string workload, std::string other, std::string gpu_pro
 
 struct PackMember {
   std::string name;                           // same as GpuSharer::name
-  std::string workload;                       // pods that are alike
+  std::string workload;                       // equal for pods that are alike
   std::optional<double> alone;                // iterations per second; absent: unknown
-  std::optional<double> busy = std::nullopt;  // fraction of time that it alone keeps the GPU busy
+  std::optional<double> busy = std::nullopt;  // fraction of time that it keeps the GPU busy alone
   double slice = 0.5;                         // fraction of the time that is its slot in turns
 };
 
@@ -68,7 +68,7 @@ struct PackCandidate {
   std::string gpu_product;
   PackMember first;
   PackMember second;
-  bool fits = false;  // together into the GPU's memory, with the reserve
+  bool fits = false;  // both fit into the GPU's memory, with the reserve
 };
 
 WorkloadPair PairOf(const PackCandidate& candidate);
@@ -81,10 +81,10 @@ struct PackWindow {
 
 // The result of measuring a pair of workloads on a product; in the order of WorkloadPair.
 struct PackResult {
-  std::array<double, 2> speeds{};  // relative to those alone, as last measured
+  std::array<double, 2> speeds{};  // relative to the rates alone, as last measured
   bool good = false;
   uint32_t refusals = 0;    // consecutive
-  Instant refused_until{};  // not tried before then
+  Instant refused_until{};  // the pair is not tried before this time
   Instant measured_at{};
 };
 
@@ -104,18 +104,18 @@ class Packing {
   // longer a candidate. REQUIRES: `now` does not decrease, and names are unique.
   std::vector<GpuPack> Plan(Instant now, std::span<const PackCandidate> candidates);
 
-  // Records what a pack did since the last call for it. Returns whether that ends the pack by
-  // refusing or undoing it. Does nothing if there is no such pack.
+  // Records the work of a pack since the last call for it. Returns whether the pack ends, refused
+  // or undone. Does nothing if there is no such pack.
   bool Observe(Instant now, const GpuPack& pack, const PackWindow& window);
 
-  // Ends a pack with these speeds, relative to those alone, in the order of the pack; the pair is
-  // refused. Does nothing if there is no such pack.
+  // Ends a pack and refuses its pair. `speeds`: relative to the rates alone, in the order of the
+  // pack. Does nothing if there is no such pack.
   void Abort(Instant now, const GpuPack& pack, const std::array<double, 2>& speeds);
-  // Ends a pack that cannot be measured: the pair rests for kFirstRest and is not refused, and is
-  // no longer known to be good. Does nothing if there is no such pack.
+  // Ends a pack that cannot be measured. The pair rests for kFirstRest without a refusal, and no
+  // longer counts as good. Does nothing if there is no such pack.
   void Abandon(Instant now, const GpuPack& pack);
 
-  // Returns whether there is such a pack, and whether it is on trial.
+  // Return whether there is such a pack, and whether there is one on trial.
   bool Holds(const GpuPack& pack) const { return packs_.contains(pack); }
   bool IsOnTrial(const GpuPack& pack) const;
 
@@ -135,7 +135,7 @@ class Packing {
   struct Pack {
     PackCandidate candidate;  // as of the last plan
     bool on_trial = false;
-    PackWindow window;       // the present one, so far
+    PackWindow window;       // the current one, so far
     size_t windows = 0;      // of the trial
     PackWindow all;          // of the trial
     size_t bad_windows = 0;  // consecutive, of a kept pack

@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-// How late a report may show an iteration, beyond the time between two reports.
+// The largest delay between an iteration and its report, beyond the time between two reports.
 constexpr Duration kLateness = std::chrono::seconds(5);
 
 }  // namespace

@@ -1,21 +1,21 @@
 #pragma once
 
-// Measures how fast a pod on a shared GPU trains while it runs, from its agent's reports.
+// Measures how fast a pod on a shared GPU trains while it runs, from its node agent's reports.
 //
-// The reports count iterations, and say when the newest one was and for how long the pod has been
-// suspended. A *stretch* lies between two iterations, the first and the newest one after a begin:
+// A report contains the number of iterations, the time of the newest one, and the pod's total time
+// of suspension. A *stretch* lies between the first and the newest iteration after a call of Begin:
 //
 //   begin    report      report               report
 //   ---|--------|---i-------|---i----i-----------|---    i: an iteration
 //                   first            newest
 //                   |---- stretch ---|
 //
-// So only reports received after the begin count, and how often a training prints does not matter.
-// The stretch's time excludes suspensions: an iteration is an end only if no suspension ended
-// between its report and the one before.
+// So only reports received after that call count, and the interval at which a training prints does
+// not matter. The stretch's time excludes suspensions: an iteration can end a stretch only if no
+// suspension ended between its report and the previous report.
 //
-// Counters that go back, a new agent, a gap between reports, and a clock of the node that jumps
-// end the stretch; the next one begins afterwards.
+// A stretch ends if a counter decreases, the agent restarts, reports have a gap, or the node's
+// clock jumps. The next stretch begins afterwards.
 //
 // Threading: one owner.
 
@@ -39,18 +39,19 @@ class RunMeter {
     double iterations = 0;
   };
 
-  // Forgets the stretch, and begins another with the first report received at `from` or later.
+  // Discards the stretch, and begins another one with the first report received at `from` or later.
   void Begin(Instant from);
-  // Takes in a report, unless it is known. Returns false if the training or the agent has restarted
-  // since the last one. REQUIRES: the report has a `turn`, and `received` does not decrease.
+  // Adds a report, unless it was added before. Returns false if the training or the agent has
+  // restarted since the last report. REQUIRES: the report has a `turn`, and `received` does not
+  // decrease.
   bool Observe(const KnownProgress& report, Instant received);
 
   Stretch stretch() const;
   // Begins the next stretch at the newest iteration.
   void Next() { first_ = newest_; }
-  // Returns how long the pod has run since its newest iteration was reported, or since the begin.
+  // Returns how long the pod has run since the report of its newest iteration, or since Begin.
   Duration silent() const;
-  // Returns the most iterations by which a report exceeded the one before.
+  // Returns the largest increase of iterations between two consecutive reports.
   double largest_step() const { return largest_step_; }
   // Returns the iterations since the first report, or since the last restart.
   double iterations() const { return previous_ ? previous_->iterations - base_ : 0; }

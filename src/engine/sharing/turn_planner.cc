@@ -11,14 +11,15 @@ namespace {
 // Weight of a unit below the highest priority, which has the shortest turns.
 constexpr double kLowerWeight = 0.01;
 
-// Returns whether the node's agent reports.
+// Returns whether the node's agent has sent a recent report.
 bool Reports(const std::vector<TurnPod>& pods) {
   return std::any_of(pods.begin(), pods.end(), [](const TurnPod& pod) {
     return pod.report && pod.report->age <= TurnPlanner::kOldReport;
   });
 }
 
-// Returns whether a pod of the unit has done iterations, or has had turns for that.
+// Returns whether a pod of the unit has done iterations, or has a turn, which shows earlier
+// iterations.
 bool HasTrained(const TurnUnit& unit) {
   return std::any_of(unit.pods.begin(), unit.pods.end(), [](const TurnPod* pod) {
     const PodProgress& progress = pod->report->pod;
@@ -48,7 +49,7 @@ std::set<GpuBlock> TurnPlanner::HoldUnits(const TurnUnits& units) {
   held_.clear();
   if (silent_.empty()) return {};
   std::vector<std::string> open;
-  std::map<GpuBlock, std::vector<std::string>> on_block;  // of agents that report
+  std::map<GpuBlock, std::vector<std::string>> on_block;  // GPUs of nodes whose agents report
   for (const auto& [name, unit] : units) {
     if (!unit.IsWhole()) continue;
     for (const TurnPod* pod : unit.pods) {

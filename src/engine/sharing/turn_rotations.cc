@@ -17,7 +17,7 @@ struct Written {
   const GpuTurn* turn = nullptr;
   std::set<std::string> with;    // units
   std::set<std::string> beside;  // also units
-  bool agrees = true;            // its pods have the same turn
+  bool agrees = true;            // all its pods have the same turn
   std::vector<bool> runs;        // in each slot
   size_t own = 0;                // its own slot
 };
@@ -28,8 +28,8 @@ Duration BeginOf(const GpuTurn& turn, const GpuTurn::Part& part, WallTime base) 
   return begin < Duration::zero() ? begin + turn.cycle : begin;
 }
 
-// Returns the parts of a cycle in which the pod runs, counted from a multiple of the cycle. Parts
-// that adjoin are one; the last may end in the next cycle.
+// Returns the parts of a cycle in which the pod runs, counted from a multiple of the cycle. Joins
+// adjoining parts. The last part may end in the next cycle.
 std::vector<std::pair<Duration, Duration>> PartsOf(const GpuTurn& turn) {
   std::vector<std::pair<Duration, Duration>> parts;  // beginning and length
   for (const GpuTurn::Part& part : turn.runs)
@@ -80,7 +80,7 @@ std::map<std::string, Written> WrittenTurns(const TurnUnits& units) {
   return all;
 }
 
-// Returns the units that partners connect.
+// Returns the sets of units that name each other as partners, directly or through others.
 std::vector<std::vector<Written*>> ConnectedIn(std::map<std::string, Written>& all) {
   std::map<std::string, std::set<std::string>> edges;
   for (const auto& [name, written] : all) {
@@ -131,7 +131,7 @@ void SetSlots(Written& unit, const std::vector<Duration>& begins, WallTime base)
   unit.own = static_cast<size_t>(own - begins.begin());
 }
 
-// Returns whether partners run at different times, and packs at the same time.
+// Returns whether partners run at different times, and the two units of a pack at the same time.
 bool FitTogether(const std::vector<Written*>& units) {
   std::map<std::string, const Written*> by_name;
   for (const Written* unit : units) by_name[unit->name] = unit;
@@ -203,7 +203,7 @@ GpuTurn TurnOf(const TurnGroup& group, const std::string& sharer) {
     }
     at += slot.length;
   }
-  // Its own slot comes first, so that the next planner knows it.
+  // The sharer's own slot comes first, so that the next planner can identify it.
   GpuTurn turn{ToWallTime(group.epoch), cycle, {}, {}, {}};
   if (others > 0) turn.epoch += own;
   at = others > 0 ? cycle - own : Duration::zero();

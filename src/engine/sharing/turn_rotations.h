@@ -1,11 +1,12 @@
 #pragma once
 
-// Converts rotations to the turns of pods, and back, so that a new planner continues what pods'
-// annotations describe.
+// Converts rotations to the turns of pods, and back, so that a new planner continues the rotations
+// in the pods' annotations.
 //
-// Units whose pods name each other are one rotation; a gang joins those of all its members. Slots
-// begin and end where the parts of turns do. The slot that begins with the first part of a unit's
-// turn is its own; in the others it runs because its GPUs are idle (gpu_turns.h).
+// Units whose pods name each other have one rotation. A gang joins the rotations of all its
+// members. Slots begin and end where parts of turns begin and end. The slot that begins with the
+// first part of a unit's turn is the unit's own. In other slots, the unit runs because its GPUs are
+// idle (gpu_turns.h).
 //
 // Threading: pure.
 
@@ -22,15 +23,15 @@ namespace synergy {
 inline Instant ToInstant(WallTime time) { return Instant(time.time_since_epoch()); }
 inline WallTime ToWallTime(Instant time) { return WallTime(time.time_since_epoch()); }
 
-// Returns whether both describe the same times, in whichever cycle they begin, the same first part,
-// and the same partners.
+// Returns whether both turns have the same running times, first part and partners. Their epochs may
+// lie in different cycles.
 bool IsSameTurn(const GpuTurn& a, const GpuTurn& b);
 
-// Returns the turn of a sharer in the group, without partners. REQUIRES: it holds a slot.
+// Returns the turn of a sharer in the group, without partners. REQUIRES: the sharer holds a slot.
 GpuTurn TurnOf(const TurnGroup& group, const std::string& sharer);
 
-// Returns the rotations of units whose pods have turns written, if these are consistent. A slot
-// whose unit has left has no holder.
+// Returns the rotations of units whose pods have turns in their annotations. Omits inconsistent
+// ones. A slot whose unit has left has no holder.
 std::vector<TurnGroup> RotationsOf(const TurnUnits& units, Instant now);
 
 }  // namespace synergy
