@@ -1,9 +1,9 @@
 #pragma once
 
-// Lists the nodes that a workload's next pods use only if no others have room, after infrastructure
-// failures (retries.h: elsewhere). The controller publishes them for the extender.
+// Lists nodes to avoid after infrastructure failures (retries.h: elsewhere). A workload's next pods
+// use these nodes only if no others have room. The controller publishes the list for the extender.
 //
-// Bounds: kMost entries. At the limit, the namespace with the most entries loses its entry that
+// Bounds: kMost entries. At the limit, the namespace with the most entries loses the one that
 // expires first.
 //
 // Threading: values.
@@ -20,7 +20,7 @@ namespace synergy {
 
 struct AvoidedNode {
   std::string of_namespace;
-  std::string workload;  // the workload of its pods (ManagedContainer)
+  std::string workload;  // as in ManagedContainer
   std::string node;
   WallTime until{};
 
@@ -29,7 +29,7 @@ struct AvoidedNode {
 
 class AvoidedNodes {
  public:
-  // Even with names of maximum length, this many fit into a ConfigMap.
+  // This many entries fit into a ConfigMap even with names of maximum length.
   static constexpr size_t kMost = 1000;
 
   // Adds an entry, or extends a known one. Returns whether it did either.

@@ -8,8 +8,8 @@
 namespace synergy {
 namespace {
 
-// The fraction of a machine's memory that is kept for its agents and the pod's other containers, as
-// a divisor.
+// The fraction of a node's memory that is kept for its agents and the pod's other containers, as a
+// divisor.
 constexpr int64_t kLeft = 8;
 
 bool MayHave(const NodeState& node, const MeasuredProfile& measured) {

@@ -1,8 +1,9 @@
 #pragma once
 
-// Bounds raises of a workload's process memory (retries.h) by what the cluster has.
+// Bounds raises of a workload's process memory (retries.h) by the quotas, limit ranges and nodes of
+// the cluster.
 //
-// This file is separate because retries.h does not depend on a cluster.
+// This file is separate so that retries.h does not depend on the cluster's state.
 //
 // Threading: pure.
 
@@ -14,9 +15,9 @@
 
 namespace synergy {
 
-// Returns the most memory that a pod of the measured workload may get: by the quotas of its
-// namespace as a whole, its limit ranges, and the largest machine that it may go to. If there is no
-// such machine, machines set no bound, because one may be added.
+// Returns the most memory that a pod of the measured workload may get: by its namespace's quotas,
+// whatever their use, by the limit ranges, and by the largest node that is eligible. If no node is
+// eligible, nodes set no bound, because one may be added.
 Bytes MostMemoryFor(const ClusterSnapshot& cluster, const std::string& pod_namespace,
                     const MeasuredProfile& measured);
 

@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Returns whether the failure may come from what distinguishes the completions of an array.
+// Returns whether the failure may depend on the completion's index in an array.
 bool DependsOnIndex(Category category) {
   return category == Category::kArguments || category == Category::kInputMissing ||
          category == Category::kPermission;
@@ -41,7 +41,7 @@ PrerunPlan PlanPreruns(const PrerunState& state,
                        const PrerunLimits& limits, WallTime now) {
   PrerunPlan plan;
   std::unordered_map<std::string, PrerunPlan::Workload> of_jobs;  // by the job's UID
-  std::set<std::string> stopped;  // UIDs of owners whose Workload Kueue or a user has stopped
+  std::set<std::string> stopped;  // UIDs of Jobs whose Workload Kueue or a user has stopped
   for (const PrerunPlan::Workload& workload : state.workloads) {
     // A Job has one Workload in Kueue and, briefly, two, of which one is finished.
     PrerunPlan::Workload& known = of_jobs[workload->job.uid];

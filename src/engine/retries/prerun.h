@@ -1,15 +1,15 @@
 #pragma once
 
 // Decides about pre-runs: while a Job waits in its queue, a trial (a copy with one pod and one GPU)
-// runs for a few minutes where GPUs are cheap. If it fails in a way that a user's template causes,
-// the Job is kept from starting. Philly's lesson (Jeon et al., ATC 2019): a job's first minutes
-// show most of its users' errors.
+// runs for a few minutes where GPUs are cheap. If the trial fails because of the user's template,
+// the Job does not start. A job's first minutes show most user errors (Philly; Jeon et al., ATC
+// 2019).
 //
 //   the Job waits -> trial -> it fails by the template -> the Job's Workload is stopped
 //        |             |
 //        +-- quota ----+-> the trial ends; nothing waits for it
 //
-// A Workload never gets two trials. A Workload that may have run before gets none.
+// A Workload gets at most one trial. A Workload that may have run before gets none.
 //
 // Threading: pure.
 
@@ -31,7 +31,7 @@ namespace synergy {
 
 inline constexpr Duration kShortestPrerun = std::chrono::seconds(10);
 inline constexpr Duration kLongestPrerun = std::chrono::hours(1);
-// A job that has waited for less time gets no trial, because it may be about to start.
+// A job that has waited for less time than this gets no trial, because it may be about to start.
 inline constexpr Duration kLeastWaitForPrerun = std::chrono::seconds(10);
 
 // Parses how long a trial may run: "5m", "90s". "off" gives 0: no trial. For any other text,
@@ -45,13 +45,12 @@ struct PrerunFailure {
   std::string evidence;  // the line that shows it; may be empty
 };
 
-// Returns whether a failed trial keeps its job from starting: the user's template causes such
-// failures every time, also on a single GPU of another kind. `independent_completions`: the job is
-// an array, whose other completions have other arguments, and so perhaps other files and
-// permissions.
+// Returns whether a failed trial prevents its job's start: the user's template causes such a
+// failure every time, also on one GPU of another product. `independent_completions`: whether the
+// job is an array. Its other completions may have other arguments, files and permissions.
 bool PreventsStart(const PrerunFailure& failure, bool independent_completions = false);
 
-// How many unfinished trials may exist. Trials that wait for their GPU count.
+// Limits on unfinished trials, including those that wait for their GPU.
 struct PrerunLimits {
   size_t in_namespace = 5;
   size_t in_all = 50;
@@ -64,8 +63,8 @@ struct PrerunPlan {
     Workload workload;
     Trial trial;
   };
-  std::vector<Workload> begin;  // each gets a trial, oldest first
-  std::vector<Pair> note;       // record that the Workload has had its trial
+  std::vector<Workload> begin;  // Workloads that get a trial now, oldest first
+  std::vector<Pair> note;       // record on the Workload that it has had its trial
   std::vector<Trial> end;
   std::vector<Pair> stop;    // the trial failed; its failure satisfies PreventsStart()
   std::vector<Pair> report;  // the trial failed otherwise

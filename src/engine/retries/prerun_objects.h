@@ -5,7 +5,8 @@
 //
 // Threading: values.
 //
-// This file is separate because their readers (wire/kueue/prerun.h) do not use the failure folder.
+// This file is separate so that the readers of these objects (wire/kueue/prerun.h) do not depend on
+// src/failure.
 
 #include <optional>
 #include <string>
@@ -25,10 +26,10 @@ struct PrerunWorkload {
   WallTime created{};
   bool active = true;
   bool has_quota = false;
-  bool had_quota = false;  // it was evicted before, so it may have run
+  bool had_quota = false;  // Kueue evicted it before, so it may have run
   bool finished = false;
   std::string trial;    // the UID of its trial, once noted; empty: none
-  std::string stopped;  // the UID of the trial because of which Synergy stopped it; empty: none
+  std::string stopped;  // the UID of the trial whose failure stopped it; empty: none
 
   std::string Key() const { return its_namespace + "/" + name; }
   bool Waits() const { return active && !has_quota && !finished; }
@@ -40,7 +41,7 @@ struct PrerunQueue {
   std::string cluster_queue;
   std::optional<std::string> prerun;  // the annotation, as on a Job
   std::string trial_queue;            // the local queue for trials of its jobs; empty: none
-  std::string trial_resource;         // what trials here request in place of a GPU; empty: a GPU
+  std::string trial_resource;         // the resource that trials request; empty: a GPU
 
   std::string Key() const { return its_namespace + "/" + name; }
 };

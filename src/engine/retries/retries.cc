@@ -112,7 +112,7 @@ RetryDecision GoElsewhere(const FailingJob& job, WallTime now) {
   RetryDecision decision;
   std::vector<std::string>& nodes = decision.nodes;
   size_t failures = 0;
-  // Start with the latest.
+  // Start with the latest attempt.
   for (const FailedAttempt& attempt : std::views::reverse(job.attempts)) {
     const WallTime until = attempt.failed + kElsewhereLasts;
     if (attempt.outcome.cause != Cause::kInfrastructure || until <= now || attempt.nodes.empty())

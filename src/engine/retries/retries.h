@@ -3,16 +3,16 @@
 // Decides how to react to a job's failures: not at all, or with one of the actions that its owner
 // opted into (docs/internals/simulated-failures.md).
 //
-//   stop-futile  suspends a job that failed alike as often as its category says
+//   stop-futile  suspends a job that failed alike as often as its category requires
 //                (StopsAfter), each time soon after its start
 //   elsewhere    the next attempt prefers nodes other than those of infrastructure failures
-//   larger       after a kill for lack of memory, the next attempt gets half as much again, if
-//                Synergy chose the amount that was too small; at most two raises. The new amount is
-//                computed from that amount, not from the present profile, so a failure that is seen
+//   larger       after a kill for lack of memory, the next attempt gets 1.5 times the memory, if
+//                Synergy chose the amount that was too small; at most two raises. The new amount
+//                depends on that amount, not on the present profile, so a failure that is read
 //                twice causes only one raise
 //
-// Philly's lessons (Jeon et al., ATC 2019): retries are wasted after deterministic failures, but
-// not after transient ones.
+// Retries are wasted after deterministic failures, but not after transient ones (Philly; Jeon et
+// al., ATC 2019).
 //
 // Threading: DecideRetry() is pure; a SuspensionLimit has one owner.
 
@@ -41,7 +41,7 @@ inline constexpr Duration kSoonAfterStart = std::chrono::minutes(10);
 inline constexpr Duration kFailuresApart = std::chrono::minutes(5);
 // A preference for other nodes expires after this time.
 inline constexpr Duration kElsewhereLasts = std::chrono::hours(1);
-// A job avoids the nodes of at most this many failures, the latest ones.
+// A job avoids the nodes of at most this many of its latest failures.
 inline constexpr size_t kMostAvoidedFailures = 4;
 
 struct RetryActions {
@@ -52,14 +52,14 @@ struct RetryActions {
   bool operator==(const RetryActions&) const = default;
 };
 
-// Parses "stop-futile,elsewhere,larger" or a subset; an empty text means no action. Returns
-// kInvalid, with the unknown word in the message, for any other text.
+// Parses "stop-futile,elsewhere,larger" or a subset; an empty text means no action. For any other
+// text, returns kInvalid with the unknown word in the message.
 Result<RetryActions> ParseRetryActions(std::string_view text);
 
 // A failed attempt of a job: all pods of one of its runs.
 struct FailedAttempt {
   Category category = Category::kUnknown;
-  Outcome outcome;  // as classified: the situation may change the category's outcome
+  Outcome outcome;  // from Classify; it may differ from the category's usual outcome
   WallTime started{};
   WallTime failed{};
   std::string template_hash;          // of the pods' template; empty: unknown
@@ -75,12 +75,12 @@ struct FailedAttempt {
   std::optional<Bytes> fair_memory;
 };
 
-// Holds what is known of the memory of a workload.
+// The known facts about the memory of a workload.
 struct WorkloadMemory {
   bool given = false;                // a user wrote its profile
   Bytes process;                     // the counted need of its processes
   std::optional<MemoryRaise> raise;  // the last one
-  // The most that one of its pods may get: quotas, limit ranges and the largest machine.
+  // The most memory that one of its pods may get by quotas, limit ranges and the largest node.
   Bytes most{std::numeric_limits<int64_t>::max()};
 };
 
@@ -90,7 +90,7 @@ struct FailingJob {
   bool independent_completions = false;  // an array: other completions may succeed
   // When its owner resumed it after a suspension; earlier attempts no longer count.
   std::optional<WallTime> resumed;
-  std::optional<WorkloadMemory> memory;  // absent: there is no profile of its memory
+  std::optional<WorkloadMemory> memory;  // absent: its memory has no profile
 };
 
 // The outcome for a job that was killed for lack of memory.
@@ -101,7 +101,7 @@ enum class MemoryOutcome : uint8_t {
   kGiven,       // a user wrote the profile
   kUnmeasured,  // its need is not known
   kSpent,       // raised as often as allowed
-  kBounded,     // a quota, a limit range, the fair share or the machines allow no more
+  kBounded,     // a quota, a limit range, the fair share or the nodes allow no more
 };
 inline constexpr std::array<std::string_view, 7> kMemoryOutcomes = {
     "raised", "larger", "written", "given", "unmeasured", "spent", "bounded"};
@@ -111,7 +111,7 @@ inline std::string_view ToString(MemoryOutcome outcome) {
 
 struct RetryDecision {
   enum class Kind : uint8_t {
-    kNothing,           // `reason`, if set, is why a chosen action is not taken
+    kNothing,           // `reason`, if set, explains why a chosen action is not taken
     kSuspend,           // suspends the job; deletes nothing
     kPreferOtherNodes,  // avoids `nodes` until `until`; only a preference
     kEnlargeMemory,     // by `raise`
@@ -126,7 +126,8 @@ struct RetryDecision {
   Bytes next_memory;  // the memory of the next attempt; 0: unknown
 };
 
-// Limits how many jobs are suspended, so that a wrong rule cannot stop a whole cluster.
+// Limits how many jobs are suspended within a time, so that a wrong rule cannot stop a whole
+// cluster.
 class SuspensionLimit {
  public:
   struct Rates {
