@@ -1,8 +1,8 @@
 #pragma once
 
-// Decides about reservations in clusters with an autoscaler of nodes. A job needs no reservation
-// while the autoscaler makes nodes for it. The autoscaler must not remove nodes with reserved GPUs,
-// which may be empty until the last of these GPUs is free.
+// Adapts reservations to clusters with a node autoscaler. A job needs no reservation while the
+// autoscaler creates nodes for it. The autoscaler must not remove nodes with reserved GPUs, which
+// may be idle until all reserved GPUs are free.
 //
 // Threading: pure.
 
@@ -19,12 +19,12 @@
 
 namespace synergy {
 
-// The reasons of the events with which cluster-autoscaler and Karpenter report that they make a
+// The reasons of the events with which cluster-autoscaler and Karpenter report that they create a
 // node for a pod.
 inline constexpr std::array<std::string_view, 2> kScaleUpReasons = {"TriggeredScaleUp",
                                                                     "Nominated"};
 
-// How long to expect a new node: both autoscalers give up after this time by default
+// How long to expect a new node. By default, both autoscalers give up after this time
 // (--max-node-provision-time, and the registration of a NodeClaim).
 inline constexpr Duration kNodeProvisionTime = std::chrono::minutes(15);
 
@@ -35,8 +35,7 @@ bool ReportsNewNode(std::string_view reason, std::string_view message);
 // Returns whether a node that an event announced at `reported` may still join.
 bool IsNodeComing(WallTime reported, WallTime now);
 
-// The annotations that stop cluster-autoscaler and Karpenter from removing a node if they are
-// "true".
+// The annotations that, if "true", prevent cluster-autoscaler and Karpenter from removing a node.
 inline constexpr std::array<std::string_view, 2> kNodeGuards = {
     "cluster-autoscaler.kubernetes.io/scale-down-disabled", "karpenter.sh/do-not-disrupt"};
 
@@ -66,8 +65,9 @@ struct NodeGuardChange {
   bool operator==(const NodeGuardChange&) const = default;
 };
 
-// Returns the changes, by node, after which the nodes of reservations have all guards, and others
-// none of Synergy's. Guards of others stay as they are. `nodes`: all that are known.
+// Returns changes that give the nodes of reservations all guards, and remove Synergy's guards from
+// other nodes. Never changes guards of other clients. The changes are ordered by node. `nodes`: all
+// known nodes.
 std::vector<NodeGuardChange> PlanNodeGuards(std::span<const GpuReservation> reservations,
                                             std::span<const GuardedNode> nodes);
 

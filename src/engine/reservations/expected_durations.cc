@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Estimates below this, and above the next, belong to the first and the last scale.
+// Shorter estimates belong to the first scale, and longer ones than kLongestHours to the last.
 constexpr double kShortestHours = 1. / 64;
 constexpr double kLongestHours = 1024;
 

@@ -1,14 +1,15 @@
 #pragma once
 
-// Predicts how long trainings take, from their users' estimates (annotation
-// synergy.io/expected-duration) and from how accurate earlier estimates of the same namespace were.
+// Predicts how long trainings take from their users' estimates (annotation
+// synergy.io/expected-duration) and the accuracy of earlier estimates in the same namespace.
 //
-// A namespace's estimates are used unchanged until a training overruns one of them. From then on
-// they are lengthened by a factor: the next training of an estimate of the same scale stays within
-// it with the confidence (prediction_bound.h). A scale reaches from one power of two hours to the
-// next. Estimates of a scale with too few known trainings are not used. So a tenant with wrong
-// estimates regains trust through estimates of that scale that hold, not through many short
-// trainings. A training that ends long before its estimate proves nothing.
+// A namespace's estimates are used unchanged until a training overruns one of them. From then on,
+// they are multiplied by a factor, so that the next training ends within the result with the given
+// confidence (prediction_bound.h). The factor depends on the scale of the estimate: the power of
+// two hours below it. Estimates of a scale with too few known trainings are not used. So after
+// wrong estimates, a namespace's estimates are used again only after correct estimates of the same
+// scale, not after many short trainings. A training that ends long before its estimate proves
+// nothing.
 //
 // Threading: one owner. Memory: kMostEnded ratios for each scale, kMostNamespaces namespaces.
 
@@ -43,8 +44,9 @@ class ExpectedDurations {
   // Records that a training of that namespace has ended. `completed`: the training ended on its
   // own; otherwise it counts only if it overran its estimate.
   void Ended(const std::string& of_namespace, const Run& run, bool completed);
-  // Returns the time in which a training with this estimate ends with the confidence; nullopt if
-  // the estimate is not used. `running`: the namespace's running trainings that have estimates.
+  // Returns the time within which a training with this estimate ends, with the given confidence;
+  // nullopt if the estimate is not used. `running`: the namespace's running trainings that have
+  // estimates.
   std::optional<Duration> LongestOf(const std::string& of_namespace, Duration expected,
                                     std::span<const Run> running) const;
 

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// The amounts of one node that no reservation has yet: free ones, and those of jobs with known
+// The amounts of one node that no reservation has yet: free amounts, and amounts of jobs with known
 // ends.
 struct Supply {
   struct End {
@@ -23,7 +23,7 @@ struct Supply {
   ResourceVector free;
   std::vector<End> ends;  // by likely end
 
-  // Returns what is free at that time if nothing else takes it.
+  // Returns the amounts that are free at that time if no other job takes them.
   ResourceVector At(Instant time) const {
     ResourceVector sum = free;
     for (const End& end : ends) {
@@ -32,9 +32,9 @@ struct Supply {
     return sum;
   }
 
-  // Takes what is free at `time`, and adds the jobs that must have ended to `waits_for`. It prefers
-  // the GPUs of the jobs that end last, so that others can use the GPUs that are free now until
-  // then; CPU and memory come from these jobs too, as far as they have enough. REQUIRES:
+  // Takes `amounts` that are free at `time`, and adds the jobs that must end first to `waits_for`.
+  // Prefers the GPUs of the jobs that end last, so that other pods can use GPUs that are free
+  // earlier. Takes CPU and memory from the same jobs, if they have enough. REQUIRES:
   // amounts.FitsWithin(At(time)).
   void Take(const ResourceVector& amounts, Instant time, std::set<size_t>& waits_for) {
     std::set<size_t> awaited;
@@ -49,8 +49,8 @@ struct Supply {
   }
 
  private:
-  // Takes up to `amount` from jobs that end by `time`: of `only`, or of all if it is null. Adds
-  // them to `awaited`. Returns the rest.
+  // Takes up to `amount` from jobs that end by `time`, only from those in `only` unless it is null.
+  // Adds the jobs to `awaited`. Returns the amount still missing.
   template <class Amount>
   Amount TakeFromEnds(Amount ResourceVector::* member, Amount amount, Instant time,
                       const std::set<size_t>* only, std::set<size_t>& awaited) {
@@ -73,7 +73,7 @@ ResourceVector VectorOf(const Has& has) {
   return {has.gpus, has.cpu, has.memory};
 }
 
-// An order of amounts; the most GPUs are last.
+// Returns a key that orders amounts by GPUs first.
 auto OrderOf(const ResourceVector& amounts) {
   return std::make_tuple(amounts.gpus, amounts.cpu, amounts.memory);
 }
@@ -150,7 +150,7 @@ class Planner {
       supply.ends.push_back(
           {std::max(ends->likely, now_), std::max(ends->earliest, now_), use.job, VectorOf(use)});
     }
-    // Jobs may have more than the node if it has shrunk.
+    // If the node has shrunk, its jobs may have more than the node.
     ResourceVector::ForEach(
         [&](auto member) { supply.free.*member = std::max(supply.free.*member, {}); });
     std::sort(supply.ends.begin(), supply.ends.end(), [](const auto& a, const auto& b) {
@@ -193,7 +193,7 @@ class Planner {
     });
     std::vector<Order> kind;
     for (const ResourceVector& pod : pods) kind.push_back(OrderOf(pod));
-    // If a job finds nothing, a job of the same kind finds nothing after it.
+    // If a job found no places, a later job of the same kind finds none either.
     const auto failed = failed_.find({product, job.nodes, kind});
     if (failed != failed_.end()) return failed->second;
     if (tried_ >= kMostTriedJobs) return ReservationOutcome::kNotTried;
@@ -236,7 +236,7 @@ class Planner {
     if (there->likely - found.likely < least) found = *std::move(there);
   }
 
-  // Returns where and when the pods, largest first, can have their places soonest.
+  // Returns the places at which the pods, sorted from large to small, can start soonest.
   std::optional<Found> Find(const std::vector<ResourceVector>& pods, const Nodes& nodes,
                             const std::vector<Supply>& supplies) const {
     Found found{.likely = now_, .left = {}, .taken = {}, .waits_for = {}};
@@ -279,8 +279,8 @@ class Planner {
     const Instant time = *last;
 
     struct Site {
-      size_t room = 0;  // for pods, up to `count`
-      Gpus over;        // GPUs left beyond these
+      size_t room = 0;  // number of pods that fit, up to `count`
+      Gpus over;        // GPUs left beyond those pods
       size_t node = 0;
     };
     std::vector<Site> sites;
@@ -289,7 +289,7 @@ class Planner {
       const size_t room = CountOf(pod, free, count);
       if (room > 0) sites.push_back({room, free.gpus - TimesOf(pod, room).gpus, node});
     }
-    // Prefer the fewest nodes, and among nodes with equal room those that keep the fewest GPUs.
+    // Prefer the fewest nodes, and among nodes with equal room those with the fewest GPUs left.
     std::sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) {
       return std::tie(b.room, a.over, a.node) < std::tie(a.room, b.over, b.node);
     });

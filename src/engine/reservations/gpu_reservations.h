@@ -1,15 +1,15 @@
 #pragma once
 
 // Plans when and where jobs that have waited long get their GPUs, and which pods may run there
-// until then. Without this, a job with many GPUs would wait as long as smaller jobs keep every node
-// partly busy. The job gets a GPU reservation: nodes, and a start that follows from when the jobs
-// there end. The start is an estimate that moves with the jobs' expected ends.
+// until then. Without reservations, a job with many GPUs would wait as long as smaller jobs keep
+// every node partly busy. A GPU reservation consists of nodes and a start. The start is an estimate
+// that follows from the expected ends of the jobs on these nodes.
 //
 //   PlanReservations()  jobs by priority, then by waiting time -> nodes whose needed GPUs are free
-//                       soonest, with the CPU and memory that the job needs at least; what belongs
-//                       to jobs without a known end is not counted on
-//   MayTake()           a pod may go to reserved GPUs if it ends before the earliest start
-//                       (backfill); GPUs that the start does not need stay open to everybody
+//                       soonest, with the least CPU and memory that the job needs; does not count
+//                       on resources of jobs without a known end
+//   MayTake()           a pod may use reserved GPUs if it ends before the earliest start
+//                       (backfill); GPUs that the start does not need stay open to all pods
 //
 // Source: EASY backfilling (Lifka, 1995), here per node, and with intervals in place of users' time
 // limits.
@@ -36,13 +36,13 @@ struct ReservationSettings {
   Duration after = std::chrono::minutes(10);  // a job that has waited this long gets a reservation
   size_t most = 1;                            // reservations at a time
   Gpus least_gpus;                            // jobs with fewer get none
-  // A reservation moves to other nodes only if that saves at least this fraction of the remaining
-  // wait, and at least this time.
+  // A reservation moves to other nodes only if the move saves at least this fraction of the
+  // remaining wait, and at least this time.
   double least_gain = 0.2;
   Duration least_saving = std::chrono::minutes(5);
 };
 
-// A time that is not known exactly. The caller chooses the confidence with which it lies between
+// A time that is not known exactly. The caller chooses the probability that the time lies between
 // `earliest` and `latest`. REQUIRES: earliest <= likely <= latest.
 struct TimeRange {
   Instant earliest{};
@@ -59,18 +59,18 @@ struct RunningGpuJob {
 
 struct GpuNode {
   struct Use {
-    size_t job = 0;  // in GpuCluster::running
+    size_t job = 0;  // index in GpuCluster::running
     Gpus gpus;
-    // The job keeps at least these while it runs. Others may get the rest.
+    // The job keeps at least these amounts while it runs. Other jobs may get the rest.
     MilliCpu cpu{};
     Bytes memory{};
   };
 
   std::string name;
-  size_t product = 0;  // in GpuCluster::products
+  size_t product = 0;  // index in GpuCluster::products
   Gpus gpus;
   bool takes_pods = true;
-  // For all jobs on it together.
+  // The total for all jobs on the node.
   MilliCpu cpu{};
   Bytes memory{};
   std::vector<Use> uses;
@@ -80,9 +80,9 @@ struct WaitingGpuJob {
   std::string name;
   int32_t priority = 0;
   Instant since{};
-  std::vector<ResourceVector> pods;  // what each needs at least
-  size_t nodes = 0;                  // in GpuCluster::node_sets: where its pods may go
-  bool expects_nodes = false;        // an autoscaler makes nodes for it
+  std::vector<ResourceVector> pods;  // the least amounts that each pod needs
+  size_t nodes = 0;                  // index in GpuCluster::node_sets: eligible nodes
+  bool expects_nodes = false;        // an autoscaler creates nodes for it
 };
 
 struct GpuCluster {
@@ -97,7 +97,7 @@ struct GpuReservation {
   struct Place {
     std::string node;
     Gpus gpus;
-    // The job's pods there need at least these.
+    // The least amounts that the job's pods need on the node.
     MilliCpu cpu{};
     Bytes memory{};
 
@@ -114,17 +114,17 @@ struct GpuReservation {
   bool operator==(const GpuReservation&) const = default;
 };
 
-// Tells why a waiting job has no reservation, or that it has one. If a job may use several
-// products, the last of their outcomes in this order counts.
+// The reason why a waiting job has no reservation, or kReserved. If a job may use several products,
+// the last of their outcomes in this order counts.
 enum class ReservationOutcome : uint8_t {
   kOff,            // its nodes' products have no reservations
   kFewGpus,        // it asks for fewer than ReservationSettings::least_gpus
   kNotYet,         // it has not waited for long enough
   kExpectsNodes,   // an autoscaler creates nodes for it
   kOthersHaveAll,  // jobs ahead of it have all the reservations allowed
-  kNotTried,       // too many jobs ahead of it got none
+  kNotTried,       // too many jobs ahead of it got no reservation
   kNeverFits,      // not even if all of its nodes were empty
-  kNoDates,        // the jobs with known ends free too little on any nodes
+  kNoDates,        // the jobs with known ends free too few resources on all nodes
   kReserved,
 };
 
@@ -133,8 +133,8 @@ struct ReservationPlan {
   std::vector<ReservationOutcome> outcomes;  // of GpuCluster::waiting
 };
 
-// Plans the current reservations. A job keeps its places in `before` unless other nodes save enough
-// time. The search tries at most kMostTriedJobs different jobs.
+// Plans the current reservations. A job keeps its places in `before`, the previous plan, unless
+// other nodes save enough time. The search tries at most kMostTriedJobs different jobs.
 inline constexpr size_t kMostTriedJobs = 32;
 ReservationPlan PlanReservations(const GpuCluster& cluster, std::span<const GpuReservation> before,
                                  Instant now);
@@ -147,7 +147,7 @@ struct PassingPod {
   std::string_view job;
   int32_t priority = 0;
   Gpus gpus;  // of the whole gang, since all of its pods may go to this node
-  std::optional<Duration> longest = std::nullopt;  // it ends within this; none: unknown
+  std::optional<Duration> longest = std::nullopt;  // its longest possible run; none: unknown
   bool has_no_other_node = false;                  // no other node could ever take it
 };
 
@@ -171,8 +171,8 @@ struct PassingVerdict {
   const GpuReservation* by = nullptr;  // kRefused: the first one that the pod would delay
 };
 
-// Returns whether the pod may go to `node`, where `free` GPUs are free and running jobs hold those
-// in `held`. The answer is also right between two plans, when jobs have ended or begun since.
+// Returns whether the pod may run on `node`, where `free` GPUs are free and running jobs hold
+// `held`. The answer also holds between two plans, if jobs have ended or begun since the last plan.
 PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> reservations,
                        std::string_view node, Gpus free, std::span<const HeldGpus> held,
                        Instant now);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Predicts how long trainings take from the latest ended trainings of the same workload
-// (prediction_bound.h). Running trainings that already take longer count at once, so that a change
-// for the worse shows during the first long run, not at its end.
+// (prediction_bound.h). Running trainings that already exceed the prediction count at once. So an
+// increase shows during the first long run, not at its end.
 //
 // Threading: one owner. Memory: kMostEnded durations for each workload, kMostWorkloads workloads.
 
@@ -28,8 +28,8 @@ class LearntDurations {
 
   // Records that a training of that workload ended on its own after `ran`.
   void Ended(const std::string& workload, Duration ran);
-  // Returns the time in which the next training of that workload ends with the confidence; nullopt
-  // if too few have ended. `running`: how long its running trainings have run.
+  // Returns the time within which the next training of that workload ends, with the given
+  // confidence; nullopt if too few have ended. `running`: how long its running trainings have run.
   std::optional<Duration> LongestOf(const std::string& workload,
                                     std::span<const Duration> running) const;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A map that keeps the values of the keys that were used last, and forgets the others.
+// A map that keeps the values of the most recently used keys, and drops the others.
 //
 // Threading: one owner. Memory: kMost values.
 
@@ -15,8 +15,8 @@ namespace synergy {
 template <class Value, size_t kMost>
 class LruMap {
  public:
-  // Returns the key's value, a new one if it has none. Forgets the key whose last use is longest
-  // ago if there are too many.
+  // Returns the key's value, or adds a default one. If there are too many keys, drops the least
+  // recently used one.
   Value& Use(const std::string& key) {
     Entry& entry = entries_[key];
     if (entry.used != 0) order_.erase(entry.used);

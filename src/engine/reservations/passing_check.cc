@@ -15,8 +15,7 @@
 namespace synergy {
 namespace {
 
-// Returns whether the pod has room on the node beside the pods that Synergy does not size, once all
-// else has ended.
+// Returns whether the pod would fit on the node if only pods that Synergy does not size ran there.
 bool HasRoomBesideOthers(const Pod& pod, const NodeState& node) {
   const ResourceVector room = node.allocatable - node.of_others;
   return pod.requests.main.cpu <= room.cpu && pod.requests.main.memory <= room.memory;
@@ -79,7 +78,7 @@ const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
     if (!other->UsesGpus()) continue;
     std::string job = JobOf(*other);
     if (job == job_) {
-      // Places that a gang has or holds stay open to it.
+      // Gang members keep access to the places that their gang has or holds.
       if (pod_.IsOfGang()) return nullptr;
       continue;
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides whether a pod that requests certain nodes may use those with reserved GPUs (MayTake() of
-// gpu_reservations.h), from the known state of the cluster.
+// Decides from the state of the cluster whether a pod may use nodes with reserved GPUs (MayTake()
+// of gpu_reservations.h).
 //
 // Threading: pure; a PassingCheck has one owner.
 
@@ -20,27 +20,28 @@
 namespace synergy {
 
 // Returns the name by which reservations identify the pod's job: "team/train", or "gang team/train"
-// for a gang. The space keeps the two apart.
+// for a gang. A name of a Kubernetes object has no space, so the two forms never clash.
 std::string JobOf(const Pod& pod);
 
 // Returns whether reservations concern the pod. A pod that Kueue admits has no reservation, and
-// none holds it back. Kueue evicts an admitted pod that stays without a node.
+// reservations do not block it, because Kueue evicts an admitted pod that stays without a node.
 bool IsSubjectToReservations(const Pod& pod);
 
 // Returns whether the pod's own rules allow it on the node, now or later.
 bool MayEverGo(const Pod& pod, const NodeState& node);
-// Returns whether, besides that, the node offers what the pod requests, apart from GPUs.
+// Returns whether MayEverGo() is true, and the node could ever offer the pod's requests apart from
+// GPUs.
 bool CouldEverRun(const Pod& pod, const NodeState& node);
 
-// Returns whether at most one node could ever take such a pod with `gpus`.
+// Returns whether at most one node could ever take such a pod with `gpus` GPUs.
 bool HasNoOtherNode(const ClusterSnapshot& snapshot, const Pod& pod, Gpus gpus);
 
-// Describes a requesting pod, and the reservations at that moment.
+// The facts about a pod and the reservations on which a PassingCheck depends.
 struct PassingTerms {
   std::vector<GpuReservation> reservations;
   Gpus gpus;                        // of all waiting pods of its job
   Gpus largest;                     // of the largest of these pods
-  std::optional<Duration> longest;  // by then all of them have ended; absent: unknown
+  std::optional<Duration> longest;  // the longest run of all these pods; absent: unknown
   Instant now{};
 };
 
@@ -49,7 +50,7 @@ class PassingCheck {
   // All arguments must outlive this object.
   PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms);
 
-  // Returns the reservation that keeps the pod off the node; null if the pod may go there. `node`:
+  // Returns the reservation that keeps the pod off the node; null if the pod may run there. `node`:
   // the node without the pod itself.
   const GpuReservation* RefusedBy(const NodeState& node);
 
@@ -61,12 +62,13 @@ class PassingCheck {
   std::optional<bool> has_no_other_node_;
 };
 
-// Removes the nodes that reservations close to the pod even once its victims there are gone.
+// Removes from `chosen` the nodes that reservations would refuse to the pod even without the
+// victims there.
 void DropReserved(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms,
                   std::vector<NodeVictims>& chosen);
 
-// Part of the reason that refuses a node. kube-scheduler copies reasons into a pod's condition,
-// where the controller finds refused pods.
+// Part of the reason for which the extender refuses a node. kube-scheduler copies reasons into a
+// pod's condition, where the controller finds refused pods.
 inline constexpr std::string_view kReservedFor = " are reserved for ";
 
 // Returns text such as "GPUs of gpu-3 are reserved for team/big until 14:20 UTC; this pod has no

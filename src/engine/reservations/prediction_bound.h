@@ -2,9 +2,9 @@
 
 // Bounds the next value of a sequence by the values before it.
 //
-// Source: order statistics as prediction bounds (Wilks, 1941). With n known values, the next one is
-// at most the k-th smallest of them with probability k / (n + 1), for any distribution, if every
-// order of the values is equally likely.
+// Source: order statistics as prediction bounds (Wilks, 1941). If every order of n known values and
+// the next one is equally likely, the next value is at most the k-th smallest known value with
+// probability k / (n + 1). This holds for any distribution.
 //
 // Threading: pure.
 
@@ -17,9 +17,9 @@
 
 namespace synergy {
 
-// Returns the least `known` value that the next one does not exceed with that confidence; nullopt
-// if too few are known. `growing`: values that are not complete yet. Those that already exceed the
-// bound count as larger than all known values. REQUIRES: 0 < confidence < 1.
+// Returns the least `known` value that the next one does not exceed, with the given confidence;
+// nullopt if too few are known. `growing`: values that are not complete yet. Those that already
+// exceed the bound count as larger than all known values. REQUIRES: 0 < confidence < 1.
 template <class Value>
 std::optional<Value> BoundOfNext(std::vector<Value> known, std::span<const Value> growing,
                                  double confidence) {
@@ -33,7 +33,7 @@ std::optional<Value> BoundOfNext(std::vector<Value> known, std::span<const Value
     const Value bound = known[rank - 1];
     const auto now_larger = static_cast<size_t>(std::count_if(
         growing.begin(), growing.end(), [&](const Value& value) { return value > bound; }));
-    // A larger bound has fewer values above it, so those already counted stay counted.
+    // A larger bound has fewer values above it, so the count cannot grow without end.
     if (now_larger <= larger) return bound;
     larger = now_larger;
   }

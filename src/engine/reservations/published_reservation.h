@@ -1,8 +1,8 @@
 #pragma once
 
-// A GPU reservation as the programs exchange it: with times that another machine can read, and an
-// expiry. The controller renews the reservation while it is in force. If the controller is down,
-// the reservation expires, so that it delays no pod for longer than kLifetime.
+// A GPU reservation as the programs exchange it: with wall-clock times and an expiry. The
+// controller renews the reservation while it is in force. If the controller is down, the
+// reservation expires, so that it delays no pod for longer than kLifetime.
 //
 // Threading: values; pure.
 
@@ -20,12 +20,12 @@ namespace synergy {
 
 struct PublishedReservation {
   static constexpr Duration kLifetime = std::chrono::minutes(10);
-  static constexpr size_t kMostAwaited = 64;  // jobs that it names; further ones are omitted
+  static constexpr size_t kMostAwaited = 64;  // limit on `waits_for`; further jobs are omitted
 
   std::string job;  // JobOf() of its pods
   int32_t priority = 0;
   std::vector<GpuReservation::Place> places;
-  // The start, as in TimeRange.
+  // The range of the start, as in TimeRange.
   WallTime earliest{};
   WallTime likely{};
   WallTime latest{};
@@ -37,7 +37,7 @@ struct PublishedReservation {
 
 // Returns the reservation as of now, with its full lifetime.
 PublishedReservation Publish(const GpuReservation& reservation, Moment at);
-// Returns the reservation in the time of this process's clock. Its product is unknown.
+// Returns the reservation with times of this process's monotonic clock. Its product is unknown.
 GpuReservation ToReservation(const PublishedReservation& published, Moment at);
 
 // Returns text such as "14:20 UTC", with the date if it is not today.

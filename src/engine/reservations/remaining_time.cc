@@ -18,8 +18,8 @@ Duration Scaled(Duration duration, double factor) {
   return Duration(static_cast<int64_t>(std::clamp(product, 0.0, kMostTime)));
 }
 
-// Returns the least value that is not exceeded by at least this fraction of the values and one more
-// value above them all.
+// Returns the least value that is at least as large as the fraction `part` of the values, counting
+// one additional value above all.
 double UpperQuantile(std::vector<double>& values, double part) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(values.size() + 1)));
@@ -101,7 +101,8 @@ void RemainingTimes::Add(const EndedTraining& ended, History& history) const {
   Ratios& ratios = history.ratios;
   ratios = {1 / UpperQuantile(least, part), UpperQuantile(likely, 0.5), UpperQuantile(most, part)};
   ratios.likely = std::clamp(ratios.likely, ratios.least, ratios.most);
-  // Three standard deviations below the confidence, so that chance hardly ever causes it.
+  // The limit is three standard deviations below the confidence, so that chance hardly ever causes
+  // a failure.
   const auto count = static_cast<double>(history.trainings.size());
   history.holds =
       held >= count * confidence_ - 3 * std::sqrt(count * confidence_ * (1 - confidence_));

@@ -1,19 +1,19 @@
 #pragma once
 
-// Predicts when trainings end, as intervals calibrated by trainings that have ended. The estimate
-// for a running training (its remaining iterations at the present rate) is wrong in ways that its
-// workload repeats: early stopping, unknown epochs, evaluation, slow phases.
+// Predicts when trainings end. The predictions are intervals, calibrated by trainings that have
+// ended. The estimate for a running training is its remaining iterations at the present rate. Its
+// errors recur in a workload: early stopping, unknown epochs, evaluation, slow phases.
 //
-//   EstimateMade()  records estimates of a running training, at growing distances
-//   Ended()         how wrong each was: true / estimated remaining time
-//   EndOf()         the estimate, times the quantiles of these ratios: first those of its workload,
-//                   while that has too few those of all workloads, and at first a prior
+//   EstimateMade()  records estimates of a running training, at growing intervals
+//   Ended()         computes the ratio of each estimate: true / estimated remaining time
+//   EndOf()         multiplies an estimate by quantiles of these ratios: of its workload, of all
+//                   workloads if its own has too few, or a prior at first
 //
-// An interval holds for a training if it holds at each of its recorded estimates. A workload is
-// unknown if clearly fewer of its latest trainings stayed within their intervals than the
-// confidence states; it gets no interval until they do again.
+// An interval holds for a training if it holds at each of its recorded estimates. If clearly fewer
+// of a workload's latest trainings stayed within their intervals than the confidence requires, the
+// workload gets no intervals until enough trainings do again.
 //
-// Source: split conformal prediction (Vovk et al., 2005), with a training as the unit.
+// Source: split conformal prediction (Vovk et al., 2005), with trainings as the samples.
 //
 // Threading: one owner. Memory: kMostEstimates for each running training, kMostEnded ended ones for
 // each workload, kMostWorkloads workloads.
@@ -34,7 +34,7 @@ namespace synergy {
 class RemainingTimes {
  public:
   static constexpr double kConfidence = 0.8;
-  static constexpr size_t kLeastEnded = 5;  // of a workload, before its own ratios count
+  static constexpr size_t kLeastEnded = 5;  // trainings of a workload before its own ratios count
   static constexpr size_t kMostEnded = 40;
   static constexpr size_t kMostEstimates = 16;
   static constexpr size_t kMostWorkloads = 1000;
@@ -43,13 +43,14 @@ class RemainingTimes {
   // confidence < 1.
   explicit RemainingTimes(double confidence) : confidence_(confidence) {}
 
-  // Ignores estimates below a minute. A training keeps its first workload.
+  // Records that the training is estimated to take `remaining` more. Ignores estimates below a
+  // minute. A training keeps its first workload.
   void EstimateMade(const std::string& training, const std::string& workload, Duration remaining,
                     Instant now);
-  // Records that the training ended on its own, whether or not at the time that its log predicted.
+  // Records that the training ended by itself, even if not at the iteration that its log announced.
   void Ended(const std::string& training, Instant now);
-  // Forgets a training that was interrupted, or runs for unknown reasons: it does not predict
-  // others.
+  // Drops a training that was interrupted, or about which nothing more is known, because it does
+  // not predict others.
   void Forget(const std::string& training) { running_.erase(training); }
 
   // Returns when a training whose estimate is `remaining` ends; nullopt if unknown.
@@ -66,7 +67,7 @@ class RemainingTimes {
   struct Running {
     std::string workload;
     std::vector<Estimate> estimates;
-    Instant next{};  // when the next estimate is recorded
+    Instant next{};  // when to record the next estimate
   };
   // Factors on estimates.
   struct Ratios {

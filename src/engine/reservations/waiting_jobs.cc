@@ -108,7 +108,7 @@ std::vector<RunningJob> RunningJobs(const ClusterSnapshot& snapshot) {
     const NodeState& node = snapshot.node(index);
     if (!node.exists || node.allocatable.gpus <= Gpus(0)) continue;
     for (const auto& pod : node.detail->pods) {
-      // A waiting pod does not run there; a place is only kept for it.
+      // Skip a waiting pod: the node only keeps a place for it.
       if (!pod->UsesGpus() || pod->waiting) continue;
       std::string name = JobOf(*pod);
       RunningJob& job = jobs[name];

@@ -38,7 +38,7 @@ void WaitingTimes::Observe(std::span<const OwnedPod> pods, Instant now) {
     known.seen = now;
   }
   if (gone.size() <= kMostGone) return;
-  // Forget those that have been gone for longest.
+  // Drop the owners that have been without pods for longest.
   std::sort(gone.begin(), gone.end());
   for (size_t i = 0; i < gone.size() - kMostGone; ++i) owners_.erase(gone[i].second);
 }

@@ -1,9 +1,8 @@
 #pragma once
 
-// Remembers how long jobs have waited in pods that are gone. A job that is suspended and resumed
-// gets new pods, but has not waited less for that. The waiting time belongs to the pods' owner,
-// such as a Job, by its UID, not by its name. It ends once a pod of the owner runs. The time
-// without pods does not count.
+// Records how long jobs have waited in pods that are gone, because a job that is suspended and
+// resumed gets new pods. Waiting times belong to the pods' owner, such as a Job, identified by its
+// UID. The time ends once a pod of the owner runs. Times without pods do not count.
 //
 // Threading: one owner. Memory: the waiting pods' UIDs, and kMostGone owners without pods.
 
@@ -26,10 +25,10 @@ class WaitingTimes {
     std::string owner;  // its namespace and UID
     std::string uid;
     bool runs = false;
-    Duration waited{};  // if it does not run
+    Duration waited{};  // the wait so far, if it does not run
   };
 
-  // Records the present pods: all of them.
+  // Records the present pods. `pods`: all GPU pods with owners.
   void Observe(std::span<const OwnedPod> pods, Instant now);
   // Returns how long earlier pods of this owner have waited.
   Duration WaitedBefore(const std::string& owner) const;
@@ -37,9 +36,9 @@ class WaitingTimes {
  private:
   struct Waited {
     std::set<std::string> uids;  // of its present pods
-    Duration now{};              // the shortest wait of these
-    Duration before{};           // of those before them
-    Instant seen{};              // with pods
+    Duration now{};              // the shortest wait of the present pods
+    Duration before{};           // the wait of earlier pods
+    Instant seen{};              // when it last had pods
   };
 
   std::map<std::string, Waited> owners_;
