@@ -16,9 +16,9 @@
 namespace synergy {
 namespace {
 
-// The number of windows with one amount of CPU that must agree before that amount is judged.
+// The number of windows with one amount of CPU before that amount is compared.
 constexpr size_t kWindows = 3;
-// Amounts that differ by less than this count as the same.
+// Amounts that differ by less than this fraction count as equal.
 constexpr double kSameAmount = 0.1;
 constexpr size_t kMostAmounts = 16;
 // Amounts older than this are no longer compared, because trainings have phases.
@@ -50,7 +50,7 @@ bool CachesAreFull(const JobProfile& curve, const PodProgress& progress) {
 }
 
 // Returns the CPU that the container started with, from its allocation at bind. After a later
-// change that amount is no longer recorded, and the result is 0.
+// change, that amount is unknown, and the result is 0.
 MilliCpu BeganWith(const Pod& pod) {
   const auto& change = pod.fungible->change;
   if (!change) return AmountOf(pod);
@@ -163,7 +163,7 @@ void Judge(const ProfilerSettings& settings, Compared& compared, Instant now) {
                       .message = apart ? MessageOf(*apart->first, *apart->second) : ""};
 }
 
-// One workload that contradicts the profile is enough.
+// Returns the verdict over all workloads. One workload that contradicts the profile suffices.
 ProfileVerdict VerdictOf(const ContradictionMemory& memory, const ComparedKey& key,
                          const ProfileVersion& version) {
   ProfileVerdict all{.version = version};

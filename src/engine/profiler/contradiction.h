@@ -1,17 +1,17 @@
 #pragma once
 
-// Checks whether pods are as fast as a TrainingProfile written by a user claims. Synergy never
-// changes such a profile; it notifies the profile's author.
+// Checks whether pods are as fast as a user's TrainingProfile claims. Synergy never changes such a
+// profile, but notifies its author.
 //
 // A profile's throughput may be in any unit, so only ratios can be compared. A steady window of a
 // pod (profile/measured/rate_window.h) has a rate in iterations per second. That rate divided by
-// the profile's throughput for the pod's CPU gives the profile's unit. What a pod could have used
-// is not always known. Without a limit, its CPU lies between what it used and its node's CPU, and
-// its memory between its request and the most in the profile. So a window gives a range for the
-// unit. A profile is contradicted if the ranges of two amounts of CPU are more than `drift` apart
-// for `drift_time`.
+// the profile's throughput for the pod's CPU gives the profile's unit. The amounts that a pod could
+// have used are not always known. Without limits, its CPU lies between its use and its node's CPU.
+// Its memory lies between its request and the profile's largest amount. So a window gives a range
+// for the unit. A profile is contradicted if the ranges of two amounts of CPU are more than `drift`
+// apart for `drift_time`.
 //
-// There is no verdict on
+// There is no verdict for
 //   * a workload that was seen with only one amount of CPU
 //   * more CPU than the container started with if the pod has no use for it: it may have too few
 //     data workers
@@ -41,7 +41,8 @@
 
 namespace synergy {
 
-// One version of a profile. A profile that is deleted and created again begins with generation 1.
+// One version of a profile. The uid is part of it, because a profile that is deleted and created
+// again begins with generation 1.
 struct ProfileVersion {
   std::string uid;
   int64_t generation = 0;
@@ -60,7 +61,7 @@ enum class Verdict : uint8_t { kUnknown, kFits, kContradicted };
 struct ProfileVerdict {
   Verdict verdict = Verdict::kUnknown;
   ProfileVersion version;  // of the profile judged
-  std::string message;     // kContradicted: what was seen, and what the profile claims
+  std::string message;     // kContradicted: the measured speeds, and the profile's claim
 
   bool operator==(const ProfileVerdict&) const = default;
 };
@@ -75,9 +76,9 @@ struct UnitRange {
 struct SeenAmount {
   MilliCpu cpu;
   double rate = 0;
-  double claimed = 0;  // the profile's claim
+  double claimed = 0;  // the profile's throughput
   std::vector<double> lows;
-  std::vector<double> highs;  // only from windows in which the pod was as fast as it could be
+  std::vector<double> highs;  // only from windows in which the pod could not have been faster
   Instant at{};
 };
 
@@ -119,9 +120,9 @@ class ContradictionFinder {
  public:
   explicit ContradictionFinder(ProfilerSettings settings) : settings_(settings) {}
 
-  // Processes a report of the agent of the pod's node, which started at `since`, about a running
-  // managed pod with a given profile. `node_cpu` and `gpu_product` describe the node. Returns the
-  // verdict about the profile if this report changed it.
+  // Processes the node agent's report about a running managed pod with a user's profile. `since`:
+  // the start of the agent. `node_cpu` and `gpu_product` describe the node. Returns the verdict if
+  // this report changed it.
   std::optional<ProfileVerdict> Observe(ContradictionMemory& memory,
                                         const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
                                         const std::string& gpu_product, const GivenProfile& given,

@@ -14,7 +14,7 @@
 namespace synergy {
 namespace {
 
-// How long a head may report nothing before another member that reports replaces it.
+// How long a head may report no progress before a member that reports progress replaces it.
 constexpr Duration kFallenSilent = std::chrono::minutes(2);
 
 bool AllAreThere(const GangRecord& gang) {
@@ -119,7 +119,7 @@ void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const 
     if (AllAreThere(gang)) Begin(pass, name, gang);
     return;
   }
-  // The pod is not found if it has no GPUs, or if other members are missing.
+  // `pods` lacks the pod if it has no GPUs, or if other members are missing.
   const auto known = memory.pods.find(pod->uid);
   if (known == memory.pods.end() || known->second.pod == pod) return;
   WatchedPod& watched = known->second;

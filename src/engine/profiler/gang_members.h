@@ -1,7 +1,7 @@
 #pragma once
 
-// Measures each gang (cluster/gang.h) as a whole: its pods wait for each other in every iteration,
-// so the slowest pod sets one speed for all.
+// Measures each gang (cluster/gang.h) as a whole. Its pods wait for each other in every iteration,
+// so all have the speed of the slowest pod.
 //
 //   * The iterations come from the log of one pod, the *head*. If the head's log has reported
 //     nothing for minutes, another pod becomes the head.
@@ -22,7 +22,7 @@
 
 namespace synergy {
 
-// Records that a pod of a gang is on that node. `key`: the measurement that the pod counts for.
+// Records that a pod of a gang is on that node. `key`: the pod's measurement; nullopt: none.
 void SeeMember(ProfilerPass& pass, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key);
 // Records that the pod has left the node. Does nothing if the pod is not known there.
@@ -42,7 +42,7 @@ void ForEachTogether(ProfilerMemory& memory, WatchedPod& head, const Visit& visi
   visit(head);
   for (const std::string& uid : head.others) visit(memory.pods.at(uid));
 }
-// Returns whether `predicate` is true for any of them.
+// Returns whether `predicate` is true for the pod or, if it is a head, for any other member.
 template <class Predicate>
 bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Predicate& predicate) {
   if (predicate(head)) return true;
@@ -50,8 +50,8 @@ bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Pre
                      [&](const std::string& uid) { return predicate(memory.pods.at(uid)); });
 }
 
-// Call it when the pod may use another amount of CPU or memory. Drops the windows of the pod and of
-// the pods that train together with it.
+// Drops the windows of the pod and of the pods that train with it. Call it when the pod may use
+// another amount of CPU or memory.
 void ForgetWindows(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod);
 
 }  // namespace synergy

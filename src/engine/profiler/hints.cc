@@ -14,8 +14,8 @@
 namespace synergy {
 namespace {
 
-// How long others wait after the last time the leader was about to be probed: longer than a probe
-// and the pause after it.
+// How long other workloads wait after the leader last passed TakesLead(): longer than a probe and
+// the pause after it.
 constexpr Duration kLead = std::chrono::minutes(5);
 // The most hints that a workload is compared with.
 constexpr size_t kMostTried = 8;
@@ -33,7 +33,7 @@ enum class HintVerdict : uint8_t { kAgrees, kDiffers, kUnknown };
 HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, double tolerance) {
   const Result<JobProfile> curve = MakeJobProfile(hint);
   if (!curve) return HintVerdict::kDiffers;
-  // An iteration costs more CPU, so the workload does something else.
+  // An iteration costs more CPU than in the hint, so the workload differs.
   if (hint.cpu_seconds && measurement.least_cost < std::numeric_limits<double>::infinity() &&
       measurement.least_cost > *hint.cpu_seconds * (1 + tolerance)) {
     return HintVerdict::kDiffers;
@@ -44,8 +44,8 @@ HintVerdict Judge(const Measurement& measurement, const MeasuredProfile& hint, d
     const double expected = curve->ThroughputAt(point.cpu, kAnyMemory);
     const double off = point.throughput - expected;
     const bool close = std::abs(off) <= tolerance * expected;
-    // A lower bound (for example of a pod that waits for storage or has few workers) allows a lower
-    // speed: the pod may also be held back.
+    // A lower bound may be below the hint: for example, the pod may wait for storage or have few
+    // workers.
     const bool held_back = !close && point.certainty == PointCertainty::kAtLeast && off < 0;
     if (!close && !held_back) return HintVerdict::kDiffers;
     any |= close;
@@ -59,7 +59,7 @@ void TakeOver(Measurement& measurement, const MeasuredProfile& hint, LooserIdent
   TakePoints(measurement, hint);
   measurement.confirmed = measurement.complete = true;
   measurement.taken = {MeasuredName(hint), by};
-  // The other run's memory may not have shown its peak.
+  // The memory of this run may not have reached its peak yet, so use the hint's.
   if (!measurement.memory && hint.memory) {
     measurement.memory = hint.memory;
     measurement.memory->confirmed = false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Measures similar workloads only once (profile/measured/workload_identities.h), such as the trials
-// of a sweep over seeds and learning rates, or the runs of a CronJob.
+// Avoids repeated measurements of similar workloads (profile/measured/workload_identities.h), such
+// as the trials of a hyperparameter sweep or the runs of a CronJob.
 //
 //   * A confirmed profile of a similar workload is a hint. One window that agrees with it, in speed
 //     and in CPU seconds, confirms the hint: the workload takes over its points without probes. A
@@ -16,17 +16,16 @@
 
 namespace synergy {
 
-// Records the looser identities of a pod of the workload. Keeps the first identities that are
-// known.
+// Records the looser identities of a pod of the workload, unless the measurement already has some.
 void NoteIdentities(Measurement& measurement, const LooserIdentities& alike);
 
-// Takes over the points of a similar workload if the measured ones agree with them. Does nothing
+// Takes over the points of a similar workload if the measured points agree with them. Does nothing
 // once the measurement is complete, or before it has a point.
 void TryHints(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
-// Returns whether the workload may be probed now. If so, similar workloads wait for it from now on.
+// Returns whether the workload may be probed now. If so, similar workloads wait for its result.
 bool TakesLead(ProfilerPass& pass, const MeasurementKey& key, const Measurement& measurement);
-// Call it when the measurement ends, so that others no longer wait for it.
+// Lets similar workloads stop waiting for this one. Call it when the measurement ends.
 void GiveUpLead(ProfilerMemory& memory, const MeasurementKey& key, const Measurement& measurement);
 
 }  // namespace synergy

@@ -19,7 +19,7 @@ namespace {
 // A pod is CPU-bound if its threads wait for more than this fraction of a window.
 constexpr double kWaited = 0.10;
 // A CPU-bound pod uses at least this fraction of the CPU that it could have: kUsesMost while its
-// threads wait, kUsesQuota while a quota throttles it, kUsesAll if it has a quota in any case.
+// threads wait, kUsesQuota while a quota throttles it, kUsesAll for any pod with a quota.
 constexpr double kUsesMost = 0.8;
 constexpr double kUsesQuota = 0.7;
 constexpr double kUsesAll = 0.93;
@@ -30,12 +30,12 @@ constexpr size_t kMeasuredAtOnce = 4;
 // A pod has more CPU than any measured pod if it has this many times as much.
 constexpr double kUnexplored = 1.1;
 constexpr size_t kChecks = 5;
-// How long to leave a training alone if its windows contradict each other ...
+// How long to leave a training alone if its windows contradict each other.
 constexpr Duration kLeaveAlone = std::chrono::minutes(5);
-// ... and if they contradict earlier conclusions: no probes for a while.
+// How long to begin no probes if its windows contradict earlier conclusions.
 constexpr Duration kLeaveAloneConcluded = std::chrono::hours(1);
 constexpr int32_t kSettledWindows = 3;  // windows that must agree before its points count again
-// If the GPU is busy for at least this fraction of the time, more CPU makes no visible difference.
+// If the GPU is busy for at least this fraction of the time, more CPU has no visible effect.
 constexpr double kAlwaysBusy = 0.95;
 constexpr std::string_view kNoCpu = "its CPU time cannot be read";
 
@@ -45,8 +45,8 @@ MilliCpu MostMeasured(const Measurement& measurement) {
   return measurement.points.empty() ? MilliCpu(0) : measurement.points.back().cpu;
 }
 
-// Returns whether more CPU may help, and the pod has clearly more of it than any measured point;
-// for a gang, whether all members have.
+// Returns whether more CPU may help, and the pod has clearly more CPU than any measured point. For
+// a gang, all members must have more.
 bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
@@ -65,7 +65,7 @@ bool WantsACloseLook(const ProfilerPass& pass, const Measurement& measurement,
   return pod.off_since && at.now - *pod.off_since >= settings.drift_time / 2;
 }
 
-// Starts the measurement over, as if nothing were known.
+// Restarts the measurement without its previous points.
 void StartOver(ProfilerMemory& memory, Measurement& measurement) {
   measurement.drifted = true;
   measurement.points.clear();
@@ -84,7 +84,7 @@ void LeaveAlone(Measurement& measurement, Moment at) {
   measurement.let_be_until = at.now + (concluded ? kLeaveAloneConcluded : kLeaveAlone);
 }
 
-// Returns the throughput that the published curve promises for that CPU; nullopt without one.
+// Returns the throughput of the published curve with that CPU; nullopt if there is no curve.
 std::optional<double> Expected(const ProfilerMemory& memory, const Measurement& measurement,
                                const WatchedPod& pod, MilliCpu cpu) {
   if (!measurement.curve) return std::nullopt;
@@ -97,9 +97,9 @@ std::optional<double> Expected(const ProfilerMemory& memory, const Measurement& 
   return expected;
 }
 
-// Returns whether `seen` may differ from the curve for another reason. The pod may have fewer
-// workers. It may be slower because it waits for storage, as all do in their first epoch. Or the
-// slowest pod of its gang may not be the one that needs the most CPU.
+// Returns whether `seen` may differ from the curve although the curve is right. The pod may have
+// fewer workers. It may wait for storage, as in the first epoch. Or the slowest pod of its gang may
+// not be the one that needs the most CPU.
 bool IsExplained(const Measurement& measurement, const WatchedPod& pod, const CurvePoint& seen,
                  double expected, double agreement) {
   return HasFewerWorkers(seen, measurement.points, agreement) ||
@@ -143,14 +143,14 @@ void Compare(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod
   pod.off_since.reset();
 }
 
-// Returns whether a workload's windows, which did not settle or contradicted each other, agree
-// again.
+// Returns whether windows of a workload agree again, after they did not settle or contradicted each
+// other.
 bool SettledAgain(const Measurement& measurement) {
   return std::any_of(measurement.points.begin(), measurement.points.end(),
                      [](const CurvePoint& point) { return point.windows >= kSettledWindows; });
 }
 
-// Busy time proves less than iterations do, because the GPU may be busy waiting.
+// Busy time is only a lower bound, because the GPU may be busy without progress.
 void MarkEstimate(CurvePoint& point) {
   point.certainty = PointCertainty::kAtLeast;
   point.throughput = std::min(point.throughput, 1.0);
@@ -192,7 +192,7 @@ void ReadPod(const ProfilerPass& pass, Measurement& measurement, WatchedPod& pod
   }
 }
 
-// Combines the points of two pods that train together, both from the same time.
+// Combines the points of two pods that train together. REQUIRES: both are from the same time.
 CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   if (a.bound != b.bound) return a.bound ? a : b;
   const CurvePoint& less = b.cpu < a.cpu ? b : a;
@@ -205,8 +205,8 @@ CurvePoint Combined(const CurvePoint& a, const CurvePoint& b) {
   return both;
 }
 
-// Returns the CPU use between two reports, with the speed `rate`. The result has no CPU if no time
-// lies between the reports.
+// Returns the CPU use between two reports, with the speed `rate`. The result has no CPU if both
+// reports have the same time.
 WindowReading ReadStretch(const CpuUse& begin, const CpuUse& end, double rate) {
   WindowReading reading;
   reading.rate = rate;
@@ -299,8 +299,8 @@ void Add(Measurement& measurement, const CurvePoint& point, double agreement) {
   if (IsUninformative(measurement.points, point)) return;
   AddOfMost(measurement.points, point, agreement);
   if (measurement.estimate) return;
-  // Assume that busy workers need what they use. If a pod with much less is as fast, they were busy
-  // waiting.
+  // Assume that workers need the CPU that they use. If a pod with much less CPU is as fast, the
+  // workers only wait actively.
   const double best = BestOf(measurement.points);
   const bool spins = std::any_of(
       measurement.points.begin(), measurement.points.end(), [&](const CurvePoint& less) {
@@ -319,7 +319,8 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at) {
   if (pod.samples.size() <= kChecks) return;
   pod.samples.erase(pod.samples.begin(), pod.samples.end() - kChecks - 1);
-  // Take the median of the stretches in between, because a stall affects only a few of them.
+  // Take the median of the stretches between the samples, because a stall affects only a few of
+  // them.
   std::array<std::pair<double, size_t>, kChecks> stretches;
   for (size_t i = 0; i < kChecks; ++i) {
     const ProgressSample& begin = pod.samples[i];

@@ -1,8 +1,8 @@
 #pragma once
 
-// Detects whether a pod's process was killed, or the pod evicted, for lack of memory soon after the
-// pod's memory was changed. This must not happen (docs/internals/sizing.md); if it does, that pod's
-// memory is no longer changed.
+// Detects an OOM kill or an eviction for memory soon after a change of a pod's memory. Changes must
+// not have this effect (docs/internals/sizing.md). After such a case, the pod's memory is never
+// changed again.
 //
 // Threading: pure.
 

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// Makes the point look as if its CPU had been the limit.
+// Changes the point to one that its used CPU limited.
 void CountAsBound(CurvePoint& point) {
   point.cpu = FromCores(point.used);
   point.bound = true;
@@ -28,7 +28,7 @@ void LearnMemory(const ProfilerMemory& memory, Measurement& measurement) {
   }
   if (was_known || !measurement.memory || measurement.memory->data_set <= Bytes(0)) return;
   for (CurvePoint& point : std::exchange(measurement.points, {})) {
-    // Drop a recalled lower bound, too: storage may have been the cause.
+    // Change a recalled lower bound, too: storage may have been its cause.
     if (point.starved || (point.certainty == PointCertainty::kAtLeast && point.used <= 0)) {
       CountAsBound(point);
       measurement.complete = measurement.confirmed = false;

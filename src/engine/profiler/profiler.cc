@@ -16,24 +16,24 @@
 namespace synergy {
 namespace {
 
-// Least time between samples of a pod that is measured.
+// Least time between samples of a pod that is measured closely.
 constexpr Duration kLeastApart = std::chrono::seconds(1);
-constexpr Duration kChecksApart = std::chrono::seconds(30);  // ... of any other pod
+constexpr Duration kChecksApart = std::chrono::seconds(30);  // for any other pod
 constexpr size_t kMostSamples = 128;
-// Interval of looks at a measurement that waits for something.
+// Interval between examinations of a measurement that waits for a change.
 constexpr Duration kLookAgain = std::chrono::seconds(2);
 // Interval of checks that the published profile still exists.
 constexpr Duration kLookUp = std::chrono::minutes(1);
 constexpr Duration kProbeAgain = std::chrono::seconds(30);
 constexpr Duration kPublishAgain = std::chrono::seconds(10);
 
-// Returns the measurement that is to be published.
+// Returns the key of the measurement to publish.
 MeasurementKey KeyOf(const ProfilerAction& action) {
   return {action.profile_namespace, action.measured.workload, action.measured.gpus,
           action.measured.gpu_product, action.measured.gang_size};
 }
 
-// Returns the measurement that the pod belongs to; nullopt if the profiler leaves the pod alone.
+// Returns the key of the pod's measurement; nullopt if the profiler does not measure the pod.
 std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
   if (!pod.fungible || pod.fungible->workload.empty() || pod.node.empty() || pod.waiting ||
       pod.deleting || pod.terminal || !pod.UsesGpus()) {
@@ -228,7 +228,7 @@ ProfilerPlan Profiler::Plan(const ClusterSnapshot& cluster, ProfilerMemory& memo
   ProfilerPass pass{settings_, catalog_, cluster, at, memory, plan};
   SeeCluster(pass);
   std::set<MeasurementKey> now = std::exchange(memory.news, {});
-  // A probe ends as soon as a pod waits for its node.
+  // Examine all probed measurements, because a probe ends as soon as a pod waits for its node.
   for (const auto& [node, key] : memory.probed) now.insert(key);
   for (const auto& [when, key] : memory.due) {
     if (when > at.now) break;
@@ -249,7 +249,7 @@ void Profiler::OnUntried(ProfilerMemory& memory, const ProfilerAction& action, M
 
 void Profiler::OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done,
                         Moment at) const {
-  if (action.kind == ProfilerActionKind::kEndProbe) return;  // a probe also ends on its own
+  if (action.kind == ProfilerActionKind::kEndProbe) return;  // a probe also ends by itself
   if (action.kind == ProfilerActionKind::kPublish) {
     const MeasurementKey key = KeyOf(action);
     const auto known = memory.measurements.find(key);

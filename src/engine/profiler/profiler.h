@@ -1,9 +1,9 @@
 #pragma once
 
 // Live optimistic profiling (Synergy, OSDI'22, section 3.1, on running pods;
-// docs/internals/profiling.md). From the progress and the CPU time of training pods it concludes
-// how fast their workload is with each amount of CPU, and requests probes that confirm or correct
-// these conclusions. It makes all decisions and returns actions.
+// docs/internals/profiling.md). Concludes from the progress and the CPU time of training pods how
+// fast their workload is with each amount of CPU. Requests probes that confirm or correct these
+// conclusions. The profiler makes all decisions and returns actions; its caller carries them out.
 //
 //   progress of a pod -> windows: rate and CPU used, medians that agree -> points of its workload
 //   points -> a first curve -> published; probes where it is uncertain -> published again
@@ -13,26 +13,27 @@
 //
 // A probe never begins
 //   * on a node with another probe, or with enough free GPUs for a pod that waits
-//   * on a pod that is being changed, or that was changed by hand
+//   * on a pod that is being resized, or that was changed by hand
 //   * below half the pod's floor, unless the pod still gets clearly more than it uses
 //   * if it would cost the workload more than `most_loss` of its first hour
 //
 // A probe ends as soon as a pod waits for the node.
 //
-// While there is no point above its limit, a pod may burst: it uses what its node's other pods
-// leave unused (probes/bursts.h).
+// While no point exceeds its limit, a pod may burst: it uses CPU that its node's other pods leave
+// unused (probes/bursts.h).
 //
-// If a pod does not report iterations, the busy time of its GPUs is an estimate (BusyEstimate).
-// Some loops keep an idle GPU busy, so the estimate can only argue for more CPU: there are no
-// probes, all points are lower bounds, and they never reduce a pod below its fair share.
+// If a pod does not report iterations, the busy time of its GPUs is an estimate of its progress
+// (BusyEstimate). Some programs keep the GPU busy without progress, so an estimate can only justify
+// more CPU. There are no probes, and all points are lower bounds. They never reduce a pod below its
+// fair share.
 //
 // The owner of the memory calls it in a loop:
 //
 //   Observe() progress ... --> ObserveWaiting() pods --> Plan()
 //     --> carry out each action, OnResult() --> ...
 //
-// The snapshot shows what runs where. For a node that has not changed since the last plan, Plan()
-// checks only that. Otherwise Plan() takes time only for what is new or due.
+// Cost of Plan(): one comparison for each node that has not changed since the last plan. Otherwise
+// Plan() processes only changed nodes, and measurements with news or due times.
 //
 // Threading: pure; one owner of the memory.
 
@@ -58,20 +59,20 @@ struct ProfilerSettings {
   // The least length of a window without a probe, and of a window with one.
   Duration window = std::chrono::seconds(30);
   Duration probe_window = std::chrono::seconds(12);
-  // Time between the start of a probe and its window, in which previously prepared batches are used
-  // up.
+  // Time between the start of a probe and its window, in which the training uses up batches
+  // prepared before.
   Duration probe_lead = std::chrono::seconds(8);
-  // A window that has not settled by then is abandoned.
+  // A window that has not settled within this time is abandoned.
   Duration longest_window = std::chrono::minutes(2);
-  // Largest difference between two halves of a window, and between a measurement and its
-  // expectation.
+  // Largest relative difference between two halves of a window, and between a measurement and its
+  // expected value.
   double agreement = 0.05;
   // The most that probes may cost, as a fraction of the iterations of a workload's first hour.
   double most_loss = 0.02;
   int32_t most_probes = 8;     // for one workload, until it drifts
   size_t probes_at_once = 32;  // in the cluster, bursts included
   bool bursts = true;          // engine/profiler/probes/bursts.h
-  // How far off its curve a pod must be, and for how long, to have drifted.
+  // A pod has drifted if its speed differs from its curve by this fraction for this time.
   double drift = 0.15;
   Duration drift_time = std::chrono::minutes(5);
 };
@@ -98,7 +99,7 @@ struct ProfilerPlan {
   Instant wake{};  // when to plan again without news
 };
 
-// Finds profiles that were published before, also by earlier processes.
+// Finds profiles that this or an earlier process has published.
 class MeasuredCatalog {
  public:
   virtual ~MeasuredCatalog() = default;
@@ -121,7 +122,7 @@ class Profiler {
   // `catalog` must outlive this object.
   Profiler(ProfilerSettings settings, const MeasuredCatalog& catalog);
 
-  // Processes a report about a managed pod from a node's agent that started at `since`. `at`: the
+  // Processes a node agent's report about a managed pod. `since`: the start of the agent. `at`: the
   // time of the report, not of this call. Ignores pods that no plan has covered yet.
   void Observe(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
                Moment at) const;
@@ -129,16 +130,16 @@ class Profiler {
   void ObserveWaiting(ProfilerMemory& memory,
                       std::vector<std::shared_ptr<const Pod>> waiting) const;
   ProfilerPlan Plan(const ClusterSnapshot& cluster, ProfilerMemory& memory, Moment at) const;
-  // `done`: the API server has accepted the action.
+  // Records the result of an action. `done`: the API server has accepted the action.
   void OnResult(ProfilerMemory& memory, const ProfilerAction& action, bool done, Moment at) const;
-  // Records that the action was not tried, because others took the time. A profile is published as
-  // soon as possible, before those whose last write failed.
+  // Records that there was no time to try the action. A profile that was not tried is published as
+  // soon as possible, before profiles whose last write failed.
   void OnUntried(ProfilerMemory& memory, const ProfilerAction& action, Moment at) const;
 
   const ProfilerSettings& settings() const { return settings_; }
 
  private:
-  // `estimates`: the iterations are GPU busy seconds.
+  // `estimates`: whether the iterations are GPU busy seconds.
   void Observe(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress, WallTime since,
                Moment at, bool estimates) const;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Holds the working state of one pass of the profiler: what its parts read and write.
+// Holds the inputs, the state and the plan that the parts of the profiler use in one pass.
 //
 // Threading: one owner.
 
@@ -29,7 +29,7 @@ struct ProfilerPass {
   void Do(ProfilerAction action) { plan.actions.push_back(std::move(action)); }
 };
 
-// Schedules the next look at the measurement.
+// Schedules the next examination of the measurement; nullopt: none.
 inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measurement& measurement,
                       std::optional<Instant> when) {
   if (measurement.due) memory.due.erase({*measurement.due, key});
@@ -42,21 +42,21 @@ inline std::string NameOf(const MeasurementKey& key) {
   return MeasuredName(key.workload, key.gpus, key.gpu_product, key.gang_size);
 }
 
-// Returns whether the pod is being changed, or was changed by hand.
+// Returns whether the pod is being resized, or was changed by hand.
 inline bool IsBeingChanged(const Pod& pod) {
   const ManagedContainer& fungible = *pod.fungible;
   return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
          fungible.resize != ResizeState::kNone;
 }
 
-// Returns whether the agent reports that the pod may use more than its limit.
+// Returns whether the agent reports a burst: the pod may use more CPU than its limit.
 inline bool IsBursting(const WatchedPod& pod) {
   return pod.probe && !pod.probe->wiped && pod.pod->fungible->cpu_limit &&
          pod.probe->cpu > *pod.pod->fungible->cpu_limit;
 }
 
-// Drops the pod's samples because its circumstances have changed. Counting starts again with
-// reports after `from`, by the node's clock.
+// Drops the pod's samples because its circumstances have changed. With `from`, samples count again
+// only after that time, by the node's clock.
 inline void BreakOff(WatchedPod& pod, std::optional<WallTime> from) {
   pod.samples.clear();
   if (from) pod.count_from = pod.count_from ? std::max(*pod.count_from, *from) : *from;

@@ -10,7 +10,8 @@
 namespace synergy {
 namespace {
 
-// A log that is rarely flushed reports its first iterations only after many were done.
+// Returns the rest of the warm-up. A log that is rarely flushed shows its first iterations only
+// after many were done.
 Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progress) {
   if (!progress.rate || *progress.rate <= 0) return settings.warm_up;
   const Seconds trained(progress.iterations / *progress.rate);
@@ -24,7 +25,7 @@ void ObserveProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodPr
     return a.cpu == b.cpu && a.since == b.since;
   };
   const MilliCpu before = AmountOf(pod);
-  // The last window still shows the pod without a probe.
+  // Drop the samples, but keep the last window, which shows the pod without a probe.
   if (progress.probe && !(pod.probe && same(*pod.probe, *progress.probe))) {
     BreakOff(pod, progress.probe->since + settings.probe_lead);
   } else if (pod.probe && !progress.probe) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Processes agents' reports about a pod, and decides which parts count
+// Processes node agents' reports about a pod, and decides which parts count
 // (engine/profiler/profiler.h).
 //
 // Threading: pure.
@@ -13,7 +13,7 @@
 
 namespace synergy {
 
-// Returns whether the pod may still use the same CPU and memory.
+// Returns whether two versions of a pod may use the same CPU and memory.
 bool SameAmounts(const Pod& a, const Pod& b);
 
 // Returns the pod's GPU busy time as if it were iterations (BusyEstimate); nullopt if it is unknown
@@ -25,8 +25,8 @@ std::optional<PodProgress> EstimatedProgress(const PodProgress& progress);
 // estimates.
 bool Counts(ProfilerMemory& memory, const WatchedPod& pod);
 
-// Records the report in `pod`. Returns nullopt if nothing is new or nothing counts yet. REQUIRES:
-// the progress has a format and a `last`.
+// Records the report in `pod`. Returns nullopt if the report contains nothing new, or its samples
+// do not count yet. REQUIRES: the progress has a format and a `last`.
 std::optional<ProgressSample> Listen(const ProfilerSettings& settings, WatchedPod& pod,
                                      const PodProgress& progress, WallTime since);
 

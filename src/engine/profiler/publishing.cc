@@ -50,8 +50,8 @@ bool IsNews(const Measurement& known, const MeasuredProfile& now, const JobProfi
   return Difference(*known.curve, curve) > agreement;
 }
 
-// A GPU cannot be busy for more than 100% of the time, so more CPU is not expected to help an
-// estimate.
+// Returns the most CPU that may help. A GPU cannot be busy for more than 100 % of the time, so more
+// CPU does not improve an estimate.
 MilliCpu MostThatHelps(const Measurement& measurement) {
   if (!measurement.estimate || measurement.points.empty()) return measurement.node_cpu;
   const CurvePoint& most = measurement.points.back();
@@ -71,7 +71,7 @@ void Ask(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement
   pass.Do(std::move(action));
 }
 
-// Continues from what was published before.
+// Continues from a profile that was published before.
 void Recall(Measurement& measurement, const MeasuredProfile& published, Instant now) {
   Published(measurement, published);
   measurement.probes = published.probes;
@@ -151,7 +151,7 @@ void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measure
     return;
   }
   if (measurement.note == kUnsettledNote) {
-    // The measurement allows no conclusion, so mark what was published before.
+    // The measurement allows no conclusion, so add its note to the published profile.
     if (!measurement.published || measurement.published->note == measurement.note) return;
     MeasuredProfile marked = *measurement.published;
     marked.note = measurement.note;

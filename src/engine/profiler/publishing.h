@@ -1,6 +1,6 @@
 #pragma once
 
-// Publishes the profile of a workload, and reads it back in a new leader
+// Publishes the profile of a workload, and continues from the published profile in a new leader
 // (engine/profiler/profiler.h).
 //
 // Threading: pure.
@@ -16,18 +16,19 @@ namespace synergy {
 inline constexpr std::string_view kUnsettledNote = "its speed changes too much to be measured";
 
 // Returns whether the profile's last point is a guess: the workload may gain from more CPU than any
-// pod was seen with.
+// pod has had.
 bool HasGuessAbove(const MeasuredProfile& measured);
 
-// Returns the measurement for `key`. A new one starts from what was published.
+// Returns the measurement for `key`. A new measurement starts from the published profile, if there
+// is one.
 Measurement& Recalled(ProfilerPass& pass, const MeasurementKey& key);
 // Records that the measurement was published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
-// Continues from published points, its own or those of a similar workload.
+// Sets the measurement's points to published ones: its own or those of a similar workload.
 void TakePoints(Measurement& measurement, const MeasuredProfile& published);
 
-// Publishes what is known if that is new.
+// Publishes the measurement's profile if it differs from the published one.
 void Publish(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 
 }  // namespace synergy

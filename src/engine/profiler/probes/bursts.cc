@@ -20,7 +20,7 @@
 namespace synergy {
 namespace {
 
-// How long to collect counters that show what a pod uses.
+// How long to collect counters of CPU time before they show a pod's use.
 constexpr Duration kUseTime = std::chrono::seconds(20);
 // Counters older than this do not describe the present.
 constexpr Duration kOldUse = std::chrono::seconds(30);
@@ -28,15 +28,15 @@ constexpr size_t kMostUses = 32;
 // How long the agent may take to report that a burst has begun.
 constexpr Duration kBurstPatience = std::chrono::seconds(45);
 constexpr Duration kBurstAgain = std::chrono::seconds(30);
-// In its last seconds a burst may be prolonged, which counts as another burst.
+// A burst may be extended in its last seconds. An extension counts as another burst.
 constexpr Duration kProlonged = std::chrono::seconds(10);
 constexpr int32_t kMostBursts = 3;
-// A burst ends if other pods use more than this fraction of what it gives.
+// A burst ends if other pods use more than this fraction of the CPU that it adds.
 constexpr double kTolerance = 0.1;
-// The least that a burst must give, as a fraction of the limit.
+// The least CPU that a burst must add, as a fraction of the limit.
 constexpr double kLeastGain = 0.1;
 
-// Returns the pod's CPU use over the whole time of its counters; nullopt if that is too short.
+// Returns the pod's CPU use over the whole time of its counters; nullopt if that time is too short.
 std::optional<WindowReading> UseOf(const WatchedPod& pod) {
   if (pod.uses.size() < 2) return std::nullopt;
   const CpuUse& begin = pod.uses.front();
@@ -70,7 +70,7 @@ bool IsKeptBack(const WatchedPod& pod) {
   return use && IsBound(*use, *fungible.cpu_limit, true);
 }
 
-// Returns whether the measurement can still learn from a higher speed of its pods.
+// Returns whether a higher speed of its pods could still add to the measurement.
 bool IsOpen(const ProfilerPass& pass, const Measurement& measurement) {
   return !measurement.complete && !measurement.estimate &&
          pass.at.now >= measurement.let_be_until && measurement.note != kUnsettledNote;
@@ -85,8 +85,8 @@ bool MayBurst(const ProfilerPass& pass, const WatchedPod& pod) {
          !measurement.IsProbing(pod.pod->uid);
 }
 
-// Returns the CPU of the node that no pod uses and no burst has; negative if the bursts have more
-// than the others leave. A pod whose use is unknown counts as using all that it requests.
+// Returns the node's CPU, in cores, that no pod uses and no burst has. Negative if the bursts have
+// more than other pods leave. A pod with unknown use counts with its requests.
 double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
   double unused = std::max(InCores(pass.cluster.node(index).Free().cpu), 0.0);
   const auto on_node = pass.memory.on_node.find(index);
@@ -96,7 +96,7 @@ double UnusedOn(const ProfilerPass& pass, NodeIndex index) {
     if (found == pass.memory.pods.end()) continue;
     const WatchedPod& pod = found->second;
     if (pod.burst) {
-      // Once announced, the pod's own growth takes nothing from other pods.
+      // The pod's own announced growth takes nothing from other pods.
       const ManagedContainer& fungible = *pod.pod->fungible;
       const MilliCpu own = std::max(pod.burst->limit, fungible.cpu_limit.value_or(MilliCpu(0)));
       unused += InCores(fungible.AnnouncedGrowth().cpu) - InCores(pod.burst->probe.cpu - own);
@@ -118,7 +118,7 @@ void EndBurst(ProfilerPass& pass, WatchedPod& pod, std::string why) {
   DropBurst(pass.memory, pod);
 }
 
-// Begins the pod's burst, or prolongs it.
+// Begins the pod's burst, or extends it.
 void Request(ProfilerPass& pass, WatchedPod& pod, Burst burst) {
   burst.probe.until = pass.at.wall + kLongestProbe;
   burst.give_up = pass.at.now + kBurstPatience;
@@ -135,13 +135,13 @@ void Request(ProfilerPass& pass, WatchedPod& pod, Burst burst) {
   pod.burst = std::move(burst);
 }
 
-// Ends the pod's burst if it must end, or prolongs it in its last seconds.
+// Ends the pod's burst if necessary, or extends it in its last seconds.
 void Follow(ProfilerPass& pass, WatchedPod& pod) {
   Burst& burst = *pod.burst;
   const bool is_on = pod.probe && pod.probe->cpu == burst.probe.cpu;
   const ManagedContainer& fungible = *pod.pod->fungible;
-  // If the limit grows to at least the burst's, the burst bridges the time until the kubelet has
-  // applied it. The kernel could refuse a smaller limit during the burst.
+  // If the limit grows to at least the burst's limit, the burst lasts until the kubelet has applied
+  // the new limit. The kernel could refuse a smaller limit during the burst.
   if (fungible.cpu_limit != burst.limit &&
       (fungible.Settled() || fungible.cpu_limit < burst.probe.cpu)) {
     return EndBurst(pass, pod, "its limit has changed");
@@ -160,7 +160,7 @@ void Follow(ProfilerPass& pass, WatchedPod& pod) {
   const double given = InCores(burst.probe.cpu - burst.limit);
   if (UnusedOn(pass, pod.node) < -kTolerance * given)
     return EndBurst(pass, pod, "other pods of the node use their CPU");
-  // The limit grows only some time after the measurement.
+  // Extend the burst, because the limit grows only some time after the measurement.
   const bool ends = pass.at.wall >= burst.probe.until - kProlonged;
   if (ends && is_on && fungible.cpu_limit == burst.limit && pod.bursts < kMostBursts)
     Request(pass, pod, burst);

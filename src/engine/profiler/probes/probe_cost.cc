@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// Time from the order to end a probe until the quota is removed.
+// Time from the request to end a probe until the quota is removed.
 constexpr Duration kTail = std::chrono::seconds(4);
 constexpr Duration kHour = std::chrono::hours(1);
 

@@ -23,27 +23,27 @@
 namespace synergy {
 namespace {
 
-// Ends a probe this long before it would end on its own.
+// A probe is ended this long before it would end by itself.
 constexpr Duration kLastMoment = std::chrono::seconds(2);
 // How long the agent may take to report that a probe has begun.
 constexpr Duration kPatience = std::chrono::seconds(45);
 // Extra time allowed from the probe's start to the first sample, and from the last sample to its
 // end.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// Interval between looks at a running probe.
+// Interval between examinations of a running probe.
 constexpr Duration kLook = std::chrono::seconds(4);
 constexpr Duration kTryAgain = std::chrono::seconds(30);
 constexpr int32_t kMostFailures = 3;
 // Largest difference between a rate and the rate that the used CPU allows.
 constexpr double kFits = 0.10;
-// The most iterations beyond what the used CPU allows that batches prepared earlier can explain:
-// two batches per worker, with up to one worker per used core.
+// Batches that were prepared before the probe can explain at most this many iterations beyond those
+// that the used CPU allows: two per worker, with at most one worker per used core.
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
 constexpr double kHalf = 0.5;
 constexpr Duration kTrial = std::chrono::minutes(3);  // of a new conclusion
-constexpr double kLeaves = 1.15;                      // times what it uses: clearly more than that
+constexpr double kLeaves = 1.15;                      // factor on the CPU use for clearly more
 
 bool IsWaitedFor(const ProfilerPass& pass, NodeIndex index) {
   const NodeState& node = pass.cluster.node(index);
@@ -85,7 +85,7 @@ std::vector<WindowReading> WindowsOf(ProfilerMemory& memory, WatchedPod& head) {
 }
 
 struct ProbedPod {
-  ProbeRange range;  // as if the whole gang were probed
+  ProbeRange range;  // for the whole gang
   double scale = 1;  // RunningProbe::scale
 };
 
@@ -95,7 +95,7 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
     const MilliCpu amount = AmountOf(pod);
     const double used = *pod.window->cpu;
     const bool bound = IsBound(*pod.window, amount, pod.pod->fungible->cpu_limit.has_value());
-    // The CPU-bound pod sets the pace.
+    // The CPU-bound pod determines the gang's speed.
     const bool first = !all || (bound && !all->bound) || (bound && used < all->used);
     if (first) {
       all = {.amount = amount, .used = used, .bound = bound};
@@ -119,7 +119,7 @@ WatchedPod* Choose(ProfilerPass& pass, Measurement& measurement) {
   for (const std::string& uid : measurement.closely) {
     WatchedPod& pod = pass.memory.pods.at(uid);
     if (AnyTogether(pass.memory, pod, MayNotBeProbed)) continue;
-    if (pod.memory.waits) continue;  // the probe would measure its storage
+    if (pod.memory.waits) continue;  // a probe would measure the storage
     const auto point = PointOf(pass.memory, pod, WindowsOf(pass.memory, pod));
     if (point && HasFewerWorkers(*point, measurement.points, pass.settings.agreement)) continue;
     const NodeState& node = pass.cluster.node(pod.node);
@@ -193,8 +193,8 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
   const std::vector<WindowReading> windows = ReadWindows(pod.samples, rules);
   const auto cost = CpuSecondsOf(measurement.points);
   if (reading.throttled > kThrottled && cost && *cost > 0) {
-    // The pod is faster than its CPU allows: it has less to do than expected, or uses batches that
-    // were prepared before.
+    // The pod is faster than its CPU allows: its work is less than expected, or it uses batches
+    // that were prepared before.
     const double good_for = probe.scale * *reading.cpu / *cost;
     const double length = Seconds(reading.length).count();
     const bool long_enough = reading.length >= settings.probe_window * kQueueWindows &&
@@ -207,11 +207,11 @@ std::optional<CurvePoint> Read(const ProfilerPass& pass, const Measurement& meas
                    .bound = IsBound(reading, probe.probe.cpu, true),
                    .quota = true,
                    .spread = reading.spread};
-  // A quota stops all threads for part of each period, including the one that feeds the GPU. A pod
-  // without a limit is never stopped like that.
+  // A quota stops all threads for part of each period, including the thread that feeds the GPU.
+  // That never happens to a pod without a limit.
   const bool slower = cost && reading.rate < std::min(probe.best, InCores(point.cpu) / *cost) *
                                                  (1 - 2 * settings.agreement);
-  // If CPU limits another pod of the gang, the speed is that pod's.
+  // If CPU limits another pod of the gang, that pod determines the speed.
   for (size_t i = 0; i < pod.others.size(); ++i) {
     const auto other = PointOf(pass.memory.pods.at(pod.others[i]), windows[i + 1]);
     if (!other || (!point.bound && other->bound)) return std::nullopt;
@@ -250,8 +250,8 @@ void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
     const double rate = point->throughput;
     NoteCost(measurement, *point);
     Add(measurement, *point, pass.settings.agreement);
-    // The pod is as fast with less CPU. This is true no matter how much further its CPU could go
-    // down, as for a pod that waits busily.
+    // The pod is as fast with less CPU. This result holds even if the pod still uses all its CPU,
+    // as a pod that waits actively does.
     if (rate >= (1 - pass.settings.agreement) * BestOf(measurement.points) &&
         !IsCensored(measurement.points, pass.settings.agreement) &&
         Explain(measurement.points, pass.settings.agreement)) {
@@ -261,7 +261,7 @@ void Follow(ProfilerPass& pass, Measurement& measurement, RunningProbe& probe) {
         fmt::format("{:.3g} iterations a second", rate));
     return;
   }
-  // Count the cost until the probe is ended at the next look and the end is reported.
+  // Include the cost until the next examination ends the probe and the quota is removed.
   const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
                       LostTo(CostUntilItsEnd(pass, probe, pod, kLook), measurement.least_cost);
   if (lost > Budget(pass, measurement, pod)) {
@@ -291,18 +291,18 @@ ProbeLoss LossOf(const ProbePlan& plan, const ProbeRange& range, const WatchedPo
   ProbeLoss loss;
   loss.best = std::max(pod.window->rate, pod.fastest);
   loss.used = range.bound ? range.used : 0;
-  // At worst the speed falls in proportion to the CPU: the pod may have less to spare than the
-  // points suggest.
+  // At worst, the speed falls in proportion to the CPU, because the pod may have less spare CPU
+  // than the points suggest.
   loss.worst = std::min(loss.best * InCores(plan.cpu) / *pod.window->cpu, plan.expected);
   loss.per_second = std::max(AtBest(loss.best, loss.used, least_cost) - loss.worst, 0.0);
   return loss;
 }
 
-// Returns how long a probe may last; nullopt if the budget does not last for a result. The probe's
-// end is written with it, so the probe costs no more than that even if this process dies.
+// Returns how long a probe may last; nullopt if the budget is too small for a result. The probe's
+// end is written with the probe, so its cost is bounded even if this process stops.
 std::optional<Duration> TimeFor(const ProfilerPass& pass, const Measurement& measurement,
                                 const WatchedPod& pod, const ProbeLoss& loss) {
-  // After a probe that did not settle, expect the next one to take long.
+  // After a probe that did not settle, assume that the next probe takes the longest time.
   const Duration least = measurement.failures > 0
                              ? kLongestProbe
                              : pass.settings.probe_lead + 2 * pass.settings.probe_window + kSlack;

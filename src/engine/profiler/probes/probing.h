@@ -1,11 +1,11 @@
 #pragma once
 
-// Runs probes: decides when to probe which pod with how much CPU, and reads the results
+// Runs probes: chooses the time, the pod and the amount of CPU of each probe, and reads the results
 // (engine/profiler/profiler.h).
 //
-// Probes only the head of a gang (gang_members.h). The slowest pod sets the pace, so the gang runs
-// at the speed that the head has under the quota, as if all members had the quota. This assumes
-// that an iteration costs each pod equally much CPU; if one pod uses more, the quota stands for
+// Probes only the head of a gang (gang_members.h). The slowest pod determines the gang's speed, so
+// a quota on the head has the same effect as on all members. This assumes that an iteration costs
+// every pod the same CPU. If a pod uses more CPU than the head, the quota corresponds to
 // proportionally more.
 //
 // Threading: pure.
@@ -18,7 +18,8 @@
 namespace synergy {
 
 // Begins a probe if it is worth its cost and the rules allow it, or marks the measurement complete.
-// While probes run, chooses the next one, of another pod, as if they had their expected results.
+// While probes run, chooses another pod's probe, and assumes that the running probes have their
+// expected results.
 void BeginProbe(ProfilerPass& pass, const MeasurementKey& key, Measurement& measurement);
 // Ends running probes that have a result or must end.
 void FollowProbes(ProfilerPass& pass, Measurement& measurement);
