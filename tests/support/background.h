@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs the other side of a test in a thread, which the destructor joins. It is not a std::jthread:
-// with -O1 and sanitizers, g++ 12 warns about an uninitialized stop state if a jthread is never
-// stopped.
+// Runs a part of a test, such as a server, in a thread. The destructor joins the thread. It is not
+// a std::jthread: with -O1 and sanitizers, g++ 12 warns about an uninitialized stop state if a
+// jthread is never stopped.
 //
 // Threading: one owner.
 

@@ -33,7 +33,8 @@ class ChildProcess {
   pid_t pid_ = -1;
 };
 
-// Polls `check`, because a process gives no signal to wait for. Returns false after 30 seconds.
+// Polls `check` until it returns true, because a child process cannot notify a test. Returns false
+// after 30 seconds.
 bool Eventually(const std::function<bool()>& check);
 
 }  // namespace synergy::testing

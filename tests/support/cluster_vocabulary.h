@@ -37,7 +37,7 @@ inline Pod MakePod(std::string name, const ResourceVector& requests) {
   return pod;
 }
 
-// Makes a pod that requests GPUs, with one core and 1 GiB each.
+// Makes a pod that requests GPUs, and one core and 1 GiB for each.
 inline Pod MakeGpuPod(std::string name, int64_t gpus) {
   return MakePod(std::move(name), {Gpus(gpus), Cores(gpus), GiB(gpus)});
 }
@@ -45,7 +45,7 @@ inline Pod MakeGpuPod(std::string name, int64_t gpus) {
 // The resource of slices, in tests in which GPUs are nvidia.com/gpu.
 inline constexpr std::string_view kSlicesResource = "nvidia.com/gpu.shared";
 
-// Makes a node that offers its GPUs in slices. `left`: what else it offers.
+// Makes a node that offers its GPUs in slices. `left`: its CPU, memory and whole GPUs.
 inline Node MakeSharedNode(std::string name, int64_t gpus, int64_t per_gpu,
                            const ResourceVector& left) {
   Node node = MakeNode(std::move(name), left);

@@ -1,7 +1,7 @@
 #pragma once
 
 // A fake API server with pods, nodes and some other kinds. It lists them page by page, streams
-// their changes and binds pods. Tests can make it fail in every way in which a real one may fail.
+// their changes and binds pods. Tests can make it fail in the ways in which a real one may fail.
 //
 //   FakeApiServer server;
 //   server.SetNodes({{.name = "n1"}});
@@ -95,12 +95,12 @@ class FakeApiServer {
   void EndWatches();
   void BreakWatches();
   void BreakWatchesInALine();
-  // Refuses watches that start at earlier versions than now, as too old.
+  // Rejects watches that start before the current version as too old.
   void ForgetHistory();
   // Resets the version, as when the store is restored from a backup: the next change gets the
   // version after this one. Open watches do not notice.
   void RestoreVersion(uint64_t version);
-  // Makes it impossible to continue lists that have begun.
+  // Invalidates the continue tokens of lists that have begun.
   void ForgetContinueTokens();
   // Makes open watches silent from now on, without ending them, as if the machine behind the
   // address had vanished.

@@ -24,7 +24,7 @@ namespace synergy::testing {
 
 struct FakeTls {
   TestCertificate certificate;
-  // if not empty, clients must show a certificate of this authority
+  // If not empty, clients must present a certificate of this authority.
   std::string client_authority_pem;
 };
 

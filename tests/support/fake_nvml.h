@@ -56,7 +56,7 @@ struct FakeNvmlGpu {
   int event_result = 0;        // result of registering for its events
   bool mig_capable = true;
   bool mig = false;
-  int mig_result = 0;  // result of asking for its MIG mode
+  int mig_result = 0;  // result of reading its MIG mode
   std::vector<FakeMigPart> parts;
 };
 

@@ -17,7 +17,7 @@
 namespace synergy::testing {
 namespace {
 
-// Reads the probe, whether it counts or not.
+// Reads the probe annotation without the checks of src/wire.
 std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   const auto document = json::Document::Parse(text.value_or("{}"));
   const auto cpu = ParseExactQuantity(document->root()["cpu"].text());
@@ -63,8 +63,8 @@ Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
   return *pod;
 }
 
-// Returns what the container takes from its node: while a resize is in progress, the most of the
-// requested amounts, those set aside and those in force.
+// Returns the amounts that the container takes from its node. While a resize is in progress, these
+// are the largest of the requested, allocated and enforced amounts. Adds growth that is announced.
 ResourceVector Counted(const ManagedContainer& fungible) {
   const ResourceVector held = LargerOf(fungible.in_force, fungible.set_aside);
   const ResourceVector counted =
@@ -90,7 +90,7 @@ void SetRequested(ManagedContainer& fungible, const ResourceVector& amounts) {
   }
   if (fungible.memory_limit)
     fungible.memory_limit = std::max(*fungible.memory_limit, amounts.memory);
-  // Our field manager becomes the owner of fields that others had set.
+  // Synergy's field manager becomes the owner of fields that other clients had set.
   fungible.resized_by_us_alone = true;
 }
 

@@ -8,9 +8,10 @@
 //   tuner.Step();
 //   EXPECT_THAT(api.calls(), ElementsAre("resize a cpu 2, memory 4Gi", "annotate a ..."));
 //
-// It keeps each pod as wire reads it. After a write the pod reads as it would from the API server,
-// including the effects of annotations, what a resize in progress takes from its node, and a
-// growing version. A pod has one container. Names are unique across namespaces.
+// It keeps each pod in the form in which src/wire reads pods. After a write, the pod is as the API
+// server would return it. This includes the effects of annotations, the amounts that a resize in
+// progress takes from the node, and a growing version. A pod has one container. Names are unique
+// across namespaces.
 //
 // Threading: from any thread, except setting the hooks.
 
@@ -32,11 +33,11 @@ namespace synergy::testing {
 class FakePodApi final : public kube::PodApi {
  public:
   // Runs before each call; an error refuses the call. `call` is as in calls(); reads are "get a".
-  // May change pods.
+  // It may change pods.
   std::function<Result<>(std::string_view call)> before_call = [](std::string_view) {
     return Result<>();
   };
-  // Runs after each change by a call, with the changed pod; an error replaces the answer. May
+  // Runs after each change by a call, with the changed pod; an error replaces the answer. It may
   // change pods, which does not affect the answer.
   std::function<Result<>(const Pod& pod)> after_change = [](const Pod&) { return Result<>(); };
 
@@ -56,9 +57,9 @@ class FakePodApi final : public kube::PodApi {
   // Acts as the kubelet: starts the pod, and puts the amounts in its spec in force.
   void SettleOnNode(const std::string& name);
 
-  // Aborts the test if there is no such pod.
+  // Returns the pod; aborts the test if there is none.
   Pod pod(const std::string& name) const;
-  // Returns nullopt if the annotation was never written, or was removed.
+  // Returns the annotation's text; nullopt if it was never written, or was removed.
   std::optional<std::string> annotation(const std::string& name, std::string_view key) const;
   // Returns the requested writes, in order: "bind a n1", "resize a cpu 2, memory 4Gi" ("resize a
   // cpu 2" if only one amount changes), "annotate a synergy.io/change, synergy.io/hold-" (a removed

@@ -1,8 +1,8 @@
 #pragma once
 
-// Tells how many random histories a test runs, and their seeds. SYNERGY_HISTORIES and SYNERGY_SEED
-// (of the first history) in the environment set them. By default a test runs as many as the gate
-// has time for; in the long tier, ten times as many.
+// Chooses the number of random histories that a test runs, and the seed of the first one. The
+// environment variables SYNERGY_HISTORIES and SYNERGY_SEED set them. By default, a test runs
+// `in_gate` histories; in the long tier, ten times as many.
 
 #include <cstdint>
 #include <cstdlib>

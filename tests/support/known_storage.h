@@ -1,6 +1,6 @@
 #pragma once
 
-// A catalog of storage for tests: bandwidth by node, and what pods read by the name of their
+// A StorageCatalog for tests: the bandwidth by node, and the pods' reads by the name of their
 // profile.
 
 #include <algorithm>

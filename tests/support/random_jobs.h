@@ -14,13 +14,13 @@ namespace synergy::testing {
 struct RandomJobs {
   uint64_t jobs = 25;
   uint64_t models = 3;        // the models are a, b, c and so on; `profiles` has each for one GPU
-  uint64_t gap = 400;         // the next job arrives less than so many seconds later
-  uint64_t large_one_in = 4;  // on average, one of so many jobs has 6 GPUs; the others have 1 to 3
-  // a job has 100 seconds of work at the fair share, and less than so many more
+  uint64_t gap = 400;         // the next job arrives less than this many seconds later
+  uint64_t large_one_in = 4;  // one in this many jobs, on average, has 6 GPUs; others have 1 to 3
+  // A job has 100 seconds of work at the fair share, plus less than this many seconds.
   uint64_t work = 4000;
 };
 
-// REQUIRES: `profiles` knows the models with 3 cores and 20 GiB.
+// REQUIRES: `profiles` has the models with 3 cores and 20 GiB.
 inline std::vector<ProductJob> MakeRandomJobs(Random& random, const ModelProfiles& profiles,
                                               const RandomJobs& ranges) {
   std::vector<ProductJob> jobs;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A TCP connection to a server under test, for what no correct HTTP client does.
+// A TCP connection to a server under test, for requests that no correct HTTP client sends.
 //
 // Threading: one owner at a time. Reads time out after ten seconds, so that a failing test ends.
 
@@ -20,11 +20,11 @@ class RawConnection {
 
   // Returns false if the server has closed the connection.
   bool Send(std::string_view bytes);
-  // Ends sending, but still reads.
+  // Closes the sending direction. Reads still work.
   void FinishSending();
 
-  // Returns one answer, head and body, by its Content-Length; a part of it if the connection ends
-  // before.
+  // Returns one answer, head and body, by its Content-Length; returns a part of it if the
+  // connection ends earlier.
   std::string ReadAnswer();
   // Returns everything until the server closes the connection.
   std::string ReadToEnd();

@@ -1,8 +1,8 @@
 #pragma once
 
-// A model of trainings on one GPU that they have in turns, with an exact agent: it follows the
-// turns on the pods, and reports every two seconds. Two pods that run at the same time have given
-// parts of their speeds alone.
+// A model of trainings that take turns on one GPU, and of their node agent. The agent follows the
+// turns on the pods exactly, and reports every two seconds. Two pods that run at the same time have
+// the speeds that SetPair() sets.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ class SharedGpuModel {
 
   explicit SharedGpuModel(bool packs = true) : packs_(packs) { Restart(); }
 
-  // Adds a pod that opted in, with iterations per second alone.
+  // Adds a pod that opted in to packing. `alone`: its iterations per second without other pods.
   TurnPod& Add(const std::string& name, double alone = 10) {
     TurnPod pod = TurnPodOn("n1", "GPU-0", name);
     pod.gpu_product = "v100";
@@ -43,7 +43,7 @@ class SharedGpuModel {
   void Remove(const std::string& name) {
     std::erase_if(pods["n1"], [&](const TurnPod& pod) { return pod.pod->name == name; });
   }
-  // Sets the speeds of two pods that run at the same time, relative to those alone.
+  // Sets the speeds of two pods that run at the same time, relative to their speeds alone.
   void SetPair(const std::string& a, const std::string& b, double speed, double other) {
     pairs_[{a, b}] = speed;
     pairs_[{b, a}] = other;
@@ -67,14 +67,14 @@ class SharedGpuModel {
     return std::any_of(pods["n1"].begin(), pods["n1"].end(),
                        [&](const TurnPod& pod) { return pod.pod->name == name; });
   }
-  // Returns the pod beside which it runs; empty: none.
+  // Returns the pod with which this pod is packed; empty: none.
   std::string Beside(const std::string& name) {
     const auto& turn = Of(name).pod->fungible->turn;
     return turn ? turn->beside : std::string();
   }
-  // The training starts again, in the same pod.
+  // Restarts the training in the same pod.
   void RestartTraining(const std::string& name) { trainings_.at(name).done = 0; }
-  // Another leader, with the records of packs.
+  // Replaces the planner, as a new leader does, and passes the records of packs to the new one.
   void Restart() {
     planner = TurnPlanner(std::chrono::seconds(60), packs_);
     const RecordedPacks recorded = ResultsOf(records, at);
@@ -83,7 +83,7 @@ class SharedGpuModel {
     verdicts_.Observe(recorded.results);
   }
 
-  // Lets time pass for one step, then plans. Returns what has become of packs.
+  // Lets time pass for one step, then plans. Returns the news about packs.
   std::vector<PackNews> Step() {
     Run(kStep);
     if (reports) {
@@ -97,7 +97,7 @@ class SharedGpuModel {
       if (records_are_kept) records[workload] = RecordsOf(workload, planner.pack_results(), at);
     return std::move(plan.news);
   }
-  // Returns the outcomes of the news in that time, joined by blanks.
+  // Lets `time` pass. Returns the outcomes of the news in that time, separated by spaces.
   std::string OutcomesIn(Duration time) {
     std::string outcomes;
     for (Duration passed{}; passed < time; passed += kStep) {
@@ -122,8 +122,8 @@ class SharedGpuModel {
   TurnPlanner planner{std::chrono::seconds(60)};
   std::vector<PackNews> news;
   PackRecords records;            // of packs, as profiles have them
-  bool records_are_kept = false;  // while there are no writes, a new leader has the old ones
-  bool reports = true;            // the agent answers
+  bool records_are_kept = false;  // whether results are written to `records`
+  bool reports = true;            // the agent sends reports
   bool suspends = true;           // the agent follows turns
   // The turns that the agent follows instead of the present ones, by pod.
   std::map<std::string, GpuTurn> outdated;

@@ -16,7 +16,7 @@
 
 namespace {
 
-// Returns when the file was made; 0 if there is none.
+// Returns the file's modification time in nanoseconds since 1970; 0 if there is no file.
 long long MadeAt(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return 0;

@@ -19,7 +19,7 @@ class TemporaryFolder {
 
   std::string Path(const std::string& name) const { return (path_ / name).string(); }
   // Writes the file the way a mounted secret is updated: under another name first, so that it is
-  // replaced atomically. Returns its full name.
+  // replaced atomically. Returns its path.
   std::string Write(const std::string& name, std::string_view content) const;
 
  private:

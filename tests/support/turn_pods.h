@@ -1,6 +1,6 @@
 #pragma once
 
-// Pods that take turns on GPUs, and what their node's agent reports, for tests of the planner
+// Pods that take turns on GPUs, with their node agents' reports, for tests of the planner
 // (engine/sharing/turn_planner.h).
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace synergy::testing {
 
-// Returns a pod on `node` whose agent reports that it has `gpu`, and trains.
+// Returns a pod on `node` that trains, according to the node agent's report, on `gpu`.
 inline TurnPod TurnPodOn(const std::string& node, const std::string& gpu, const std::string& name) {
   Pod pod;
   pod.uid = pod.name = name;
@@ -29,7 +29,7 @@ inline TurnPod TurnPodOn(const std::string& node, const std::string& gpu, const 
   return {std::make_shared<const Pod>(std::move(pod)), std::move(known)};
 }
 
-// The same of a member of a gang of that size.
+// Returns such a pod that is a member of a gang of `size` pods.
 inline TurnPod MemberOn(const std::string& node, const std::string& gpu, const std::string& name,
                         const std::string& gang, int32_t size) {
   TurnPod member = TurnPodOn(node, gpu, name);
@@ -39,7 +39,7 @@ inline TurnPod MemberOn(const std::string& node, const std::string& gpu, const s
   return member;
 }
 
-// Applies the turns that the plan writes to the pods.
+// Writes the plan's turns on the pods, as the controller does.
 inline void WriteTurns(const TurnPlan& plan, std::map<std::string, std::vector<TurnPod>>& pods) {
   for (const TurnChange& change : plan.changes) {
     for (TurnPod& pod : pods.at(change.pod->node)) {
