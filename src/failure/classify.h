@@ -2,11 +2,16 @@
 
 // Determines why a job failed: category, cause, whether it happens again, and how to react.
 //
-// Evidence is used in this order: a GPU's hardware fault (an Xid), the platform's reason (such as
-// an OOM kill), a cause in the log, the failure of another process, an application's Xid if the log
-// shows at most a signal, the exit code. A cause in the log of any gang member takes precedence
-// over its consequences for the others. Synergy's own actions may change the cause, but never the
-// category.
+// Evidence is used in this order:
+//   1. a GPU's hardware fault (an Xid)
+//   2. the platform's reason, such as an OOM kill
+//   3. a cause in the log
+//   4. the failure of another process
+//   5. an application's Xid, if the log shows at most a signal
+//   6. the exit code
+//
+// A cause in the log of any gang member takes precedence over its consequences for the others.
+// Synergy's own actions may change the cause, but never the category.
 //
 // Threading: pure. Time: proportional to the size of the message.
 

@@ -91,8 +91,8 @@ bool IsSecret(const Label& label, std::string_view value, bool quoted) {
   return LooksRandom(value) && !quoted && !is_object;
 }
 
-// Returns the length of the value at the front of `text`: up to its closing quote, else to white
-// space, a quote or, in a URL, the next parameter. `quote`: the length of its opening quote.
+// Returns the length of the value at the front of `text`. A quoted value ends at its closing quote,
+// any other value at white space or a quote. `quote`: the length of its opening quote.
 size_t ValueLength(std::string_view text, size_t& quote) {
   quote = text.find_first_not_of('\\');
   if (quote == std::string_view::npos || (text[quote] != '"' && text[quote] != '\'')) {
