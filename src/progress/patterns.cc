@@ -51,7 +51,8 @@ constexpr std::array kPatterns = {
     Pattern{"paddle", kTraining, "interval_steps_per_second: ",
             R"(global_step: (?P<iteration>\d+),.* interval_steps_per_second: (?P<rate>[\d.]+))"
             R"((?:.*epoch: (?P<epoch>[\d.]+))?)"},
-    // PaddleClas. These rows precede those of PaddleDetection, PaddleSeg, PaddleOCR and PaddleGAN.
+    // Evaluation, then training, of PaddleClas, PaddleDetection, PaddleSeg, PaddleOCR and
+    // PaddleGAN.
     Pattern{"paddle", kEvaluation, "batch_cost", R"((?i)\[eval\]|, valid step)"},
     Pattern{"paddle", kTraining, "batch_cost",
             R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"

@@ -191,7 +191,7 @@ bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
 }
 
 // A bar is evaluation if it began and ended while the training stood still, and the training then
-// continued; it stays evaluation if it appears again after the training.
+// continued. It stays evaluation if it appears again after the training.
 void ProgressMeter::NoteInner() {
   if (Main().advances < kInside) return;
   for (const Track& track : tracks_) {
@@ -301,8 +301,8 @@ bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) con
   return early && iteration < main.iteration && main.Complete();
 }
 
-// Returns whether the count continued while the epoch grew: it counts over all epochs, or it is the
-// count of epochs itself ("Epoch 7" of a bar at 7 of 100).
+// Returns whether the count continued while the epoch grew. Then it counts over all epochs, or
+// counts epochs itself ("Epoch 7" of a bar at 7 of 100).
 bool ProgressMeter::GoesOn(const ProgressLine& line, int64_t iteration) const {
   const Track& main = Main();
   if (iteration < main.iteration || (iteration == main.iteration && main.Complete())) return false;
@@ -326,7 +326,7 @@ bool ProgressMeter::IsSameCount(const Track& other) const {
 // because a process that lags behind continues its own last epoch.
 size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const Track& main = Main();
-  // After a failure, only bars that continued since then go on.
+  // After a failure, only tracks with lines since then continue.
   const auto fits = [&](const Track& track) {
     return track.lines > 0 && track.source == line.source && track.iteration <= iteration &&
            (&track == &main || track.last_line >= failed_at_);

@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads tables in which only the header names the count: " epoch |   step |   loss ", then "     2
-// |   2500 | 0.8574". Columns are separated by bars, tabs or two spaces. Private to src/progress.
+// Reads tables in which only the header names the count: " epoch |   step |   loss ", then
+// "     2 |   2500 | 0.8574". Columns are separated by bars, tabs or two spaces. Private to
+// src/progress.
 //
 // Threading: one owner. Memory: fixed.
 
