@@ -3,8 +3,8 @@
 // Chooses a node for one pod by best fit: it compares the pod's demand for GPUs, CPU and memory
 // with what each node has free.
 //
-// The algorithm is Synergy-Tune's placement step (OSDI'22, section 4.2: the server with the least
-// free resources that is just enough for the whole demand) with two changes, which
+// The algorithm is Synergy-Tune's placement step (OSDI'22, section 4.2): the server with the least
+// free resources that suffice for the whole demand. It has two changes, which
 // docs/internals/placement.md explains and measures. First, every GPU that stays free should keep
 // the least CPU and memory that any job needs (the reserve). Second, amounts beyond the reserve are
 // divided by the GPUs that stay free, because later jobs get them with those GPUs. With r as the

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the part of a server's CPU and memory that belongs to a number of its GPUs, and the
-// amounts that a pod can count on wherever it runs.
+// Computes the part of a server's CPU and memory that belongs to a number of its GPUs. Also
+// computes the amounts that a pod can count on wherever it runs.
 //
 // Threading: pure.
 
@@ -25,14 +25,15 @@ ResourceVector FairShareOf(const ResourceVector& capacity, Gpus installed, Gpus 
 Gpus InstalledGpus(const NodeState& node);
 
 // Applies FairShareOf() to the node's allocatable amounts, less its headroom (kept free for later
-// pods without GPUs) and less the amounts and GPUs of pods that Synergy does not size. A slice
-// counts as a fraction of a GPU.
+// pods without GPUs). Also subtracts the amounts and GPUs of pods that Synergy does not size. A
+// slice counts as a fraction of a GPU.
 ResourceVector FairShare(const NodeState& node, const GpuAmount& gpus,
                          const ResourceVector& headroom);
 
 // Returns the CPU and memory that a pod with `gpus` can count on, wherever it runs. Considers
 // schedulable nodes within `selection` (null: any node) whose GPUs may be of `gpu_product` (empty:
-// any), and on which pods that Synergy does not size leave at least this many GPUs and slices.
+// any). On these nodes, pods that Synergy does not size must leave at least this many GPUs and
+// slices.
 //
 // The result is the least FairShare() of those nodes in each dimension, so that it fits on each of
 // them. Ignores nodes that other pods have filled, because their small shares would also limit pods

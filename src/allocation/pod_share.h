@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes a pod with GPUs for the division of a node's CPU and memory: its amounts, the bounds
-// within which they may change, and its speed at each amount.
+// Describes a pod with GPUs for the division of a node's CPU and memory: its amounts, their bounds,
+// and its speed at each amount.
 //
 // Threading: pure.
 
@@ -60,9 +60,8 @@ struct PodShare {
 std::vector<ResourceVector> CurrentOf(std::span<const PodShare> shares);
 
 // Returns GPUs x throughput with `amounts` / throughput with the fair share, for a share that does
-// not wait for a gang. Without a profile, the scarcer of CPU and memory, relative to the pod's
-// present amounts, stands for the throughput, so that the pod is cut only if cutting others costs
-// more.
+// not wait for a gang. Without a profile, the throughput is the scarcer of CPU and memory, relative
+// to the pod's present amounts. So the pod is cut only if cuts of other pods cost more.
 double NormalizedThroughput(const PodShare& share, const ResourceVector& amounts);
 
 // Returns NormalizedThroughput() of every share with its amounts. The slowest member determines the

@@ -219,8 +219,8 @@ class Search {
     return kept;
   }
 
-  // Keeps the most promising divisions if there are too many, and records the value that the others
-  // could have had.
+  // Keeps the most promising divisions if there are too many, and records the best value that a
+  // dropped one could have had.
   void Limit(size_t at) {
     std::vector<Partial>& layer = layers_.back();
     if (layer.size() <= max_partial_) return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Moves CPU and memory between the running pods of a node: Reclaim takes amounts above the floors
-// for pods that need them, and Regrow gives spare amounts where they help most. Both solve the
+// Moves CPU and memory between the running pods of a node. Reclaim takes amounts above the floors
+// for pods that need them. Regrow gives spare amounts to the pods that gain most. Both solve the
 // multiple-choice knapsack of re_division.h over the amounts that each pod may have;
 // docs/internals/tuner.md describes when they run.
 //
@@ -30,8 +30,9 @@ namespace synergy {
 // extender evicts no pod for room that it can make, and the command line shows it.
 //
 // Memory is never cut below the node agent's fresh reading of its use plus a margin. It is not cut
-// at all without a reading, on a node that is short of memory, after an OOM kill that followed a
-// change, or if the request equals the limit (`strict`), which is never lowered.
+// without a reading, on a node that is short of memory, or after an OOM kill that followed a
+// change. Nor is it cut if the request equals the limit (`strict`), because limits are never
+// lowered.
 ResourceVector Surplus(const Pod& pod, WallTime now);
 ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now);
 // Returns whether a change to the amounts `to` takes no more from the pod than SurplusOn().

@@ -15,9 +15,9 @@ namespace {
 // The need of a pod that waits for at least this fraction of the time is unknown; it may be much
 // larger.
 constexpr double kAlwaysWaits = 0.95;
-// A pod that reads at least this fraction of its cap is limited by the cap, and a disk that
-// delivers at least this fraction of its bandwidth is full. A pod that reads less than this
-// fraction of its part gets clearly less than its part.
+// A pod that reads at least this fraction of its cap is limited by the cap. A disk that delivers at
+// least this fraction of its bandwidth is full. A pod that reads less than this fraction of its
+// part gets clearly less than its part.
 constexpr double kNearly = 0.9;
 // Caps are in vain unless the suffering pods read more by this factor.
 constexpr double kGain = 1.1;

@@ -4,8 +4,8 @@
 // its bandwidth (docs/internals/storage.md).
 //
 // A pod *suffers* while it waits for a disk and gets clearly less than its part by max-min fairness
-// (storage_left.h). Once a pod has suffered for a minute, every pod that reads clearly more than
-// its own part, and waits for the disk itself, gets a cap slightly above that part. So every pod
+// (storage_left.h). Once a pod has suffered for a minute, other pods get caps. A pod gets a cap
+// slightly above its own part if it reads clearly more, and also waits for the disk. So every pod
 // can still read its part. Pods that are limited by their CPU or GPU get no cap, because they do
 // not wait for the disk.
 //
@@ -67,9 +67,9 @@ class StorageCaps {
   // How long a look without caps counts as evidence of the disk's bandwidth. After a burst from its
   // own cache, a disk gets no caps for that long.
   static constexpr Duration kRemembered = std::chrono::minutes(10);
-  // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth:
-  // each by at most this fraction, and together by at most this fraction of the other pods' parts.
-  // Those other pods lose that much.
+  // Caps exceed the parts of their pods, to use a disk that delivers more than its known bandwidth.
+  // Each cap exceeds its part by at most this fraction. All caps together exceed their parts by at
+  // most this fraction of the other pods' parts. Those other pods may lose that much.
   static constexpr double kHeadroom = 0.07;
   // A cap does not change if it is at least the pod's part, and the new cap differs by less than
   // this fraction.

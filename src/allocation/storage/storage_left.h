@@ -1,8 +1,8 @@
 #pragma once
 
-// Computes how pods divide the bandwidth of their node's storage: each gets its need
-// (profile/data_reads.h) up to an equal part, and the others share the rest (max-min fairness,
-// "water-filling"). So a share's speed depends on the reads of the other shares.
+// Computes how pods divide the bandwidth of their node's storage by max-min fairness
+// ("water-filling"). Each pod gets its need (profile/data_reads.h) up to an equal part, and the
+// others share the rest. So a share's speed depends on the reads of the other shares.
 //
 // Needs and bandwidths are bytes per second. A bandwidth of 0 is unknown and limits nothing.
 //
