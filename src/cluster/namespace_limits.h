@@ -92,8 +92,8 @@ class NamespaceLimits {
   }
   // Returns whether a quota counts BestEffort pods separately.
   bool HasQuotaByQos(const std::string& pod_namespace) const;
-  // Returns the most that the pod's fungible container may get on its own: within the limit ranges,
-  // and without the part of each quota that is reserved for future pods. That part is the amount of
+  // Returns the most that the pod's fungible container may get by itself, within the limit ranges
+  // and quotas. A part of each quota is reserved for future pods. That part is the amount of
   // another such pod at its floor, but at least a quarter of the quota. Growth up to the fair share
   // may use the reserved part. Returns at least the container's requests. `under_way`: amounts that
   // the namespace's pods are about to get and the quotas may not count yet. REQUIRES: the pod has a

@@ -82,8 +82,9 @@ struct NodeState {
     free.cpu -= std::max(loans, MilliCpu(0));
     return free;
   }
-  // Returns the amounts that would be free if every pod had its demand. Ranks nodes for new pods.
-  // Amounts that were cut from a pod do not count as free, because the pod would get them back.
+  // Returns the amounts that would be free if every pod had its demand. Placements rank nodes by
+  // these amounts. Amounts that were cut from a pod do not count as free, because the pod would get
+  // them back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }
   // Returns whether the node accepts new pods. Only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }

@@ -12,11 +12,11 @@
 //      +------------------> reserved -----------+
 //
 // An expectation ends at its deadline, when it blocks another pod's Assume, or when the pod's own
-// Assume fails. An assumption ends at Forget. After both, the pod goes back to reserved if it has a
-// reservation (its gang's before the tuner's), and otherwise to (none). A reservation of the tuner
-// ends at kept_until, or when the pod no longer names it. A gang's reservation ends at its deadline
-// or at Release. Pods without a place, gone pods and terminal pods go to (none). The watch moves a
-// pod from any state to bound, and overrides everything else.
+// Assume fails. An assumption ends at Forget. In both cases, the pod goes back to reserved if it
+// has a reservation (its gang's before the tuner's), and otherwise to (none). A reservation of the
+// tuner ends at kept_until, or when the pod no longer names it. A gang's reservation ends at its
+// deadline or at Release. A pod whose reservation ends goes to (none), and so does a pod that is
+// gone or terminal. The watch moves a pod from any state to bound, and overrides everything else.
 //
 // Expected: the extender's ranking has recommended a node, which kube-scheduler normally chooses
 // before it calls bind. So the next pod's ranking already counts the pod there. Reserved
@@ -154,7 +154,7 @@ class ClusterState {
   // Returns the GPU pods that have no node and no scheduling gates and are not being deleted, as
   // last reported by the watch.
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
-  // Returns such pods with slices of GPUs instead of whole GPUs.
+  // Returns such pods that request slices of GPUs, and no whole GPUs.
   std::vector<std::shared_ptr<const Pod>> WaitingSharers() const;
   size_t assumed_pods() const;
   size_t known_pods() const;

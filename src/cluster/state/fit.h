@@ -1,8 +1,8 @@
 #pragma once
 
-// Decides whether a pod's requests fit on a node: the same result as kube-scheduler's
-// NodeResourcesFit (docs/internals/accounting.md), plus conditions that exclude a node for every
-// pod or for this pod.
+// Decides whether a pod's requests fit on a node, with the same result as kube-scheduler's
+// NodeResourcesFit (docs/internals/accounting.md). Also checks conditions that exclude a node for
+// every pod or for this pod.
 //
 // Threading: pure.
 
