@@ -15,8 +15,8 @@
 
 namespace synergy {
 
-// Returns the most memory that a pod of the measured workload may get: by its namespace's quotas,
-// whatever their use, by the limit ranges, and by the largest node that is eligible. If no node is
+// Returns the most memory that a pod of the measured workload may get. Bounds are its namespace's
+// quotas, whatever their use, the limit ranges, and the largest eligible node. If no node is
 // eligible, nodes set no bound, because one may be added.
 Bytes MostMemoryFor(const ClusterSnapshot& cluster, const std::string& pod_namespace,
                     const MeasuredProfile& measured);

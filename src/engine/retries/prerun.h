@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides about pre-runs: while a Job waits in its queue, a trial (a copy with one pod and one GPU)
+// Decides about pre-runs. While a Job waits in its queue, a trial (a copy with one pod and one GPU)
 // runs for a few minutes where GPUs are cheap. If the trial fails because of the user's template,
 // the Job does not start. A job's first minutes show most user errors (Philly; Jeon et al., ATC
 // 2019).

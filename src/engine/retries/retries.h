@@ -148,9 +148,10 @@ class SuspensionLimit {
 };
 
 // Decides how to react after the last of the job's attempts. Suspends a job only for failures that
-// a user's template causes (Cause::kUser, Behaviour::kDeterministic). Never suspends it for
-// failures with the cause `synergy`, `engine`, `infrastructure` or unknown, if it has independent
-// completions, or if the image or the template is unknown or differs between the attempts.
+// a user's template causes (Cause::kUser, Behaviour::kDeterministic). Never suspends a job for
+// failures with the cause `synergy`, `engine`, `infrastructure` or unknown, or a job with
+// independent completions. Nor does it if the image or the template is unknown or differs between
+// the attempts.
 RetryDecision DecideRetry(const FailingJob& job, const RetryActions& actions,
                           const SuspensionLimit& limit, WallTime now);
 
