@@ -2,9 +2,9 @@
 
 // Bounds the next value of a sequence by the values before it.
 //
-// Source: order statistics as prediction bounds (Wilks, 1941). If every order of n known values and
-// the next one is equally likely, the next value is at most the k-th smallest known value with
-// probability k / (n + 1). This holds for any distribution.
+// Source: order statistics as prediction bounds (Wilks, 1941). With n known values, the next one is
+// at most the k-th smallest with probability k / (n + 1). This holds for any distribution, if every
+// order of the values is equally likely.
 //
 // Threading: pure.
 
