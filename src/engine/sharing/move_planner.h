@@ -1,7 +1,7 @@
 #pragma once
 
-// Plans moves (moves.h) from the state of the cluster: which running job to move to which nodes, so
-// that a job that has waited long for GPUs gets room.
+// Plans moves (moves.h) from the state of the cluster: the running job to move, and its new nodes.
+// A move makes room for a job that has waited long for GPUs.
 //
 // The waiting job (the waiter) and the moving job get places by kube-scheduler's rules: resources,
 // node selectors, taints and separation of gang members. Places also respect room that is kept or
@@ -55,7 +55,7 @@ struct EndingJob {
 };
 
 struct MovesView {
-  static constexpr size_t kMostWaiters = 32;  // that a plan examines, from the front
+  static constexpr size_t kMostWaiters = 32;  // the first ones, which a plan examines
 
   std::shared_ptr<const ClusterSnapshot> snapshot;
   std::vector<JobInLine> waiters;  // in the order in which moves are made for them

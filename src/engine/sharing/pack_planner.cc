@@ -41,8 +41,8 @@ double RateOf(const RunMeter::Stretch& stretch) {
   return stretch.iterations / Seconds(stretch.time).count();
 }
 
-// Returns how long a window of the pair may take: its time at the lowest speed that does not abort
-// a trial, with a quarter of the GPU's time, plus kLeastPatience.
+// Returns how long a window of the pair may take. This is its time at the lowest speed that does
+// not abort a trial, with a quarter of the GPU's time, plus kLeastPatience.
 Duration PatienceFor(const PackCandidate& pair) {
   const double slowest = std::min(*pair.first.alone, *pair.second.alone);
   const Seconds window(4 * Packing::kLeastIterations / (Packing::kAborted * slowest));

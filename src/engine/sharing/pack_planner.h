@@ -6,19 +6,19 @@
 //   pods of GPUs, reports -> speeds alone, in turns -> candidates -> Packing -> packs
 //                         '> windows of packs --------------------------^
 //
-// A pair of pods is a candidate if the authors of both opted in, both report iterations, and no CPU
-// is probed; if the GPU's product is known, and its pods all train, take turns and have the same
-// priority; and if the pair fits into the GPU's memory. A suspended pod keeps its GPU memory. So
-// two pods that have both done kResidentIterations without a restart, while this planner saw them,
-// already hold their memory together. Other pairs fit if the memory that their authors declared
-// fits, with a reserve.
+// A pair of pods is a candidate if the authors of both opted in, both report iterations, and
+// neither CPU is probed. The GPU's product must be known. All its pods must train, take turns and
+// have the same priority. The pair must fit into the GPU's memory. A suspended pod keeps its GPU
+// memory. So two pods that have both done kResidentIterations without a restart, while this planner
+// saw them, already hold their memory together. Other pairs fit if the memory that their authors
+// declared fits, with a reserve.
 //
 // A speed counts only while the pods of the GPU stay the same, their turns are written, and the
-// pods run according to these turns. A trial ends without a result if a report is missing for
-// RunMeter::kLongestGap, if a training or an agent restarts, if a pod ends, idles or opts out, or
-// if a window takes too long. The pack then ends in the same step, so that its pods take turns
-// again. A kept pack also ends if a window takes too long. A new planner has no packs and no
-// speeds, and measures both again. It may take over results (pack_records.h).
+// pods run according to these turns. A trial ends without a result if reports are missing for
+// RunMeter::kLongestGap, or if a training or an agent restarts. It also does if a pod ends, idles
+// or opts out, or if a window takes too long. The pack then ends in the same step, so that its pods
+// take turns again. A kept pack also ends if a window takes too long. A new planner has no packs
+// and no speeds, and measures both again. It may take over results (pack_records.h).
 //
 // Threading: one owner.
 

@@ -12,7 +12,8 @@
 // a time. A trial consists of kTrialWindows windows, each of at least kLeastWindow and with at
 // least kLeastIterations of each sharer. Let r be a sharer's rate in the trial relative to its rate
 // alone, and s the fraction of the time that is its slot. A window also ends if r < 0.3 and the
-// sharer could have done kLeastIterations alone, so that a slow training does not starve for hours:
+// sharer could have done kLeastIterations alone, so that a slow training does not starve for hours.
+// A pack has these results:
 //
 //   aborted   at once, if r < 0.3 of either
 //   kept      if the sum of both r is above 1.05, and each r is at least 0.9 s

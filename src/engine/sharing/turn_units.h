@@ -3,9 +3,9 @@
 // Groups pods into units that take turns on GPUs as a whole (turn_planner.h): a pod by itself, or
 // the members of a gang.
 //
-// A unit takes part if each of its pods may be suspended: the node agent reports that it has one
-// GPU and can be suspended, and its annotations can be written. A gang also needs all its members
-// on nodes, and different GPUs for its pods. Otherwise all pods of the unit run freely.
+// A unit takes part if each of its pods may be suspended. For that, the node agent must report one
+// GPU and allow suspension, and the pod's annotations must be writable. A gang also needs all its
+// members on nodes, and different GPUs for its pods. Otherwise all pods of the unit run freely.
 //
 // Threading: pure.
 
