@@ -18,8 +18,8 @@ namespace {
 
 // A pod is CPU-bound if its threads wait for more than this fraction of a window.
 constexpr double kWaited = 0.10;
-// A CPU-bound pod uses at least this fraction of the CPU that it could have: kUsesMost while its
-// threads wait, kUsesQuota while a quota throttles it, kUsesAll for any pod with a quota.
+// A CPU-bound pod uses at least this fraction of the CPU that it could have. kUsesMost applies
+// while its threads wait, kUsesQuota while a quota throttles it, kUsesAll to any pod with a quota.
 constexpr double kUsesMost = 0.8;
 constexpr double kUsesQuota = 0.7;
 constexpr double kUsesAll = 0.93;

@@ -89,8 +89,8 @@ struct WatchedPod {
   std::optional<Instant> off_since;  // since when its speed has not matched the curve
   Instant news_at{};                 // when its iterations last grew
 
-  // Readings of its CPU time over at least the last 20 s, oldest first; the time of the newest one;
-  // and the time since which its quota is unchanged, by the agent's clock.
+  // Readings of its CPU time over at least the last 20 s, oldest first; and the time of the newest
+  // one. `same_quota_since`: when its quota last changed, by the agent's clock.
   std::vector<CpuUse> uses;
   Instant uses_at{};
   WallTime same_quota_since{};

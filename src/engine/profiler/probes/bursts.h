@@ -1,6 +1,6 @@
 #pragma once
 
-// Bursts of pods that are being measured (engine/profiler/profiler.h): for up to 110 s, a pod that
+// Bursts of pods that are being measured (engine/profiler/profiler.h). For up to 110 s, a pod that
 // its CPU limit slows down may use the CPU that its node's other pods leave unused. Its speed in
 // that time gives a point above its fair share, without any cost to other pods.
 //

@@ -37,7 +37,7 @@ constexpr int32_t kMostFailures = 3;
 // Largest difference between a rate and the rate that the used CPU allows.
 constexpr double kFits = 0.10;
 // Batches that were prepared before the probe can explain at most this many iterations beyond those
-// that the used CPU allows: two per worker, with at most one worker per used core.
+// that the used CPU allows. Assumes two batches per worker, and at most one worker per used core.
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
