@@ -61,9 +61,10 @@ class FakePodApi final : public kube::PodApi {
   Pod pod(const std::string& name) const;
   // Returns the annotation's text; nullopt if it was never written, or was removed.
   std::optional<std::string> annotation(const std::string& name, std::string_view key) const;
-  // Returns the requested writes, in order: "bind a n1", "resize a cpu 2, memory 4Gi" ("resize a
-  // cpu 2" if only one amount changes), "annotate a synergy.io/change, synergy.io/hold-" (a removed
-  // key ends in a dash). A failed call ends with the reason: "bind a n1: denied".
+  // Returns the requested writes, in order, such as "bind a n1" or "resize a cpu 2, memory 4Gi"
+  // ("resize a cpu 2" if only one amount changes). In "annotate a synergy.io/change,
+  // synergy.io/hold-", a removed key ends in a dash. A failed call ends with the reason: "bind a
+  // n1: denied".
   std::vector<std::string> calls() const;
 
   Result<Pod> Get(const std::string& pod_namespace, const std::string& name,
