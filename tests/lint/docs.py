@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks documentation: links have targets, each page is linked, lines are short, and each thing
-has only one name.
+"""Checks documentation: links have targets, each page is linked, lines are short, tables have
+even rows, and each thing has only one name.
 
 usage: docs.py [TREE]
 """
@@ -44,6 +44,25 @@ def without_code(text):
         lines.append("" if fenced or is_fence else line)
         fenced ^= is_fence
     return lines
+
+
+def uneven_rows(lines):
+    """Returns the numbers of the table rows that have more or fewer cells than their header, and of
+    headers without a row of hyphens below."""
+    uneven, columns = [], None
+    for number, line in enumerate(lines, 1):
+        if not line.lstrip().startswith("|"):
+            columns = None
+            continue
+        cells = CODE.sub("", line).replace(r"\|", "").strip().count("|") - 1
+        if columns is None:
+            columns = cells
+            below = lines[number].strip() if number < len(lines) else ""
+            if not below.startswith("|") or set(below) - set("|-: "):
+                uneven.append(number)
+        elif cells != columns:
+            uneven.append(number)
+    return uneven
 
 
 def table_rows(lines, header):
@@ -113,6 +132,7 @@ class Page:
         # Tables and code cannot be wrapped.
         self.wide = [number for number, line in enumerate(lines, 1)
                      if len(CODE.sub("", line)) > WIDTH and not line.startswith(("|", "    "))]
+        self.uneven = uneven_rows(lines)
         self.anchors = set()
         for heading in filter(None, map(HEADING.match, lines)):
             name = anchor(heading.group(1))
@@ -144,6 +164,7 @@ def check_tree(root):
         if not name.startswith(OLD_WORDS):
             problems += glossary.check(name, in_use(name, page.lines))
         problems += [f"{name}:{number}: more than {WIDTH} columns" for number in page.wide]
+        problems += [f"{name}:{number}: this row does not match its table's header" for number in page.uneven]
         for number, link in page.links:
             target = target_of(name, link)
             if target is None:

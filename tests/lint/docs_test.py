@@ -71,16 +71,26 @@ class DocsTest(SampleTreeTest):
 
     def test_lines_that_are_too_long_are_found_outside_of_tables_and_code(self):
         line = "word " * 21
-        self.write("docs/page.md", f"{PAGE}| {line} |\n\n```\n{line}\n```\n")
+        self.write("docs/page.md", f"{PAGE}\n| {line} |\n| --- |\n\n```\n{line}\n```\n")
         self.assertEqual(docs.check_tree(self.root), [])
         self.write("docs/page.md", f"{PAGE}\n{line}\n")
         self.assert_found("docs/page.md:8: more than 100 columns")
+
+    def test_a_row_with_other_cells_than_its_header_is_found(self):
+        table = "\n| one | `a | b` |\n| --- | --- |\n| two | three\\|four |\n"
+        self.write("docs/page.md", PAGE + table)
+        self.assertEqual(docs.check_tree(self.root), [])
+        for broken, line in (("| two | three | | four | five |", 10), ("| two |", 10)):
+            self.write("docs/page.md", PAGE + table.replace("| two | three\\|four |", broken))
+            self.assert_found(f"docs/page.md:{line}: this row does not match")
+        self.write("docs/page.md", PAGE + "\n| one | two | | --- | --- | | three | four |\n")
+        self.assert_found("docs/page.md:8: this row does not match")
 
     def test_a_refused_word_is_found_with_its_replacement(self):
         for text, word, preferred in (("The cgroup.", "cgroup", "control group"),
                                 ("Two CGroups.", "CGroups", "control group"),
                                 ("A kernel\ngroup.", "kernel group", "control group"),
-                                ("| a | [It pre-empts](other.md) |", "pre-empts", "preempt")):
+                                ("| a | [It pre-empts](other.md) |\n| - | - |", "pre-empts", "preempt")):
             with self.subTest(text):
                 self.write("docs/page.md", f"{PAGE}\n{text}\n")
                 self.assert_found(f'docs/page.md:8: "{word}": say "{preferred}" (docs/glossary.md)')
