@@ -105,7 +105,7 @@ void ProfileRollout::RollOut(const std::stop_token& stop) {
       // If the node has several products, it is impossible to find out which one the pod got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
-        if (!MayGetProfile(*pod) || failing_.Rests(pod->uid, now)) continue;
+        if (!MayGetProfile(*pod) || failing_.Has(pod->uid, now)) continue;
         const auto figures = FiguresFor(*pod, products.empty() ? std::string() : products.front());
         if (!figures) continue;
         if (tried == kMostAtOnce || stop.stop_requested() || !may_act_()) return;

@@ -25,10 +25,10 @@
 #include "controller/cluster/profile_store.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/rests.h"
 #include "core/result.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
-#include "kube/failing_writes.h"
 
 namespace synergy::controller {
 
@@ -67,7 +67,7 @@ class ProfileRollout {
   const std::function<bool()> may_act_;
   const Clock& clock_;
   Logger& log_;
-  kube::FailingWrites failing_;
+  Rests failing_;
   std::optional<uint64_t> seen_;           // the cluster's version when all pods were done
   std::optional<uint64_t> profiles_seen_;  // the profiles' version then
 };

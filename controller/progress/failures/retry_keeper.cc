@@ -161,7 +161,7 @@ bool RetryKeeper::Step(FailureHistory& history, bool stored, const std::stop_tok
       pending = true;
       break;
     }
-    if (failing_.Rests(record->owner.uid, clock_.Now())) {
+    if (failing_.Has(record->owner.uid, clock_.Now())) {
       looks_[history.of_namespace].due = clock_.Now() + kPause;
       pending = true;
       continue;

@@ -42,11 +42,11 @@
 #include "controller/progress/failures/memory_raiser.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/rests.h"
 #include "core/result.h"
 #include "engine/retries/retries.h"
 #include "kube/apis/events.h"
 #include "kube/apis/retry_api.h"
-#include "kube/failing_writes.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
@@ -143,7 +143,7 @@ class RetryKeeper {
   ElsewhereKeeper elsewhere_;
   std::map<std::string, Looked> looks_;  // by namespace
   std::map<RunKey, WallTime> examined_;  // failures that were decided, with their times
-  kube::FailingWrites failing_;          // by the uid of the job
+  Rests failing_;                        // by the uid of the job
 };
 
 // Returns the job of that failure, with its attempts up to the failure, oldest first.

@@ -171,7 +171,7 @@ TurnPlanner::PodsByNode TurnsDriver::PodsByNode(Instant now) const {
       if (pod->requests.other.Get(turns) <= 0) continue;
       by_node[node.detail->name].push_back(
           {pod, progress_.Of(pod->uid, now), node.detail->gpu_kinds.OnlyProduct(),
-           GpuMemoryOf(*node.detail), !failing_.Rests(pod->uid, now)});
+           GpuMemoryOf(*node.detail), !failing_.Has(pod->uid, now)});
     }
   }
   AddOtherMembers(*cluster, turns, by_node);
@@ -191,7 +191,7 @@ void TurnsDriver::Step(const std::stop_token& stop) {
   size_t failed = 0;
   size_t settled = 0;  // written, or left alone
   for (const TurnChange& change : plan.changes) {
-    if (failing_.Rests(change.pod->uid, at.now)) {
+    if (failing_.Has(change.pod->uid, at.now)) {
       ++settled;
       continue;
     }

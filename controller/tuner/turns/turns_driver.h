@@ -22,10 +22,10 @@
 #include "controller/tuner/turns/pack_result_keeper.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/rests.h"
 #include "engine/sharing/turn_planner.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
-#include "kube/failing_writes.h"
 #include "metrics/turn_metrics.h"
 
 namespace synergy::controller {
@@ -82,7 +82,7 @@ class TurnsDriver {
   TurnPlanner planner_;
   bool has_results_ = false;                     // `planner_` has those of the last leader
   std::map<std::string, std::string> refusals_;  // reported refusals, by uid
-  kube::FailingWrites failing_;
+  Rests failing_;
 };
 
 }  // namespace synergy::controller

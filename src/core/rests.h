@@ -1,8 +1,7 @@
 #pragma once
 
-// Remembers objects whose writes fail, so that they do not delay the writes of other objects. A
-// failing write can take ten seconds. So after each failure, the object is not written for a while
-// (its rest), which doubles with each failure, up to an hour.
+// Remembers objects whose attempts fail, so that they do not delay others. An object rests after
+// each failure, for twice as long as the last time.
 //
 // Threading: one owner.
 
@@ -13,11 +12,11 @@
 
 #include "core/clock.h"
 
-namespace synergy::kube {
+namespace synergy {
 
-class FailingWrites {
+class Rests {
  public:
-  static constexpr Duration kLongestRest = std::chrono::hours(1);
+  static constexpr Duration kLongest = std::chrono::hours(1);
 
   // Forgets each object that has not failed again for twice the length of its rest. Call it before
   // each pass.
@@ -26,15 +25,17 @@ class FailingWrites {
       return now >= each.second.until + 2 * each.second.rest;
     });
   }
-  bool Rests(const std::string& uid, Instant now) const {
+  // Returns whether the object rests now.
+  bool Has(const std::string& uid, Instant now) const {
     const auto found = objects_.find(uid);
     return found != objects_.end() && now < found->second.until;
   }
-  // `least`: the rest after the first failure.
-  void Failed(const std::string& uid, Instant now, Duration least) {
+  // Begins a rest, and returns how long it is. `least`: the rest after the first failure.
+  Duration Failed(const std::string& uid, Instant now, Duration least) {
     Failing& object = objects_[uid];
-    object.rest = std::min(std::max(least, 2 * object.rest), kLongestRest);
+    object.rest = std::max(least, std::min(2 * object.rest, kLongest));
     object.until = now + object.rest;
+    return object.rest;
   }
   void Succeeded(const std::string& uid) { objects_.erase(uid); }
   bool empty() const { return objects_.empty(); }
@@ -48,4 +49,4 @@ class FailingWrites {
   std::map<std::string, Failing> objects_;  // by uid
 };
 
-}  // namespace synergy::kube
+}  // namespace synergy
