@@ -67,7 +67,10 @@ PolicyRank Ftf::Rank(const Job& job, Seconds now) const {
 PolicyRank QueuedLas::Rank(const Job& job, Seconds /*now*/) const {
   const bool is_new = job.place == QueuePlace{};
   const Seconds entered = is_new ? job.arrival : job.place.entered;
-  return {static_cast<double>(job.place.queue), WaitsLast(job), entered.count()};
+  // A job that has started goes before those that have not, however early they arrived.
+  const double unstarted = job.place.served > Seconds(0) ? 0 : 1;
+  const double standing = job.Runs() ? 0 : 1 + unstarted;
+  return {static_cast<double>(job.place.queue), standing, entered.count()};
 }
 
 void QueuedLas::Charge(Job& job, Seconds stretch, Seconds now) const {

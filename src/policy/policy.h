@@ -70,7 +70,8 @@ class Ftf final : public Policy {
 
 // Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): orders by queue; within a queue running jobs
 // come before waiting ones, then earlier entries before later ones. So no job is preempted by
-// another in the same queue.
+// another in the same queue. In the first queue, jobs go in the order in which they started, before
+// those that have not started, which go by arrival.
 class QueuedLas final : public Policy {
  public:
   explicit QueuedLas(ServiceQueues queues) : queues_(std::move(queues)) {}

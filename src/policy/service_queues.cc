@@ -26,6 +26,7 @@ void Promote(QueuePlace& place, Seconds now) { place = {.entered = now}; }
 
 void ChargeRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now,
                const ServiceQueues& queues) {
+  if (place == QueuePlace{}) place.entered = now - ran;
   place.served += ran;
   for (auto left = UntilDemotion(place, gpus, queues); left && *left <= Seconds(0);
        left = UntilDemotion(place, gpus, queues)) {

@@ -28,7 +28,7 @@ struct QueuePlace {
   uint32_t queue = 0;
   Seconds served{};   // time run since it last entered the first queue
   Seconds waited{};   // time waited since then, excluding time before it first ran
-  Seconds entered{};  // when it entered its queue
+  Seconds entered{};  // when it entered its queue; when it started, if that is its first queue
 
   bool operator==(const QueuePlace&) const = default;
 };

@@ -90,6 +90,17 @@ TEST(PolicyTest, QueuedLasPrefersHigherQueuesAndThenRunningJobs) {
   EXPECT_THAT(Order(jobs, *policy, Seconds(300)), ElementsAre(4, 3, 2, 1, 0));
 }
 
+TEST(PolicyTest, TheFirstQueueGoesByTheStartThenByArrival) {
+  const auto policy = *MakePolicy("2d-las", kTwoLimits);
+  // The second job was too large for the room at first, and has started later than the third one.
+  Job late = Ran(1, 20, 10, *policy);
+  late.arrival = Seconds(2);
+  std::vector<Job> jobs = {MakeJob(0, 1, 10, 10, 0), late, Ran(2, 5, 10, *policy),
+                           MakeJob(3, 0, 10, 10, 0)};
+  for (Job& job : jobs) job.holds.clear();
+  EXPECT_THAT(Order(jobs, *policy, Seconds(100)), ElementsAre(2, 1, 3, 0));
+}
+
 TEST(PolicyTest, AJobThatWaitedLongEnoughGoesBackToTheFirstQueue) {
   PolicyOptions options = kTwoLimits;
   options.queues.promote = 2;
