@@ -29,7 +29,7 @@ struct PodsOf {
 std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
   std::map<std::string, PodsOf> pods;
   for (const QueuedPod& pod : facts.pods) {
-    PodsOf& of = pods[pod.pod_namespace + "/" + pod.workload];
+    PodsOf& of = pods[pod.WorkloadKey()];
     of.counts.Add(pod);
     if (pod.has_gpus && !pod.has_node) of.unplaced.push_back(pod.name);
   }
@@ -87,9 +87,7 @@ RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const Wor
   RoundService service;
   if (workload.note) service = ServiceOf(*workload.note);
   const WallTime noted = workload.note ? workload.note->at : workload.created;
-  const WallTime from = std::max(noted, DoingSince(workload, pods, now));
-  rounds.Charge(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
-                now);
+  ChargeUntil(rounds, service, workload, pods, StageOf(workload, pods, now), noted, now);
   return service;
 }
 
@@ -205,7 +203,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
   std::vector<RoundWorkload> described;
   for (const Workload& workload : facts.workloads) {
     if (workload.finished || workload.gpus <= Gpus(0) || QueueOf(facts, workload) != name) continue;
-    const auto found = pods.find(workload.Key());
+    const auto found = pods.find(workload.PodsKey());
     const PodsOf own = found == pods.end() ? PodsOf() : found->second;
     workloads.push_back(&workload);
     QueuedView& one = views.emplace_back(

@@ -42,7 +42,9 @@ WriteOutcome OutcomeOf(const Result<>& written) {
 }
 
 std::string OutcomeName(WriteOutcome outcome) {
-  return outcome == WriteOutcome::kOutdated ? "outdated" : "failed";
+  return outcome == WriteOutcome::kOutdated  ? "outdated"
+         : outcome == WriteOutcome::kRefused ? "refused"
+                                             : "failed";
 }
 
 }  // namespace
@@ -146,6 +148,11 @@ WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
   } else if (!written && outcome != WriteOutcome::kOutdated) {
     log_.Warn("cannot write a workload's priority",
               {{"workload", workload.Key()}, {"error", written.error().message}});
+  }
+  if (outcome == WriteOutcome::kRefused) {
+    Record({write.workload, "SynergyNotOrdered",
+            "its priority is not changed for now, because the API server refuses that: " +
+                written.error().message});
   }
   return outcome;
 }

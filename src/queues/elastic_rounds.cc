@@ -61,13 +61,15 @@ RoundDecision ElasticRounds::Decide(const RoundSettings& settings, Gpus quota,
                                     std::span<const ElasticWorkload> elastic, bool begins,
                                     WallTime now) {
   Gpus left = quota;
-  std::vector<size_t> own;  // workloads that are not left alone
+  std::vector<size_t> own;  // workloads that are not left alone and do not rest
+  std::vector<size_t> resting;
   RoundDecision decision;
   decision.verdicts.resize(workloads.size());
   for (size_t index = 0; index < workloads.size(); ++index) {
     const RoundWorkload& workload = workloads[index];
     if (!workload.left_alone) {
-      own.push_back(index);
+      if (workload.Rests()) decision.verdicts[index] = {Band::kWaits, kRests};
+      (workload.Rests() ? resting : own).push_back(index);
       continue;
     }
     decision.verdicts[index] = {workload.band, kLeftAlone};
@@ -117,6 +119,7 @@ RoundDecision ElasticRounds::Decide(const RoundSettings& settings, Gpus quota,
     }
   }
   decision.order = std::move(own);
+  decision.order.insert(decision.order.end(), resting.begin(), resting.end());
   return decision;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,8 +115,16 @@ struct Workload {
   // The longest time that it runs once it has quota again, by Kueue's maximum execution time;
   // nullopt: no limit.
   std::optional<Duration> longest;
+  // Whether Kueue has tried its present spec and has not admitted it.
+  bool inadmissible = false;
+  // The Key() of the workload slice that it replaces once it is admitted; empty: none.
+  std::string replaces;
+  // The first workload of its chain of slices, which the pods of all of them name; empty: itself.
+  std::string slice;
 
   std::string Key() const { return workload_namespace + "/" + name; }
+  // Returns the key by which its pods are found: QueuedPod::WorkloadKey() of each.
+  std::string PodsKey() const { return workload_namespace + "/" + (slice.empty() ? name : slice); }
   // Returns since when its pods may run: it has quota, and all its admission checks are ready;
   // nullopt if they may not.
   std::optional<WallTime> AdmittedAt() const;
@@ -130,6 +139,8 @@ struct ClusterQueue {
   std::string name;
   std::string cohort;                // empty: none
   Gpus quota;                        // nominal, for all flavors together
+  std::optional<Gpus> borrowing;     // borrowingLimit; nullopt: none
+  std::optional<Gpus> lending;       // lendingLimit; nullopt: none
   std::vector<std::string> flavors;  // the flavors that have GPUs
   std::vector<std::string> checks;   // its admission checks
   std::string preemption;            // withinClusterQueue; empty: Never
@@ -169,6 +180,7 @@ struct AdmissionCheck {
 struct Cohort {
   std::string name;
   std::string parent;
+  std::map<std::string, Gpus> quotas = {};  // its own GPUs, by flavor
 
   const std::string& Key() const { return name; }
 };
@@ -178,7 +190,7 @@ struct QueuedPod {
   std::string uid;
   std::string pod_namespace;
   std::string name;
-  std::string workload;  // the Workload's name; empty: unknown
+  std::string workload;  // the Workload's name, or that of its chain of slices; empty: unknown
   bool has_gpus = false;
   Gpus gpus;
   bool has_node = false;
@@ -187,6 +199,7 @@ struct QueuedPod {
   WallTime since{};      // when the last of its containers started
 
   const std::string& Key() const { return uid; }
+  std::string WorkloadKey() const { return pod_namespace + "/" + workload; }
 };
 
 // spec.controllerName of the admission checks of multi-cluster queues.

@@ -11,6 +11,23 @@ bool AllRun(const Workload& workload, const WorkloadPods& pods) {
   return workload.pods > 0 && pods.running >= workload.pods;
 }
 
+// Returns the GPU-seconds that the workload has held since `from` although not all its pods run.
+// After kMostStart this includes GPUs of pods that are unknown.
+double HeldSince(const Workload& workload, const WorkloadPods& pods, WallTime from, WallTime now) {
+  double held = 0;
+  const auto hold = [&](Gpus gpus, WallTime since) {
+    const Seconds time = now - std::max(from, since);
+    held += std::max(time.count(), 0.0) * static_cast<double>(gpus.count());
+  };
+  Gpus unknown = workload.gpus - pods.idle;
+  for (const WorkloadPods::Held& pod : pods.held) {
+    hold(pod.gpus, pod.since);
+    unknown -= pod.gpus;
+  }
+  if (unknown > Gpus(0)) hold(unknown, *workload.AdmittedAt() + kMostStart);
+  return held;
+}
+
 }  // namespace
 
 int64_t PriorityOf(int64_t own, Band band) {
@@ -30,9 +47,13 @@ Band BandOf(const Workload& workload) {
 void WorkloadPods::Add(const QueuedPod& pod) {
   if (!pod.has_gpus) return;
   if (!pod.has_node) ++unplaced;
-  if (!pod.running) return;
+  if (!pod.running) {
+    idle += pod.gpus;
+    return;
+  }
   ++running;
   since = std::max(since, pod.since);
+  held.push_back({pod.gpus, pod.since});
 }
 
 bool InBackoff(const Workload& workload, WallTime now) {
@@ -55,6 +76,16 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now) {
   if (DoingOf(workload, pods, now) != Rounds::Doing::kRan) return workload.quota_since;
   return AllRun(workload, pods) ? pods.since : *workload.AdmittedAt() + kMostStart;
+}
+
+void ChargeUntil(const Rounds& rounds, RoundService& service, const Workload& workload,
+                 const WorkloadPods& pods, Rounds::Doing doing, WallTime from, WallTime now) {
+  const Duration stretch = now - std::max(from, DoingSince(workload, pods, now));
+  rounds.Charge(service, workload.gpus, workload.created, doing, stretch, now);
+  const bool starts = doing == Rounds::Doing::kUnplaced || doing == Rounds::Doing::kNeither;
+  if (!starts || workload.evicted || !workload.AdmittedAt()) return;
+  const double held = HeldSince(workload, pods, std::max(from, workload.quota_since), now);
+  rounds.ChargeHeld(service, workload.gpus, workload.created, held, now);
 }
 
 std::optional<WallTime> ReportedAt(const TrainerStatus& trainer_status, WallTime since,

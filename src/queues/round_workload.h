@@ -13,8 +13,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/clock.h"
+#include "core/units.h"
 #include "queues/kueue.h"
 #include "queues/round_policy.h"
 #include "queues/rounds.h"
@@ -31,9 +33,17 @@ Band BandOf(const Workload& workload);
 
 // The GPU pods of a workload.
 struct WorkloadPods {
+  // A running pod's GPUs, and since when it runs.
+  struct Held {
+    Gpus gpus;
+    WallTime since{};
+  };
+
   int64_t unplaced = 0;  // without a node
   int64_t running = 0;
   WallTime since{};  // when the last of these pods began
+  std::vector<Held> held;
+  Gpus idle;  // the GPUs of the pods that do not run
 
   void Add(const QueuedPod& pod);
 };
@@ -50,6 +60,12 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
 // Returns since when the workload has been in its state, as far as the objects show. The result is
 // never earlier than the true time.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
+
+// Charges what the workload did from `from` to `now` (rounds.h). `doing`: DoingOf(), or kWaited if
+// it waits for its GPU type. While some of its pods do not run, it is charged for those that do:
+// otherwise one pod that waits would make all others free.
+void ChargeUntil(const Rounds& rounds, RoundService& service, const Workload& workload,
+                 const WorkloadPods& pods, Rounds::Doing doing, WallTime from, WallTime now);
 
 // The longest running time for which a training's last report about itself stays valid.
 inline constexpr Duration kLongestSilence = std::chrono::minutes(30);

@@ -134,54 +134,67 @@ struct Rounds::Entry {
 // Chooses which workloads run, one after the other in their order.
 class Rounds::Choice {
  public:
-  // `free`: the GPUs of the quota that these workloads may use.
-  Choice(const Rounds& rounds, Gpus quota, Gpus free, WallTime now)
-      : rounds_(rounds), quota_(quota), free_(free), now_(now) {}
+  // `left`: what these workloads may use of the quotas.
+  Choice(const Rounds& rounds, const RoundQuotas& quotas, QuotaLeft left, WallTime now)
+      : rounds_(rounds),
+        quotas_(quotas),
+        left_(std::move(left)),
+        now_(now),
+        queues_(quotas.queues.size()) {}
 
   // Returns why the next workload runs; empty if it does not.
   std::string_view Consider(const Entry& entry, const RoundWorkload& workload) {
     const bool runs = workload.state == RoundState::kRuns;
     std::string_view why = entry.kept.empty() ? kTurn : entry.kept;
-    if (entry.may_lose_turn && (workload.gpus > free_ || (stopped_ && !runs))) {
+    Queue& queue = queues_[workload.queue];
+    if (entry.may_lose_turn && (workload.gpus > FreeFor(workload) || (queue.stopped && !runs))) {
       why = Stop(entry, workload);
       if (why.empty()) return why;
     }
-    free_ -= workload.gpus;
+    left_.Take(workload.queue, workload.gpus);
     if (!runs) return why;
-    if (const std::optional<End> end = EndOf(workload, now_)) ends_.push_back(*end);
+    if (const std::optional<End> end = EndOf(workload, now_)) queue.ends.push_back(*end);
     return why;
   }
 
  private:
+  struct Queue {
+    std::vector<End> ends;  // of the chosen workloads that run
+    bool stopped = false;
+    std::optional<Start> start;  // of the workload that stopped those behind it, with backfill
+  };
+
+  Gpus FreeFor(const RoundWorkload& workload) const { return left_.Of(workload.queue); }
+
   // Lets a workload that waits in vain stop those behind it. Returns why a workload that an earlier
   // one has stopped may pass it; empty if it may not.
   std::string_view Stop(const Entry& entry, const RoundWorkload& workload) {
     const bool runs = workload.state == RoundState::kRuns;
-    const bool stops =
-        !rounds_.policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota_;
-    if (stops && !stopped_ && rounds_.settings_.backfill)
-      start_ = StartOf(workload.gpus, free_, ends_);
-    const std::string_view passing = stopped_ && !runs ? Pass(workload) : std::string_view();
-    stopped_ |= stops;
+    const bool stops = !rounds_.policy_->Preempts() && !runs && entry.gives_way &&
+                       workload.gpus <= quotas_.MostOf(workload.queue);
+    Queue& queue = queues_[workload.queue];
+    if (stops && !queue.stopped && rounds_.settings_.backfill)
+      queue.start = StartOf(workload.gpus, FreeFor(workload), queue.ends);
+    const std::string_view passing =
+        queue.stopped && !runs ? Pass(queue, workload) : std::string_view();
+    queue.stopped |= stops;
     return passing;
   }
 
-  std::string_view Pass(const RoundWorkload& workload) {
-    if (!start_ || workload.gpus > free_) return {};
+  std::string_view Pass(Queue& queue, const RoundWorkload& workload) const {
+    if (!queue.start || workload.gpus > FreeFor(workload)) return {};
     const std::optional<Seconds> longest = LongestOf(workload, rounds_.settings_.restart_cost);
-    if (longest && *longest <= start_->earliest) return kInTime;
-    if (workload.gpus > start_->spare) return {};
-    start_->spare -= workload.gpus;
+    if (longest && *longest <= queue.start->earliest) return kInTime;
+    if (workload.gpus > queue.start->spare) return {};
+    queue.start->spare -= workload.gpus;
     return kSpare;
   }
 
   const Rounds& rounds_;
-  const Gpus quota_;
-  Gpus free_;
+  const RoundQuotas& quotas_;
+  QuotaLeft left_;
   const WallTime now_;
-  std::vector<End> ends_;  // of the chosen workloads that run
-  bool stopped_ = false;
-  std::optional<Start> start_;  // of the workload that stopped those behind it, with backfill
+  std::vector<Queue> queues_;
 };
 
 Rounds::Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy)
@@ -218,18 +231,30 @@ void Rounds::Charge(RoundService& service, Gpus gpus, WallTime created, Doing do
     service.delays.fragmentation += stretch;
     return;
   }
+  if (doing == Doing::kRan) {
+    service.served += Seconds(stretch).count() * static_cast<double>(gpus.count());
+  } else {
+    service.delays.fair_share += stretch;
+  }
+  ChargePlace(service, gpus, created, doing == Doing::kRan, stretch, now);
+}
+
+void Rounds::ChargeHeld(RoundService& service, Gpus gpus, WallTime created, double held,
+                        WallTime now) const {
+  if (held <= 0) return;
+  const Seconds time(held / static_cast<double>(std::max<int64_t>(gpus.count(), 1)));
+  service.served += held;
+  ChargePlace(service, gpus, created, true, time, now);
+}
+
+void Rounds::ChargePlace(RoundService& service, Gpus gpus, WallTime created, bool ran, Seconds time,
+                         WallTime now) const {
   Job job;
   job.gpus = gpus;
   job.arrival = SinceEpoch(created);
   job.place = service.place;
-  if (doing == Doing::kRan) {
-    const double seconds = Seconds(stretch).count();
-    service.served += seconds * static_cast<double>(gpus.count());
-    job.holds.emplace_back();
-  } else {
-    service.delays.fair_share += stretch;
-  }
-  policy_->Charge(job, stretch, SinceEpoch(now));
+  if (ran) job.holds.emplace_back();
+  policy_->Charge(job, time, SinceEpoch(now));
   service.place = job.place;
 }
 
@@ -304,22 +329,25 @@ RoundDecision Rounds::AsTheyAre(std::span<const RoundWorkload> workloads, WallTi
   return decision;
 }
 
-RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
-                             WallTime now) const {
+RoundDecision Rounds::Decide(const RoundQuotas& quotas, std::span<const RoundWorkload> workloads,
+                             bool begins, WallTime now) const {
   if (IsElastic()) return AsTheyAre(workloads, now);
   RoundDecision decision;
   decision.verdicts.resize(workloads.size());
   std::vector<Entry> entries;
+  std::vector<Entry> resting;
   entries.reserve(workloads.size());
-  Gpus quota_left = quota;
+  QuotaLeft left(quotas);
   for (size_t index = 0; index < workloads.size(); ++index) {
     const RoundWorkload& workload = workloads[index];
     if (!workload.left_alone) {
-      entries.push_back(Rank(workload, index, begins, now));
+      const bool rests = workload.Rests();
+      if (rests) decision.verdicts[index] = {Band::kWaits, kRests};
+      (rests ? resting : entries).push_back(Rank(workload, index, begins, now));
       continue;
     }
     decision.verdicts[index] = {workload.band, kLeftAlone};
-    if (workload.state == RoundState::kRuns) quota_left -= workload.gpus;
+    if (workload.state == RoundState::kRuns) left.Take(workload.queue, workload.gpus);
   }
 
   // A workload that had its turn and no longer fits is ranked by the policy again, as in the next
@@ -328,7 +356,7 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
   for (bool again = true; again;) {
     std::sort(entries.begin(), entries.end());
     again = false;
-    Choice choice(*this, quota, quota_left, now);
+    Choice choice(*this, quotas, left, now);
     rest = std::stable_partition(entries.begin(), entries.end(), [&](const Entry& entry) {
       const std::string_view why = choice.Consider(entry, workloads[entry.index]);
       if (!why.empty()) decision.verdicts[entry.index] = {Band::kRuns, why};
@@ -340,13 +368,15 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
       again = true;
     }
   }
-  JudgeOthers(quota, workloads, {rest, entries.end()}, decision);
-  decision.order.reserve(entries.size());
+  JudgeOthers(quotas, workloads, {rest, entries.end()}, decision);
+  std::sort(resting.begin(), resting.end());
+  decision.order.reserve(entries.size() + resting.size());
   for (const Entry& entry : entries) decision.order.push_back(entry.index);
+  for (const Entry& entry : resting) decision.order.push_back(entry.index);
   return decision;
 }
 
-void Rounds::JudgeOthers(Gpus quota, std::span<const RoundWorkload> workloads,
+void Rounds::JudgeOthers(const RoundQuotas& quotas, std::span<const RoundWorkload> workloads,
                          std::span<Entry> others, RoundDecision& decision) const {
   // For the band kNext, the reason why a workload kept its turn does not matter.
   for (Entry& entry : others) {
@@ -354,20 +384,20 @@ void Rounds::JudgeOthers(Gpus quota, std::span<const RoundWorkload> workloads,
     entry.turn_unused = false;
   }
   std::sort(others.begin(), others.end());
-  Gpus free = quota;
-  bool held_back = false;  // by a waiting workload that goes first
+  QuotaLeft left(quotas);
+  std::vector<bool> held_back(quotas.queues.size());  // by a waiting workload that goes first
   for (const Entry& entry : others) {
     const RoundWorkload& workload = workloads[entry.index];
     RoundVerdict& verdict = decision.verdicts[entry.index];
     if (workload.state == RoundState::kRuns) {
       verdict = {Band::kNext, kLosesTurn};
-    } else if (workload.gpus > quota) {
+    } else if (workload.gpus > quotas.MostOf(workload.queue)) {
       verdict = {Band::kWaits, kTooLarge};
-    } else if (workload.gpus <= free && !held_back) {
-      free -= workload.gpus;
+    } else if (workload.gpus <= left.Of(workload.queue) && !held_back[workload.queue]) {
+      left.Take(workload.queue, workload.gpus);
       verdict = {Band::kNext, kNextWhenFree};
     } else {
-      held_back |= !policy_->Preempts();
+      held_back[workload.queue] = held_back[workload.queue] || !policy_->Preempts();
       verdict = {Band::kWaits, kBehind};
     }
   }

@@ -4,7 +4,8 @@
 // policies of policy/policy.h order the workloads. Rounds turns that order into three bands, so
 // that priorities alone can drive a queue with its own scheduler (Kueue's ClusterQueue):
 //
-//   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
+//   runs   the workloads that fit into the quota, with what the cohort lends (cohort_quota.h), in
+//          the policy's order. A workload that does not
 //          fit is passed over. Under fifo it also holds back the workloads that wait behind it;
 //          with backfill, it holds back only those that could delay it
 //   next   running workloads that are not in the first band, so that only workloads of that band
@@ -25,6 +26,7 @@
 // Threading: immutable; any number of threads. Pure: the caller passes and receives the state of a
 // workload (RoundService).
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +40,7 @@
 #include "core/units.h"
 #include "policy/policy.h"
 #include "policy/service_queues.h"
+#include "queues/cohort_quota.h"
 
 namespace synergy {
 
@@ -82,7 +85,7 @@ struct RoundDelays {
 // The service that a workload has received so far. It survives restarts of the workload and of this
 // process.
 struct RoundService {
-  double served = 0;  // GPU-seconds in which all its pods ran
+  double served = 0;  // GPU-seconds in which its pods ran
   QueuePlace place;   // for policies with queues
   // Its remaining running time, from its own progress; nullopt: unknown.
   std::optional<Seconds> remaining;
@@ -103,12 +106,16 @@ enum class RoundState : uint8_t {
 
 struct RoundWorkload {
   std::string name;  // "team/train"; breaks ties
+  size_t queue = 0;  // index of its queue among those of the decision
   RoundState state = RoundState::kWaits;
   // Whether it can be suspended and resumes from its checkpoint.
   bool may_lose_turn = false;
   // Whether it was stopped by its user, is in backoff, or has a priority outside the policy's
   // range. It keeps the GPUs that it runs with, and gets no band.
   bool left_alone = false;
+  // Whether Kueue did not admit it in its turn although its GPUs were free. While it waits, it gets
+  // the band kWaits, and the others go before it.
+  bool rests = false;
   Gpus gpus;
   int64_t own_priority = 0;  // the priority of its class
   Band band = Band::kNext;   // its present band
@@ -119,9 +126,13 @@ struct RoundWorkload {
   std::optional<Duration> longest;
   // With GPU types: the lower place goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
+
+  bool Rests() const { return rests && state == RoundState::kWaits; }
 };
 
 inline constexpr std::string_view kLeftAlone = "its priority is not changed";
+inline constexpr std::string_view kRests =
+    "Kueue did not admit it in its turn; others go before it";
 
 // Why a workload is in its band. Texts are for people.
 struct RoundVerdict {
@@ -155,11 +166,20 @@ class Rounds {
   void Charge(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
               WallTime now) const;
 
+  // Charges the GPU-seconds up to `now` that a workload held although not all its pods ran.
+  void ChargeHeld(RoundService& service, Gpus gpus, WallTime created, double held,
+                  WallTime now) const;
+
   // `begins`: this is the first decision of a round. In all other decisions, a workload that has
   // its turn keeps it; with backfill, one that waits keeps it only while it would get it again.
   // Under the elastic policy this returns the present bands, because ElasticRounds decides them.
+  RoundDecision Decide(const RoundQuotas& quotas, std::span<const RoundWorkload> workloads,
+                       bool begins, WallTime now) const;
+  // Decides for one queue that borrows and lends nothing.
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
-                       WallTime now) const;
+                       WallTime now) const {
+    return Decide(RoundQuotas::Alone(quota), workloads, begins, now);
+  }
 
   // Returns why a workload that runs, or has its turn, keeps it for now; empty if it does not.
   std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
@@ -173,10 +193,13 @@ class Rounds {
 
   Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy);
   Entry Rank(const RoundWorkload& workload, size_t index, bool begins, WallTime now) const;
+  // Charges the `time` to the workload's place in the policy's queues.
+  void ChargePlace(RoundService& service, Gpus gpus, WallTime created, bool ran, Seconds time,
+                   WallTime now) const;
   RoundDecision AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const;
   // Decides about those that do not run in this round: which are next, and which wait.
-  void JudgeOthers(Gpus quota, std::span<const RoundWorkload> workloads, std::span<Entry> others,
-                   RoundDecision& decision) const;
+  void JudgeOthers(const RoundQuotas& quotas, std::span<const RoundWorkload> workloads,
+                   std::span<Entry> others, RoundDecision& decision) const;
   Job ToJob(const RoundWorkload& workload) const;
 
   RoundSettings settings_;

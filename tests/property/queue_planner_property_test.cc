@@ -1,7 +1,8 @@
 // Tests the queue planner with the model of Kueue. Whatever jobs arrive, and whichever writes fail,
-// are late or meet a changed object, every job ends, the quota is never exceeded, and priorities
-// are restored when no policy orders the queue any more. When a recorded run is planned again, the
-// plans are the same.
+// are refused or late, or meet a changed object, every job ends, the quota is never exceeded, and
+// priorities are restored when no policy orders the queue any more. That is also so if Kueue does
+// not admit some jobs for a while, although their GPUs are free. When a recorded run is planned
+// again, the plans are the same.
 
 #include <chrono>
 #include <deque>
@@ -44,7 +45,12 @@ class Recording final : public QueueJournal {
 class Cluster {
  public:
   Cluster(uint64_t seed, const std::string& policy) : random_(seed), kueue_(KueueDelays()) {
-    kueue_.AddQueue({.name = kQueue, .local_queue = "team/q", .quotas = {{"gpus", kQuota}}});
+    kueue_.AddQueue({.name = kQueue,
+                     .local_queue = "team/q",
+                     .quotas = {{"gpus", kQuota}},
+                     .admits = [this](const Workload& workload) {
+                       return now_ >= jobs_.at(workload.uid).admissible;
+                     }});
     policy_.uid = policy_.name = "policy";
     policy_.cluster_queues = {kQueue};
     policy_.settings.policy = policy;
@@ -64,9 +70,14 @@ class Cluster {
     workload.gpus = Gpus(static_cast<int64_t>(1 + random_.Below(4)));
     workload.priority = random_.Below(4) == 0 ? 100 : 0;
     workload.may_lose_turn = random_.Below(4) != 0;
-    jobs_.emplace(workload.uid, Job{.own = workload.priority,
-                                    .left = seconds(10 + random_.Below(120)),
-                                    .is_silent = random_.Below(4) == 0});
+    const bool is_refused = random_.Below(8) == 0;
+    const bool is_late = !is_refused && random_.Below(8) == 0;
+    jobs_.emplace(workload.uid,
+                  Job{.own = workload.priority,
+                      .left = seconds(10 + random_.Below(120)),
+                      .is_silent = random_.Below(4) == 0,
+                      .is_refused = is_refused,
+                      .admissible = is_late ? now_ + seconds(random_.Below(600)) : Instant()});
     kueue_.Create(workload, Now());
   }
 
@@ -107,6 +118,8 @@ class Cluster {
     int64_t own = 0;
     Duration left{};
     bool is_silent = false;
+    bool is_refused = false;  // the API server refuses writes of its workload
+    Instant admissible{};     // from then on, quotas other than that of GPUs admit it
     std::optional<Instant> since = std::nullopt;  // the time since which its pod runs
   };
 
@@ -170,6 +183,8 @@ class Cluster {
     bool MayWrite() override { return true; }
     WriteOutcome Write(const WorkloadWrite& write) override {
       if (cluster_.fails_ && cluster_.random_.Below(10) == 0) return WriteOutcome::kFailed;
+      if (cluster_.fails_ && cluster_.jobs_.at(write.workload->uid).is_refused)
+        return WriteOutcome::kRefused;
       return cluster_.kueue_.Write(write, cluster_.Now());
     }
 
@@ -238,7 +253,8 @@ TEST(QueuePlannerProperty, WithoutAPolicyEveryPriorityIsItsOwn) {
     }
     cluster.EndPolicy();
     cluster.StopFailing();
-    for (int tick = 0; tick < 30; ++tick) cluster.Tick();
+    // Refused writes rest for a while.
+    for (int tick = 0; tick < 300; ++tick) cluster.Tick();
     cluster.ExpectOwnPriorities();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }

@@ -107,10 +107,8 @@ std::vector<WorkersWrite> ElasticJobs::Due(const std::string& name, const Queued
     if (workload.round.state != state) continue;
     const auto change = ChangeOf(workload, now);
     if (!change) continue;
-    WorkersWrite& write = due.emplace_back(WorkersWrite{workload.job, name, *change, {}, {}});
+    WorkersWrite& write = due.emplace_back(WorkersWrite{workload.job, name, *change, {}});
     if (state != RoundState::kRuns) continue;
-    write.service = workload.round.service;
-    if (workload.iteration) write.service->left_at = workload.iteration;
     write.notice = {workload.object, "SynergyWorkersChanged",
                     fmt::format("from {} to {} workers: {}; it continues from its checkpoint",
                                 change->from, change->to, change->why)};
@@ -135,27 +133,15 @@ std::set<std::string> ElasticJobs::Sizing(const QueuedWorkloads& queue, WallTime
   return sizing;
 }
 
-void ElasticJobs::OnWritten(const WorkersWrite& write) {
-  rounds_.Changed(write.job->uid);
-  if (write.service) carried_[write.job->uid] = *write.service;
-}
+void ElasticJobs::OnWritten(const WorkersWrite& write) { rounds_.Changed(write.job->uid); }
 
 void ElasticJobs::OnRefused(const WorkersWrite& write) { rounds_.Changed(write.job->uid); }
-
-std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
-  const auto found = carried_.find(job);
-  if (found == carried_.end()) return std::nullopt;
-  const RoundService service = found->second;
-  carried_.erase(found);
-  return service;
-}
 
 void ElasticJobs::ForgetOthers(const QueueObjects& objects, std::set<std::string> jobs) {
   // While a job's workers are changed, it briefly has no workload.
   for (const auto& [key, job] : objects.jobs) jobs.insert(job->uid);
   const auto is_gone = [&jobs](const auto& entry) { return !jobs.contains(entry.first); };
   rounds_.Forget(jobs);
-  std::erase_if(carried_, is_gone);
   std::erase_if(problems_, is_gone);
 }
 

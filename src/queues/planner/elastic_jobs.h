@@ -40,9 +40,7 @@ struct WorkersWrite {
   std::shared_ptr<const QueuedJob> job;
   std::string queue;
   WorkerChange change;
-  // For a running job: its service, which passes to the workload that replaces the present one, and
-  // the event to record once the change is written.
-  std::optional<RoundService> service;
+  // For a running job: the event to record once the change is written.
   std::optional<JobNotice> notice;
 };
 
@@ -66,8 +64,6 @@ class ElasticJobs {
   std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
   void OnWritten(const WorkersWrite& write);
   void OnRefused(const WorkersWrite& write);
-  // Removes and returns the service of the workload that the job had before its workers changed.
-  std::optional<RoundService> TakeCarried(const std::string& job);
   // Forgets all jobs except `jobs` (the UIDs of those that have a workload in an elastic queue) and
   // those of `objects`.
   void ForgetOthers(const QueueObjects& objects, std::set<std::string> jobs);
@@ -76,7 +72,6 @@ class ElasticJobs {
   std::optional<WorkerChange> ChangeOf(const QueuedWorkload& workload, WallTime now) const;
 
   ElasticRounds rounds_;
-  std::unordered_map<std::string, RoundService> carried_;  // by the job's UID
   std::unordered_map<std::string, std::string> problems_;  // those last reported, by the job's UID
 };
 

@@ -12,6 +12,7 @@
 
 #include "core/text/quantity_text.h"
 #include "queues/planner/gpu_type_answers.h"
+#include "queues/planner/queue_decisions.h"
 #include "queues/round_workload.h"
 
 namespace synergy {
@@ -24,6 +25,12 @@ constexpr size_t kMostUpNext = 5;
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
+// How long Kueue may leave a workload waiting that has its turn and could start by the GPUs: after
+// it has tried to admit the workload, and if it has reported nothing.
+constexpr Duration kMostRefused = std::chrono::seconds(10);
+constexpr Duration kMostUnconsidered = std::chrono::minutes(1);
+// The first rest of a workload whose writes are refused.
+constexpr Duration kRefusalLasts = std::chrono::seconds(10);
 constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
 
 // Returns the name of `workload` for an event that users of `reader`'s namespace see. Does not
@@ -82,6 +89,7 @@ struct QueuePlanner::Pass {
   QueuePlan plan;
   std::vector<JudgedPolicy> policies;
   std::map<std::string, QueuedWorkloads> queues;  // ordered queues, by ClusterQueue
+  std::map<std::string, QueueDecision> decisions;
   std::unordered_map<std::string, ObservedPods> pods;
   std::set<std::string> elastic_jobs;  // UIDs
 };
@@ -104,6 +112,8 @@ void QueuePlanner::StartOver() {
   ledger_.StartOver();
   elastic_.StartOver();
   rounds_.clear();
+  unwritable_ = {};
+  unadmitted_ = {};
   types_.StartOver();
   if (recording_) recording_->StartedOver();
 }
@@ -114,11 +124,14 @@ QueuePlan QueuePlanner::Plan(const QueueObjects& objects, Moment at) {
             .plan = {},
             .policies = JudgePolicies(objects),
             .queues = {},
+            .decisions = {},
             .pods = ObservePods(objects, progress_),
             .elastic_jobs = {}};
+  unwritable_.Forget(at.now);
+  unadmitted_.Forget(at.now);
   Observe(pass);
   planned_rounds_.clear();
-  planned_at_ = at.wall;
+  planned_at_ = at;
   std::set<std::string> with_types;
   for (const JudgedPolicy& policy : pass.policies) {
     if (policy.policy->ChoosesTypes()) with_types.insert(policy.policy->uid);
@@ -141,7 +154,7 @@ void QueuePlanner::Observe(Pass& pass) {
       if (policy.rounds && queue.problem.empty()) ordered.emplace(name, &policy);
     }
   }
-  ledger_.Begin();
+  ledger_.Begin(pass.objects, pass.at.now);
   for (const auto& [key, workload] : pass.objects.workloads) {
     if (workload->finished) continue;
     const auto local =
@@ -149,7 +162,7 @@ void QueuePlanner::Observe(Pass& pass) {
     const auto policy = local ? ordered.find(local->cluster_queue) : ordered.end();
     if (policy != ordered.end() && workload->gpus > Gpus(0)) {
       ObserveOrdered(pass, *policy->second, *local, policy->first, workload);
-    } else if (workload->note) {
+    } else if (workload->note && !unwritable_.Has(workload->uid, pass.at.now)) {
       // A refusal may last only until an object is completed, so the note keeps the service.
       Restore(pass, workload, local == nullptr || named.contains(local->cluster_queue));
     }
@@ -176,15 +189,12 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
                                   const std::string& queue,
                                   const std::shared_ptr<const Workload>& workload) {
   static const ObservedPods kNoPods;
-  const auto own_pods = pass.pods.find(workload->Key());
+  const auto own_pods = pass.pods.find(workload->PodsKey());
   const ObservedPods& pods = own_pods == pass.pods.end() ? kNoPods : own_pods->second;
   const bool held = IsHeld(pass.objects, *workload);
-  // Kueue replaces the workload of a job whose number of workers changes.
-  std::optional<RoundService> carried;
-  if (!ledger_.Has(*workload) && !workload->note)
-    carried = elastic_.TakeCarried(workload->owner.uid);
+  const Workload* const replaced = ReplacedBy(pass.objects, *workload);
   const RoundDelays charged =
-      ledger_.Observe(pass.objects, *policy.rounds, *workload, pods, carried, held, pass.at);
+      ledger_.Observe(pass.objects, *policy.rounds, *workload, pods, replaced, held, pass.at);
   RoundDelays& sum = pass.plan.delays[queue];
   sum.fair_share += charged.fair_share;
   sum.fragmentation += charged.fragmentation;
@@ -199,14 +209,27 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
   // Kueue admits none of a stopped local queue, so no other job must lose its turn to it. If the
   // ClusterQueue is stopped, the order is for the time after.
   queued.round.left_alone |= local.stopped && !workload->has_quota;
+  queued.round.left_alone |= unwritable_.Has(workload->uid, pass.at.now);
+  queued.round.rests = unadmitted_.Has(workload->uid, pass.at.now);
+  // Kueue counts only what the slice needs beyond the one that it replaces.
+  if (replaced != nullptr) queued.round.gpus = std::max(workload->gpus - replaced->gpus, Gpus(0));
   if (policy.policy->ChoosesTypes() && held) queued.round.state = RoundState::kWaits;
   if (!policy.rounds->IsElastic()) return;
-  queued.iteration = account.iteration;
   const bool runs = account.doing == Rounds::Doing::kRan;
   elastic_.Observe(pass.objects, checkpoints_, policy.rounds->settings(),
                    runs ? std::optional(pods.counts.since) : std::nullopt, pods.sight, pass.at.wall,
                    queued, pass.plan.notices);
   pass.elastic_jobs.insert(queued.elastic.job);
+}
+
+const Workload* QueuePlanner::ReplacedBy(const QueueObjects& objects,
+                                         const Workload& workload) const {
+  if (workload.replaces.empty() || workload.has_quota) return nullptr;
+  const auto replaced = objects.workloads.Find(workload.replaces);
+  const bool is_slice = replaced && !replaced->finished && replaced->has_quota &&
+                        replaced->uid != workload.uid &&
+                        replaced->owner.uid == workload.owner.uid && ledger_.Has(*replaced);
+  return is_slice ? replaced.get() : nullptr;
 }
 
 void QueuePlanner::PlanPolicy(Pass& pass, JudgedPolicy& policy) {
@@ -220,6 +243,7 @@ void QueuePlanner::PlanPolicy(Pass& pass, JudgedPolicy& policy) {
     planned.round = round;
     for (const auto& [name, judged] : policy.queues) planned.queues.push_back(name);
     if (policy.policy->ChoosesTypes()) ChooseTypes(pass, policy, begins);
+    Decide(pass, policy, begins);
   }
   RoundPolicyStatus& status =
       pass.plan.statuses.emplace_back(PolicyStatusWrite{policy.policy, {}}).status;
@@ -230,7 +254,7 @@ void QueuePlanner::PlanPolicy(Pass& pass, JudgedPolicy& policy) {
     queue.message = judged.problem.empty() ? judged.hint : judged.problem;
     if (!queue.ready) continue;
     queue.gpus = judged.queue->quota.count();
-    PlanQueue(pass, policy, name, begins, queue);
+    PlanQueue(pass, policy, name, queue);
   }
   Conclude(policy, status);
 }
@@ -246,7 +270,7 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
       TypedWorkload& workload = workloads.emplace_back(TypedWorkload{queued.object, queued.round});
       described.push_back(&queued.round);
       workload.running = ledger_.Of(object).doing == Rounds::Doing::kRan;
-      const auto own = pass.pods.find(object.Key());
+      const auto own = pass.pods.find(object.PodsKey());
       const Gpus placed = own == pass.pods.end() ? Gpus(0) : own->second.placed;
       if (workload.running) workload.unseen = std::max(object.gpus - placed, Gpus(0));
       if (own != pass.pods.end()) {
@@ -274,16 +298,41 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
   }
 }
 
+void QueuePlanner::Decide(Pass& pass, const JudgedPolicy& policy, bool begins) {
+  // Queues share GPUs of one flavor in one cohort. Another queue has a key of its own.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> sharing;
+  for (const auto& [name, judged] : policy.queues) {
+    if (!judged.problem.empty()) continue;
+    const ClusterQueue& queue = *judged.queue;
+    const bool shares = !queue.cohort.empty() && !policy.rounds->IsElastic();
+    sharing[shares ? std::pair(queue.cohort, queue.flavors.front()) : std::pair(name, "")]
+        .push_back(name);
+  }
+  for (const auto& [key, names] : sharing) {
+    std::vector<SharingQueue> queues;
+    for (const std::string& name : names)
+      queues.push_back({policy.queues.at(name).queue.get(), &pass.queues[name]});
+    const auto cohort = pass.objects.cohorts.Find(key.first);
+    Gpus shared;
+    if (cohort && !key.second.empty() && cohort->quotas.contains(key.second))
+      shared = cohort->quotas.at(key.second);
+    auto decided = DecideTogether(*policy.rounds, queues, shared, begins, pass.at.wall);
+    if (policy.rounds->IsElastic()) {
+      decided.front().decision =
+          elastic_.Decide(policy.rounds->settings(), queues.front().queue->quota, room_,
+                          *queues.front().workloads, begins, pass.at.wall);
+    }
+    for (size_t index = 0; index < names.size(); ++index)
+      pass.decisions.emplace(names[index], std::move(decided[index]));
+  }
+}
+
 void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name,
-                             bool begins, RoundPolicyStatus::Queue& status) {
+                             RoundPolicyStatus::Queue& status) {
   const ClusterQueue& cluster_queue = *policy.queues.at(name).queue;
   const QueuedWorkloads& queue = pass.queues[name];
   const WallTime now = pass.at.wall;
-  const RoundDecision decision =
-      policy.rounds->IsElastic()
-          ? elastic_.Decide(policy.rounds->settings(), cluster_queue.quota, room_, queue, begins,
-                            now)
-          : policy.rounds->Decide(cluster_queue.quota, RoundsOf(queue), begins, now);
+  const RoundDecision& decision = pass.decisions.at(name).decision;
   for (const size_t index : decision.order) {
     const bool waits = queue[index].round.state == RoundState::kWaits;
     if (waits && status.up_next.size() < kMostUpNext)
@@ -291,8 +340,9 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
   }
   const bool takes_turns = cluster_queue.TakesTurns();
   const bool is_made_room = takes_turns && IsMadeRoom(queue, decision);
+  const Gpus room = RoomForTurns({&cluster_queue, &queue}, pass.decisions.at(name));
   for (size_t index = 0; index < queue.size(); ++index) {
-    const auto& [workload, described, job, elastic, iteration] = queue[index];
+    const auto& [workload, described, job, elastic] = queue[index];
     const RoundVerdict& verdict = decision.verdicts[index];
     const Band band = verdict.band;
     RoundNote note = NoteOf(described.service, now);
@@ -301,15 +351,18 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
     if (described.left_alone) {
       ++status.left_alone;
       // Without this, its service up to the stop by its user would be lost with this process.
-      if (workload->note && ledger_.WantsNote(*workload)) {
+      if (workload->note && ledger_.WantsNote(*workload) &&
+          !unwritable_.Has(workload->uid, pass.at.now)) {
         pass.plan.writes.push_back(
             {WorkloadWrite::Kind::kNote, workload, workload->priority, note, verdict.why});
       }
       continue;
     }
     ++(band == Band::kRuns ? status.runs : band == Band::kNext ? status.next : status.waits);
-    const bool could_start = is_made_room && !workload->has_quota && band == Band::kRuns &&
-                             described.band == Band::kRuns;
+    const bool has_turn =
+        !workload->has_quota && band == Band::kRuns && described.band == Band::kRuns;
+    const bool could_start = is_made_room && has_turn;
+    ObserveRefusal(pass, *policy.rounds, queue[index], has_turn && described.gpus <= room);
     if (band == described.band) {
       PlanSameBand(pass, *policy.policy, queue[index], verdict, could_start, name, note);
       continue;
@@ -354,6 +407,27 @@ bool QueuePlanner::IsOverlooked(const Workload& workload, bool could_start, Inst
   }
   if (!since) since = now;
   return now - *since >= kMostOverlooked;
+}
+
+void QueuePlanner::ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkload& queued,
+                                  bool could_start) {
+  const Workload& workload = *queued.object;
+  std::optional<Instant>& since = ledger_.Of(workload).refused_since;
+  if (workload.has_quota) unadmitted_.Succeeded(workload.uid);
+  if (!could_start) {
+    since.reset();
+    return;
+  }
+  const Instant now = pass.at.now;
+  if (!since) since = now;
+  if (now - *since < (workload.inadmissible ? kMostRefused : kMostUnconsidered)) return;
+  since.reset();
+  const Duration rest = unadmitted_.Failed(workload.uid, now, rounds.settings().round);
+  pass.plan.notices.push_back(
+      {queued.object, "SynergyTurnPassed",
+       fmt::format("Kueue does not admit it in its turn although its GPUs are free; others go "
+                   "before it for {} s. Condition QuotaReserved of Workload {} has Kueue's reason",
+                   std::chrono::floor<std::chrono::seconds>(rest).count(), workload.name)});
 }
 
 JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecision& decision,
@@ -405,8 +479,12 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   if (recording_) recording_->Learned(outcome);
   for (size_t index = 0; index < plan.writes.size(); ++index) {
     const WorkloadWrite& write = plan.writes[index];
-    if (outcome.writes[index] == WriteOutcome::kWritten && write.note &&
-        ledger_.Has(*write.workload))
+    const std::string& uid = write.workload->uid;
+    if (outcome.writes[index] == WriteOutcome::kRefused)
+      unwritable_.Failed(uid, planned_at_.now, kRefusalLasts);
+    if (outcome.writes[index] != WriteOutcome::kWritten) continue;
+    unwritable_.Succeeded(uid);
+    if (write.note && ledger_.Has(*write.workload))
       ledger_.Of(*write.workload).service.lost_turns = write.note->lost_turns;
   }
   const auto on_jobs = [this](const std::vector<WorkersWrite>& writes,
@@ -423,7 +501,7 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   std::map<std::string, WallTime> rounds;
   for (const auto& [uid, planned] : planned_rounds_) {
     const auto known = rounds_.find(uid);
-    const bool late = planned_at_ - planned.round > kLongestBeginning;
+    const bool late = planned_at_.wall - planned.round > kLongestBeginning;
     const bool is_pending =
         std::any_of(planned.queues.begin(), planned.queues.end(),
                     [&pending](const std::string& queue) { return pending.contains(queue); });

@@ -13,6 +13,11 @@
 // The Workload itself keeps (in RoundNote) its earlier priority and its service so far. Both
 // survive this process, and the priority is restored once no policy orders the queue any more.
 //
+// One workload never stops the others of its queue: if the API server refuses its writes, its
+// priority is left alone for a while, and then they are tried again. If Kueue does not admit it in
+// its turn although its GPUs are free (because of CPU or memory quotas, or taints), others go
+// before it for a while, and then it has its turn again.
+//
 // Threading: one owner. Pure: the caller passes objects and time. Failures: a failed write is
 // planned again from the next objects; until then Kueue uses the existing priorities. The next
 // leader continues from the notes, and loses only the running time of pods that have ended since
@@ -24,6 +29,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/rests.h"
 #include "queues/planner/elastic_jobs.h"
 #include "queues/planner/judged_policies.h"
 #include "queues/planner/queue_plan.h"
@@ -70,7 +76,9 @@ class QueuePlanner {
   // obstacle becomes a problem of the policy's queues.
   void ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins);
   void PlanPolicy(Pass& pass, JudgedPolicy& policy);
-  void PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name, bool begins,
+  // Decides about all queues of the policy that are ordered; those that share GPUs together.
+  void Decide(Pass& pass, const JudgedPolicy& policy, bool begins);
+  void PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name,
                  RoundPolicyStatus::Queue& status);
   // Plans the write of a workload whose band is right: a note, or a second raise.
   void PlanSameBand(Pass& pass, const RoundPolicy& policy, const QueuedWorkload& workload,
@@ -79,6 +87,12 @@ class QueuePlanner {
   void PlanWorkers(Pass& pass);
   // Returns whether the workload could have started for some seconds, but Kueue has passed over it.
   bool IsOverlooked(const Workload& workload, bool could_start, Instant now);
+  // Lets others go before a workload that Kueue has not admitted in its turn. `could_start`: by the
+  // GPUs alone.
+  void ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkload& workload,
+                      bool could_start);
+  // Returns the slice that the workload will replace; null if there is none.
+  const Workload* ReplacedBy(const QueueObjects& objects, const Workload& workload) const;
   JobNotice LostTurn(const QueuedWorkloads& queue, const RoundDecision& decision, size_t index,
                      WallTime now) const;
 
@@ -96,7 +110,9 @@ class QueuePlanner {
   };
   // The rounds of the last plan, by policy UID, and when it was made.
   std::map<std::string, PlannedRound> planned_rounds_;
-  WallTime planned_at_{};
+  Moment planned_at_;
+  Rests unwritable_;                           // workloads whose writes the API server refuses
+  Rests unadmitted_;                           // workloads that Kueue did not admit in their turn
   std::unique_ptr<QueueRecording> recording_;  // null without a journal
 };
 

@@ -4,9 +4,7 @@
 //
 // Threading: values.
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +20,6 @@ struct QueuedWorkload {
   // Set only in elastic queues.
   std::shared_ptr<const QueuedJob> job;  // null if the owner is neither a Job nor a TrainJob
   ElasticWorkload elastic;
-  std::optional<int64_t> iteration;  // the last in its log; only while it runs
 };
 
 using QueuedWorkloads = std::vector<QueuedWorkload>;

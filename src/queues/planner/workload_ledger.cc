@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,10 @@ constexpr double kUnwrittenSeconds = 300;
 // The shortest finished wait worth recording, because observations a second apart cannot measure a
 // shorter one.
 constexpr Seconds kLeastDelay{1};
+// How long a job may be without a Workload before its service is forgotten.
+constexpr Duration kLongestGap = std::chrono::hours(1);
+
+int64_t GpusOf(const Workload& workload) { return std::max<int64_t>(workload.gpus.count(), 1); }
 
 }  // namespace
 
@@ -21,7 +28,7 @@ std::unordered_map<std::string, ObservedPods> ObservePods(const QueueObjects& ob
   std::unordered_map<std::string, ObservedPods> all;
   for (const auto& [uid, pod] : objects.pods) {
     if (!pod->has_gpus || pod->workload.empty()) continue;
-    ObservedPods& pods = all[pod->pod_namespace + "/" + pod->workload];
+    ObservedPods& pods = all[pod->WorkloadKey()];
     pods.counts.Add(*pod);
     pods.uids.push_back(uid);
     if (pod->has_node) {
@@ -51,45 +58,84 @@ std::unordered_map<std::string, ObservedPods> ObservePods(const QueueObjects& ob
   return all;
 }
 
+void WorkloadLedger::Begin(const QueueObjects& objects, Instant now) {
+  ++pass_;
+  std::unordered_set<std::string_view> present;
+  for (const auto& [key, workload] : objects.workloads) {
+    if (!workload->finished) present.insert(workload->uid);
+  }
+  std::erase_if(left_, [&](const auto& each) { return now - each.second.at > kLongestGap; });
+  std::erase_if(entries_, [&](const auto& each) {
+    const auto& [uid, entry] = each;
+    if (present.contains(uid)) return false;
+    if (!entry.job.empty() && !entry.account.follows) {
+      Left& left = left_[entry.job] = {entry.account.service, entry.charged_until, now};
+      if (entry.account.iteration) left.service.left_at = entry.account.iteration;
+    }
+    return true;
+  });
+}
+
+void WorkloadLedger::Inherit(Entry& entry, WallTime created) {
+  const auto left = left_.find(entry.job);
+  if (left == left_.end()) return;
+  entry.account.service = left->second.service;
+  entry.charged_until = std::max(left->second.charged_until, created);
+  left_.erase(left);
+}
+
 RoundDelays WorkloadLedger::Observe(const QueueObjects& objects, const Rounds& rounds,
                                     const Workload& workload, const ObservedPods& pods,
-                                    const std::optional<RoundService>& carried, bool held,
-                                    Moment at) {
+                                    const Workload* replaced, bool held, Moment at) {
   const auto [found, is_new] = entries_.try_emplace(workload.uid);
   Entry& entry = found->second;
   Account& account = entry.account;
   RoundService& service = account.service;
   entry.pass = pass_;
   if (is_new) {
+    entry.job = workload.owner.uid;
     if (workload.note) service = ServiceOf(*workload.note);
     entry.charged_until = workload.note ? workload.note->at : workload.created;
-    if (!workload.note && carried) service = *carried;
   }
+  if (replaced != nullptr) {
+    const Entry& other = entries_.at(replaced->uid);
+    service = other.account.service;
+    entry.charged_until = other.charged_until;
+    entry.observed = other.observed;
+    account.doing = Rounds::Doing::kWaited;
+    account.follows = true;
+    return {};
+  }
+  const bool inherits = std::exchange(account.follows, false) || (is_new && !workload.note);
+  if (inherits) Inherit(entry, workload.created);
+  if (is_new || inherits)
+    entry.ran = Seconds(service.served / static_cast<double>(GpusOf(workload)));
   if (account.iteration && (!workload.has_quota || workload.evicted))
     service.left_at = account.iteration;
   account.doing = held ? Rounds::Doing::kWaited : DoingOf(workload, pods.counts, at.wall);
   const bool runs = account.doing == Rounds::Doing::kRan;
-  Duration stretch =
-      at.wall - std::max(entry.charged_until, DoingSince(workload, pods.counts, at.wall));
+  WallTime from = entry.charged_until;
   // The wall clock may jump.
-  if (entry.observed) stretch = std::min(stretch, at.now - *entry.observed);
-  const RoundDelays before = service.delays;
-  rounds.Charge(service, workload.gpus, workload.created, account.doing, stretch, at.wall);
+  if (entry.observed) from = std::max(from, at.wall - (at.now - *entry.observed));
+  const RoundService before = service;
+  ChargeUntil(rounds, service, workload, pods.counts, account.doing, from, at.wall);
+  const double served = service.served - before.served;
+  account.accrues = runs || served > 0;
+  if (runs) entry.ran += Seconds(served / static_cast<double>(GpusOf(workload)));
   if (runs) ObserveRemaining(objects, entry, workload, pods, at.wall);
   account.iteration = runs ? pods.iteration : std::nullopt;
   entry.charged_until = at.wall;
   entry.observed = at.now;
   if (is_new) return {};
-  return {service.delays.fair_share - before.fair_share,
-          service.delays.fragmentation - before.fragmentation};
+  return {service.delays.fair_share - before.delays.fair_share,
+          service.delays.fragmentation - before.delays.fragmentation};
 }
 
 void WorkloadLedger::ObserveRemaining(const QueueObjects& objects, Entry& entry,
                                       const Workload& workload, const ObservedPods& pods,
                                       WallTime now) {
   RoundService& service = entry.account.service;
-  const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
-  const Seconds ran(service.served / gpus);
+  const Seconds ran = entry.ran;
   const auto observe = [&](Seconds remaining) {
     service.remaining = entry.remaining_check.Check(remaining, ran);
     service.refuted = entry.remaining_check.refuted();
@@ -128,6 +174,7 @@ std::string WorkloadLedger::TakeLoss(const Workload& workload, const ObservedPod
 
 bool WorkloadLedger::WantsNote(const Workload& workload) const {
   const Account& account = Of(workload);
+  if (account.follows) return false;
   const RoundService& service = account.service;
   const RoundService written = workload.note ? ServiceOf(*workload.note) : RoundService();
   if (service.left_at != written.left_at) return true;
@@ -141,7 +188,7 @@ bool WorkloadLedger::WantsNote(const Workload& workload) const {
       delays.fragmentation - written.delays.fragmentation >= kLeastDelay)
     return true;
   const double unwritten = service.served - written.served;
-  if (account.doing != Rounds::Doing::kRan) return unwritten > 0;
+  if (!account.accrues) return unwritten > 0;
   return unwritten >= kUnwrittenSeconds * static_cast<double>(workload.gpus.count());
 }
 

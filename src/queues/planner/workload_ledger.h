@@ -2,7 +2,8 @@
 
 // Keeps an account of each workload in the ordered queues: its service so far, how long it waited
 // and why, and how long it still needs. An account begins with the note on the Workload
-// (RoundNote), so it outlives this process.
+// (RoundNote), so it outlives this process. If Kueue replaces the Workload of a job, the account
+// passes to the replacement.
 //
 // Threading: one owner. Pure: the caller passes objects and time.
 
@@ -50,20 +51,25 @@ class WorkloadLedger {
     std::optional<int64_t> iteration;               // the last in its log; only while it runs
     // When Kueue began to pass over it although it could start; nullopt: Kueue does not.
     std::optional<Instant> overlooked_since;
+    // When Kueue began not to admit it although its GPUs are free; nullopt: it does, or they are
+    // not.
+    std::optional<Instant> refused_since;
+    bool accrues = false;  // it received service in the last observation
+    bool follows = false;  // it waits to replace another slice of its job
   };
 
-  void StartOver() { entries_.clear(); }
+  void StartOver() { *this = {}; }
 
   // Begins a pass; Forget() ends it.
-  void Begin() { ++pass_; }
+  void Begin(const QueueObjects& objects, Instant now);
   bool Has(const Workload& workload) const { return entries_.contains(workload.uid); }
   // Charges what the workload did since the last observation or, at its first one, since its note.
-  // `carried`: the service of a workload that it replaces. `held`: it has its quota and waits for
-  // its GPU type. Returns the delays since the last observation; zero at the first, because another
-  // process may have charged the earlier time.
+  // `replaced`: the slice of its job that it will replace, whose service is its own until then;
+  // null if there is none. `held`: it has its quota and waits for its GPU type. Returns the delays
+  // since the last observation; zero at the first, because another process may have charged the
+  // earlier time.
   RoundDelays Observe(const QueueObjects& objects, const Rounds& rounds, const Workload& workload,
-                      const ObservedPods& pods, const std::optional<RoundService>& carried,
-                      bool held, Moment at);
+                      const ObservedPods& pods, const Workload* replaced, bool held, Moment at);
   // REQUIRES: the workload was observed in this pass.
   Account& Of(const Workload& workload) { return entries_.at(workload.uid).account; }
   const Account& Of(const Workload& workload) const { return entries_.at(workload.uid).account; }
@@ -83,16 +89,27 @@ class WorkloadLedger {
     // Its running time when its TrainJob's status last reported its remaining time; nullopt if it
     // did not, or if its log reports that.
     std::optional<Seconds> trainer_reported;
+    Seconds ran{};                    // how long all its pods have run
     WallTime charged_until{};         // `account` includes everything up to this time
     std::optional<Instant> observed;  // the last time
     uint64_t pass = 0;
+    std::string job;  // the UID of its owner
+  };
+  // The account of a workload that is gone or finished.
+  struct Left {
+    RoundService service;
+    WallTime charged_until{};
+    Instant at{};
   };
 
   // Reads the remaining time of a running workload from its log or, failing that, its TrainJob.
   static void ObserveRemaining(const QueueObjects& objects, Entry& entry, const Workload& workload,
                                const ObservedPods& pods, WallTime now);
+  // Gives the workload the account that another one of its job has left.
+  void Inherit(Entry& entry, WallTime created);
 
   std::unordered_map<std::string, Entry> entries_;  // by UID
+  std::unordered_map<std::string, Left> left_;      // by the UID of the job
   uint64_t pass_ = 0;
 };
 

@@ -143,11 +143,17 @@ void KueueModel::Schedule(Queue& queue, Moment at) {
   });
   for (Entry* const entry : waiting) {
     if (Admit(queue, *entry, at)) continue;
+    if (!entry->object->inadmissible) {
+      Workload tried = *entry->object;
+      tried.inadmissible = true;
+      Store(*entry, std::move(tried));
+    }
     if (Preempt(queue, *entry, at) || queue.spec.strict) return;
   }
 }
 
 bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
+  if (queue.spec.admits && !queue.spec.admits(*entry.object)) return false;
   for (const auto& [flavor, quota] : queue.spec.quotas) {
     Gpus& used = queue.used[flavor];
     if (used + entry.object->gpus > quota) continue;
@@ -156,6 +162,7 @@ bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
     ++entry.admissions;
     Workload admitted = *entry.object;
     admitted.has_quota = true;
+    admitted.inadmissible = false;
     admitted.quota_since = at.wall;
     if (queue.spec.checks_types) {
       admitted.checks = {{.name = std::string(kTypeCheckName),
@@ -174,6 +181,7 @@ bool KueueModel::Admit(Queue& queue, Entry& entry, Moment at) {
 
 bool KueueModel::Preempt(Queue& queue, const Entry& entry, Moment at) {
   if (queue.spec.preemption != "LowerPriority") return false;
+  if (queue.spec.admits && !queue.spec.admits(*entry.object)) return false;
   for (const auto& [flavor, quota] : queue.spec.quotas) {
     const std::vector<Entry*> victims = VictimsFor(queue, flavor, quota, *entry.object);
     for (Entry* const victim : victims) {
@@ -294,6 +302,7 @@ WriteOutcome KueueModel::Write(const WorkloadWrite& write, Moment at) {
   Entry& entry = *found;
   Workload changed = *entry.object;
   const bool moves = changed.priority != write.priority;
+  if (moves) changed.inadmissible = false;
   changed.priority = write.priority;
   changed.note = write.note;
   const bool waits = !changed.has_quota;

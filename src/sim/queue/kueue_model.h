@@ -21,16 +21,24 @@
 //     lower priority if that makes room (withinClusterQueue: LowerPriority). Those behind it wait
 //     meanwhile, because room is made for one workload at a time. Victims are the workloads of the
 //     lowest priority, among equals those admitted last, and only as many as needed.
-//   * A workload that does not fit and has no victims is skipped, except under StrictFIFO.
+//   * A workload that does not fit and has no victims is skipped, except under StrictFIFO. Its
+//     condition then shows that Kueue has tried it.
 //   * An evicted workload keeps its quota until its last pod has ended. It then returns to its
 //     place in the order.
 //
+<<<<<<< HEAD
 // The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or quotas of
 // CPU and memory. Unlike Kueue 0.19, it does not remember shapes of workloads that did not fit.
+=======
+// It does not model cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, amounts of
+// other quotas (`admits` stands for them), or that Kueue 0.19 remembers shapes of workloads that
+// did not fit.
+>>>>>>> 7e533c46 (Queues: held GPUs count, slices keep service, refusals stop no others)
 //
 // Threading: one owner. Pure: the caller passes the time.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -66,6 +74,9 @@ struct KueueQueue {
   std::string preemption = "LowerPriority";  // withinClusterQueue
   bool strict = false;                       // queueingStrategy: StrictFIFO
   bool checks_types = false;                 // it has the admission check of GPU types
+  // Whether all but its GPUs admits a workload now: quotas of CPU and memory, taints of the flavor.
+  // Null: always.
+  std::function<bool(const Workload&)> admits = nullptr;
 };
 
 struct KueueAction {

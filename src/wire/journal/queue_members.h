@@ -80,7 +80,7 @@ void Members(auto& each, Like<Workload> auto& workload) {
   auto& [uid, workload_namespace, name, resource_version, owner, local_queue, pods, gpus, priority,
          active, has_quota, evicted, finished, may_lose_turn, profiles_to_ask, created, quota_since,
          requeue_at, note, checks, gpu_sets, profile, alike, pod_gpus, products, selections,
-         deadline, longest] = workload;
+         deadline, longest, inadmissible, replaces, slice] = workload;
   each("uid", uid);
   each("namespace", workload_namespace);
   each("name", name);
@@ -109,13 +109,18 @@ void Members(auto& each, Like<Workload> auto& workload) {
   each("selections", selections);
   each("deadline", deadline);
   each("longest", longest);
+  each("inadmissible", inadmissible);
+  each("replaces", replaces);
+  each("slice", slice);
 }
 
 void Members(auto& each, Like<ClusterQueue> auto& queue) {
-  auto& [name, cohort, quota, flavors, checks, preemption, by_usage] = queue;
+  auto& [name, cohort, quota, borrowing, lending, flavors, checks, preemption, by_usage] = queue;
   each("name", name);
   each("cohort", cohort);
   each("quota", quota);
+  each("borrowing", borrowing);
+  each("lending", lending);
   each("flavors", flavors);
   each("checks", checks);
   each("preemption", preemption);
@@ -146,9 +151,10 @@ void Members(auto& each, Like<AdmissionCheck> auto& check) {
 }
 
 void Members(auto& each, Like<Cohort> auto& cohort) {
-  auto& [name, parent] = cohort;
+  auto& [name, parent, quotas] = cohort;
   each("name", name);
   each("parent", parent);
+  each("quotas", quotas);
 }
 
 void Members(auto& each, Like<QueuedPod> auto& pod) {
@@ -264,26 +270,9 @@ void Members(auto& each, const JobNotice& notice) {
   each("message", notice.message);
 }
 
-void Members(auto& each, const QueuePlace& place) {
-  each("queue", place.queue);
-  each("served", place.served);
-  each("waited", place.waited);
-  each("entered", place.entered);
-}
-
 void Members(auto& each, const RoundDelays& delays) {
   each("fairShare", delays.fair_share);
   each("fragmentation", delays.fragmentation);
-}
-
-void Members(auto& each, const RoundService& service) {
-  each("served", service.served);
-  each("place", service.place);
-  each("remaining", service.remaining);
-  each("refuted", service.refuted);
-  each("delays", service.delays);
-  each("lostTurns", service.lost_turns);
-  each("leftAt", service.left_at);
 }
 
 void Members(auto& each, const WorkersWrite& write) {
@@ -292,7 +281,6 @@ void Members(auto& each, const WorkersWrite& write) {
   each("from", write.change.from);
   each("to", write.change.to);
   each("why", write.change.why);
-  each("service", write.service);
   each("notice", write.notice);
 }
 

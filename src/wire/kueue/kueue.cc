@@ -62,6 +62,10 @@ int64_t GpusOfPod(FieldReader& fields, Value spec, std::string_view gpu_resource
   return std::max(sum, first);
 }
 
+int64_t ReadGeneration(FieldReader& fields, Value value) {
+  return fields.Integer(value, 0, std::numeric_limits<int64_t>::max());
+}
+
 WallTime ReadTime(FieldReader& fields, Value value) {
   if (value.absent()) return {};
   const auto time = ParseTime(fields.Text(value));
@@ -69,7 +73,8 @@ WallTime ReadTime(FieldReader& fields, Value value) {
   return time.value_or(WallTime());
 }
 
-void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
+// `generation`: of the object.
+void ReadConditions(FieldReader& fields, Value status, int64_t generation, Workload& workload) {
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
     const std::string_view type = fields.Text(condition["type"]);
@@ -77,6 +82,9 @@ void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
     if (type == "QuotaReserved") {
       workload.has_quota = is_so;
       workload.quota_since = ReadTime(fields, condition["lastTransitionTime"]);
+      const Value tried = condition["observedGeneration"];
+      workload.inadmissible =
+          !is_so && !tried.absent() && ReadGeneration(fields, tried) == generation;
     } else if (type == "Evicted") {
       workload.evicted = is_so;
     } else if (type == "Finished") {
@@ -223,6 +231,22 @@ std::optional<Duration> ReadLongest(FieldReader& fields, Value spec, Value statu
   return std::chrono::seconds(std::max<int64_t>(left, 0)) + kTimeToEnd;
 }
 
+Gpus ReadGpus(FieldReader& fields, Value value) {
+  return Gpus(std::clamp<int64_t>(fields.Amount(value).ToUnits(), 0, kMostPods));
+}
+
+// Calls `each` with the flavor and the object of each quota of GPUs in spec.resourceGroups.
+void ForEachQuota(FieldReader& fields, Value spec, std::string_view gpu_resource, auto each) {
+  fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
+    fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
+      fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
+        if (fields.Text(fields.Object(resource)["name"]) == gpu_resource)
+          each(ReadText(fields, flavor["name"]), resource);
+      });
+    });
+  });
+}
+
 void AppendHead(std::string& out, const Workload& workload) {
   out += R"({"metadata":{"uid":)";
   AppendJsonString(out, workload.uid);
@@ -268,12 +292,16 @@ struct Kind<Workload> {
     workload.owner = ReadOwner(fields, metadata);
     workload.may_lose_turn =
         std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
-    ReadConditions(fields, status, workload);
+    const Value generation = metadata["generation"];
+    ReadConditions(fields, status, generation.absent() ? 0 : ReadGeneration(fields, generation),
+                   workload);
     workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
     ReadChecks(fields, status, workload);
     ReadPodSets(fields, spec, status, rules.gpu_resource, workload);
     workload.longest = ReadLongest(fields, spec, status);
     const Value annotations = fields.Object(metadata["annotations"]);
+    workload.replaces = ReadText(fields, annotations[kReplacesAnnotation]);
+    workload.slice = ReadText(fields, annotations[kSliceAnnotation]);
     const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
     if (!text.empty() && text.size() <= kLongestNote) {
       if (auto note = ReadMembers<RoundNote>(text)) workload.note = *std::move(note);
@@ -294,15 +322,16 @@ struct Kind<ClusterQueue> {
     queue.cohort = ReadText(fields, spec["cohortName"]);
     queue.preemption = ReadText(fields, fields.Object(spec["preemption"])["withinClusterQueue"]);
     queue.by_usage = !spec["admissionScope"].absent();
-    fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
-      fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
-        fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
-          if (fields.Text(fields.Object(resource)["name"]) != rules.gpu_resource) return;
-          queue.flavors.push_back(ReadText(fields, flavor["name"]));
-          const ExactQuantity quota = fields.Amount(resource["nominalQuota"]);
-          queue.quota += Gpus(std::clamp<int64_t>(quota.ToUnits(), 0, kMostPods));
-        });
-      });
+    ForEachQuota(fields, spec, rules.gpu_resource, [&](std::string flavor, Value resource) {
+      queue.flavors.push_back(std::move(flavor));
+      queue.quota += ReadGpus(fields, resource["nominalQuota"]);
+      // Limits count only for a queue with one flavor, because others are not ordered.
+      const auto limit = [&](const char* name) {
+        const Value value = resource[name];
+        return value.absent() ? std::nullopt : std::optional(ReadGpus(fields, value));
+      };
+      queue.borrowing = limit("borrowingLimit");
+      queue.lending = limit("lendingLimit");
     });
     const Value checks = fields.Object(spec["admissionChecksStrategy"]);
     fields.Array(checks["admissionChecks"]).ForEachElement([&](Value check) {
@@ -367,9 +396,14 @@ template struct KindReader<AdmissionCheck>;
 template <>
 struct Kind<Cohort> {
   static constexpr std::string_view kName = "cohort";
-  static Cohort Read(FieldReader& fields, Value object, const PodRules&) {
-    return {.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
-            .parent = ReadText(fields, fields.Object(object["spec"])["parentName"])};
+  static Cohort Read(FieldReader& fields, Value object, const PodRules& rules) {
+    const Value spec = fields.Object(object["spec"]);
+    Cohort cohort{.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
+                  .parent = ReadText(fields, spec["parentName"])};
+    ForEachQuota(fields, spec, rules.gpu_resource, [&](const std::string& flavor, Value resource) {
+      cohort.quotas[flavor] += ReadGpus(fields, resource["nominalQuota"]);
+    });
+    return cohort;
   }
 };
 
@@ -386,7 +420,9 @@ struct Kind<QueuedPod> {
     pod.uid = ReadText(fields, metadata["uid"]);
     pod.pod_namespace = ReadText(fields, metadata["namespace"]);
     pod.name = ReadText(fields, metadata["name"]);
-    pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
+    const Value annotations = fields.Object(metadata["annotations"]);
+    const Value slice = annotations[kSliceAnnotation];
+    pod.workload = ReadText(fields, slice.absent() ? annotations[kWorkloadAnnotation] : slice);
     pod.gpus = Gpus(GpusOfPod(fields, spec, rules.gpu_resource));
     pod.has_gpus = pod.gpus > Gpus(0);
     pod.node = ReadText(fields, spec["nodeName"]);

@@ -22,6 +22,11 @@ inline constexpr std::string_view kDeadlineAnnotation = "synergy.io/deadline";
 inline constexpr std::string_view kRoundsAnnotation = "synergy.io/rounds";
 // Set on pods by Kueue: the Workload to which they belong.
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
+// Set by Kueue on the slices of an elastic job's Workload: the Key() of the slice that this one
+// replaces; and on slices and their pods: the first slice of the chain.
+inline constexpr std::string_view kReplacesAnnotation =
+    "kueue.x-k8s.io/workload-slice-replacement-for";
+inline constexpr std::string_view kSliceAnnotation = "kueue.x-k8s.io/workload-slice-name";
 // The apiVersion of a Workload.
 inline constexpr std::string_view kWorkloadVersion = "kueue.x-k8s.io/v1beta2";
 // The label that puts a job into a LocalQueue.

@@ -89,7 +89,7 @@ TEST_F(QueueControllerTest, WaitingForALeavingJobIsNotOverlooked) {
   EXPECT_EQ(Now("b").priority, 1);
 }
 
-TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
+TEST_F(QueueControllerTest, ServiceIsWhatItsPodsRanAndOutlivesTheProcess) {
   Workload two = MakeWorkload("a");
   two.pods = 2;
   two.gpus = Gpus(4);
@@ -97,16 +97,20 @@ TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   Add(two);
   Step();
   Start("a");
-  // Only one of two pods runs, so nothing trains.
+  // Only one of two pods runs, so nothing trains, but its GPUs are in use.
+  QueuedPod first = *objects.pods.Find("a-0");
+  first.gpus = Gpus(2);
+  objects.pods.Upsert(first);
   EXPECT_THAT(StepFor(minutes(4)), IsEmpty());
   objects.pods.Upsert({.uid = "a-1",
                        .pod_namespace = "team",
                        .workload = "a",
                        .has_gpus = true,
+                       .gpus = Gpus(2),
                        .has_node = true,
                        .running = true,
                        .since = clock.WallNow()});
-  EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
+  EXPECT_THAT(StepFor(seconds(179)), IsEmpty());
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 1200"));
   // After some time without a leader, another replica takes over.
   clock.Advance(seconds(100));
@@ -464,6 +468,28 @@ TEST_F(QueueControllerTest, RetriesFailedWrites) {
   EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
   kueue.failure.reset();
   EXPECT_THAT(StepFor(seconds(1)), SizeIs(4));
+}
+
+TEST_F(QueueControllerTest, ARefusedPriorityIsReportedAndStopsNoOtherJob) {
+  Add(MakeWorkload("a"));
+  Step();
+  Start("a");
+  StepFor(seconds(295));
+  Add(MakeWorkload("b"));
+  ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(3); });
+  kueue.failure = Error{ErrorCode::kDenied, "a policy says no"};
+  EXPECT_THAT(Step(), ElementsAre("b 0 -> 1"));
+  EXPECT_THAT(events.lines(),
+              ElementsAre("SynergyNotOrdered job-b: its priority is not changed for now, because "
+                          "the API server refuses that: a policy says no"));
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_rounds_writes_total{outcome=\"refused\",what=\"band\"} 1\n"));
+  kueue.failure.reset();
+  Add(MakeWorkload("c"));
+  EXPECT_THAT(StepFor(seconds(2)), ElementsAre("c 0 -> 1"));
+  EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
+  // It is tried again.
+  EXPECT_THAT(StepFor(minutes(1)), Contains(StartsWith("b 0 -> ")));
 }
 
 TEST_F(QueueControllerTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {

@@ -1,5 +1,6 @@
 #include "wire/kueue/kueue.h"
 
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -89,6 +90,48 @@ TEST(Workloads, ConditionsShowWhetherTheyHaveQuota) {
   EXPECT_TRUE(workload.evicted);
   EXPECT_FALSE(workload.finished);
   EXPECT_EQ(workload.requeue_at, *ParseTime("2026-11-21T10:00:00Z"));
+}
+
+TEST(Workloads, AreInadmissibleOnceKueueHasTriedTheirPresentSpec) {
+  const auto is_inadmissible = [](int generation, const std::string& condition) {
+    return Only<Workload>(fmt::format(R"({},"generation":{})", kJob, generation),
+                          Spec(PodSet("a", 1, 1)) + R"(,"status":{"conditions":[
+                  {"type":"QuotaReserved","reason":"Pending",)" +
+                              condition + "}]}")
+        .inadmissible;
+  };
+  EXPECT_TRUE(is_inadmissible(3, R"("status":"False","observedGeneration":3)"));
+  EXPECT_FALSE(is_inadmissible(4, R"("status":"False","observedGeneration":3)"));
+  EXPECT_FALSE(is_inadmissible(3, R"("status":"True","observedGeneration":3)"));
+  EXPECT_FALSE(is_inadmissible(3, R"("status":"False")"));
+}
+
+TEST(Workloads, NameTheSliceThatTheyReplaceAndPodsTheFirstOne) {
+  const auto workload = Only<Workload>(
+      std::string(kJob) +
+          R"(,"annotations":{"kueue.x-k8s.io/workload-slice-replacement-for":"team/b",
+             "kueue.x-k8s.io/workload-slice-name":"first"})",
+      Spec(PodSet("a", 1, 1)));
+  EXPECT_EQ(workload.replaces, "team/b");
+  EXPECT_EQ(workload.PodsKey(), "team/first");
+  EXPECT_EQ(Only<Workload>(kJob, Spec(PodSet("a", 1, 1))).PodsKey(), "team/a");
+  const auto pod = Only<QueuedPod>(R"(,"namespace":"team",
+      "annotations":{"kueue.x-k8s.io/workload":"b","kueue.x-k8s.io/workload-slice-name":"first"})",
+                                   R"("spec":{})");
+  EXPECT_EQ(pod.WorkloadKey(), "team/first");
+}
+
+TEST(Cohorts, HaveQuotasAndTheirQueuesLimits) {
+  const std::string quota = R"("resourceGroups":[{"flavors":[{"name":"a100","resources":[
+      {"name":"cpu","nominalQuota":100},
+      {"name":"nvidia.com/gpu","nominalQuota":8,"borrowingLimit":4,"lendingLimit":"0"}]}]}])";
+  const auto queue = Only<ClusterQueue>("", R"("spec":{)" + quota + "}");
+  EXPECT_EQ(queue.quota, Gpus(8));
+  EXPECT_EQ(queue.borrowing, Gpus(4));
+  EXPECT_EQ(queue.lending, Gpus(0));
+  const auto cohort = Only<Cohort>("", R"("spec":{"parentName":"root",)" + quota + "}");
+  EXPECT_EQ(cohort.parent, "root");
+  EXPECT_EQ(cohort.quotas, (std::map<std::string, Gpus>{{"a100", Gpus(8)}}));
 }
 
 TEST(Workloads, RunNoLongerThanWhatIsLeftOfTheirMaximumExecutionTime) {

@@ -58,7 +58,7 @@ class KueueModelTest : public ::testing::Test {
     return kueue_.Objects().jobs.Find("team/" + name);
   }
   static WorkersWrite Resized(std::shared_ptr<const QueuedJob> job, int to) {
-    return {std::move(job), "train", {1, to, "a test"}, {}, {}};
+    return {std::move(job), "train", {1, to, "a test"}, {}};
   }
   // Returns the actions that become due in this time, each with the milliseconds after which it
   // does.
@@ -163,6 +163,37 @@ TEST_F(StrictKueueModelTest, AWorkloadThatDoesNotFitHoldsBackOthers) {
   Create("large", 4);
   Create("other", 2);
   EXPECT_THAT(RunFor(seconds(5)), IsEmpty());
+}
+
+TEST_F(KueueModelTest, AWorkloadThatAnotherQuotaRefusesIsPassedOverAndEvictsNone) {
+  bool has_cpus = false;
+  KueueModel kueue{KueueDelays()};
+  kueue.AddQueue(
+      {.name = "small",
+       .local_queue = "team/small",
+       .quotas = {{"a", Gpus(1)}},
+       .admits = [&](const Workload& workload) { return has_cpus || workload.name != "large"; }});
+  for (const char* name : {"large", "other"}) {
+    Workload workload;
+    workload.uid = workload.name = name;
+    workload.workload_namespace = "team";
+    workload.local_queue = "small";
+    workload.gpus = Gpus(1);
+    kueue.Create(workload, at_);
+  }
+  const auto raise = [&](int64_t priority) {
+    kueue.Write({.workload = kueue.Find("large"), .priority = priority, .note = std::nullopt}, at_);
+    EXPECT_FALSE(kueue.Find("large")->inadmissible);
+    GoTo(at_.now + seconds(1));
+    kueue.Run(at_);
+  };
+  raise(1);
+  EXPECT_TRUE(kueue.Find("large")->inadmissible);
+  EXPECT_TRUE(kueue.Find("other")->has_quota);
+  EXPECT_EQ(kueue.evictions(), 0U);
+  has_cpus = true;
+  raise(2);
+  EXPECT_EQ(kueue.evictions(), 1U);
 }
 
 TEST_F(KueueModelTest, APreemptedWorkloadKeepsItsQuotaUntilItsPodsHaveEnded) {
