@@ -25,10 +25,9 @@ constexpr size_t kMostUpNext = 5;
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
-// How long Kueue may leave a workload waiting that has its turn and could start by the GPUs: after
-// it has tried to admit the workload, and if it has reported nothing.
+// How long a workload keeps its turn that could start by the GPUs, but that Kueue has tried in
+// vain.
 constexpr Duration kMostRefused = std::chrono::seconds(10);
-constexpr Duration kMostUnconsidered = std::chrono::minutes(1);
 // The first rest of a workload whose writes are refused.
 constexpr Duration kRefusalLasts = std::chrono::seconds(10);
 constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
@@ -52,6 +51,12 @@ bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
                  decision.verdicts[index].band != Band::kRuns;
   }
   return gives_way;
+}
+
+// Returns whether Kueue cannot admit one of the workloads either if it cannot admit the other.
+// Kueue 0.19 does not even try workloads of a shape that it has just tried in vain.
+bool IsAlike(const Workload& a, const Workload& b) {
+  return !a.alike.empty() && a.alike == b.alike && a.pods == b.pods && a.gpus == b.gpus;
 }
 
 WorkloadWrite::Kind KindOfChange(const RoundWorkload& workload, Band band) {
@@ -362,7 +367,7 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
     const bool has_turn =
         !workload->has_quota && band == Band::kRuns && described.band == Band::kRuns;
     const bool could_start = is_made_room && has_turn;
-    ObserveRefusal(pass, *policy.rounds, queue[index], has_turn && described.gpus <= room);
+    ObserveRefusal(pass, *policy.rounds, queue, index, has_turn && described.gpus <= room);
     if (band == described.band) {
       PlanSameBand(pass, *policy.policy, queue[index], verdict, could_start, name, note);
       continue;
@@ -409,22 +414,29 @@ bool QueuePlanner::IsOverlooked(const Workload& workload, bool could_start, Inst
   return now - *since >= kMostOverlooked;
 }
 
-void QueuePlanner::ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkload& queued,
-                                  bool could_start) {
-  const Workload& workload = *queued.object;
+void QueuePlanner::ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkloads& queue,
+                                  size_t index, bool could_start) {
+  const auto& object = queue[index].object;
+  const Workload& workload = *object;
   std::optional<Instant>& since = ledger_.Of(workload).refused_since;
   if (workload.has_quota) unadmitted_.Succeeded(workload.uid);
-  if (!could_start) {
+  if (!could_start || !workload.inadmissible) {
     since.reset();
     return;
   }
   const Instant now = pass.at.now;
   if (!since) since = now;
-  if (now - *since < (workload.inadmissible ? kMostRefused : kMostUnconsidered)) return;
+  if (now - *since < kMostRefused) return;
   since.reset();
-  const Duration rest = unadmitted_.Failed(workload.uid, now, rounds.settings().round);
+  const Duration round = rounds.settings().round;
+  const Duration rest = unadmitted_.Failed(workload.uid, now, round);
+  for (const QueuedWorkload& other : queue) {
+    const bool waits = other.object->uid != workload.uid && !other.object->has_quota;
+    if (waits && IsAlike(*other.object, workload))
+      unadmitted_.Failed(other.object->uid, now, round);
+  }
   pass.plan.notices.push_back(
-      {queued.object, "SynergyTurnPassed",
+      {object, "SynergyTurnPassed",
        fmt::format("Kueue does not admit it in its turn although its GPUs are free; others go "
                    "before it for {} s. Condition QuotaReserved of Workload {} has Kueue's reason",
                    std::chrono::floor<std::chrono::seconds>(rest).count(), workload.name)});

@@ -87,9 +87,9 @@ class QueuePlanner {
   void PlanWorkers(Pass& pass);
   // Returns whether the workload could have started for some seconds, but Kueue has passed over it.
   bool IsOverlooked(const Workload& workload, bool could_start, Instant now);
-  // Lets others go before a workload that Kueue has not admitted in its turn. `could_start`: by the
-  // GPUs alone.
-  void ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkload& workload,
+  // Lets others go before a workload, and those like it, that Kueue has not admitted in its turn.
+  // `could_start`: by the GPUs alone.
+  void ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkloads& queue, size_t index,
                       bool could_start);
   // Returns the slice that the workload will replace; null if there is none.
   const Workload* ReplacedBy(const QueueObjects& objects, const Workload& workload) const;

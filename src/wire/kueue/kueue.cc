@@ -37,6 +37,9 @@ constexpr int64_t kMostLimit = std::numeric_limits<int32_t>::max();
 // How long the pods of a workload may take to end once Kueue has stopped the workload: the default
 // grace period, and time to notice the stop.
 constexpr Duration kTimeToEnd = std::chrono::minutes(1);
+// The message about a workload that Kueue admits once the pods of others are ready
+// (waitForPodsReady.blockAdmission).
+constexpr std::string_view kBlocked = "waiting for all admitted workloads";
 // Longer than any note that Synergy writes.
 constexpr size_t kLongestNote = 4096;
 
@@ -83,8 +86,9 @@ void ReadConditions(FieldReader& fields, Value status, int64_t generation, Workl
       workload.has_quota = is_so;
       workload.quota_since = ReadTime(fields, condition["lastTransitionTime"]);
       const Value tried = condition["observedGeneration"];
-      workload.inadmissible =
-          !is_so && !tried.absent() && ReadGeneration(fields, tried) == generation;
+      workload.inadmissible = !is_so && !tried.absent() &&
+                              ReadGeneration(fields, tried) == generation &&
+                              !fields.Text(condition["message"]).starts_with(kBlocked);
     } else if (type == "Evicted") {
       workload.evicted = is_so;
     } else if (type == "Finished") {

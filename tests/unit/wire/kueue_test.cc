@@ -104,6 +104,8 @@ TEST(Workloads, AreInadmissibleOnceKueueHasTriedTheirPresentSpec) {
   EXPECT_FALSE(is_inadmissible(4, R"("status":"False","observedGeneration":3)"));
   EXPECT_FALSE(is_inadmissible(3, R"("status":"True","observedGeneration":3)"));
   EXPECT_FALSE(is_inadmissible(3, R"("status":"False")"));
+  EXPECT_FALSE(is_inadmissible(3, R"("status":"False","observedGeneration":3,
+            "message":"waiting for all admitted workloads to be in PodsReady condition")"));
 }
 
 TEST(Workloads, NameTheSliceThatTheyReplaceAndPodsTheFirstOne) {
