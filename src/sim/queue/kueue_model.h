@@ -26,14 +26,9 @@
 //   * An evicted workload keeps its quota until its last pod has ended. It then returns to its
 //     place in the order.
 //
-<<<<<<< HEAD
-// The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or quotas of
-// CPU and memory. Unlike Kueue 0.19, it does not remember shapes of workloads that did not fit.
-=======
-// It does not model cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, amounts of
-// other quotas (`admits` stands for them), or that Kueue 0.19 remembers shapes of workloads that
-// did not fit.
->>>>>>> 7e533c46 (Queues: held GPUs count, slices keep service, refusals stop no others)
+// The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or amounts of
+// other quotas (`admits` replaces them). Unlike Kueue 0.19, it does not remember shapes of workloads
+// that did not fit.
 //
 // Threading: one owner. Pure: the caller passes the time.
 
