@@ -380,9 +380,11 @@ ClusterChange DrawChange(Draw& draw) {
       return {change::Reserve{
           draw.Several<GangPlace>(4, [&] { return GangPlace{draw.PodName(), draw.NodeName()}; }),
           draw.Time(), false}};
-    case 26:
-      return {
-          change::Release{draw.Several<std::string>(kChangedPods, [&] { return draw.PodName(); })}};
+    case 26: {
+      auto uids = draw.Several<std::string>(kChangedPods, [&] { return draw.PodName(); });
+      if (draw.OneIn(2)) return {change::ReleaseKept{std::move(uids)}};
+      return {change::Release{std::move(uids)}};
+    }
     case 27:
     case 28:
       return DrawLimitsChange(draw);

@@ -155,6 +155,7 @@ struct ClusterState::Maker {
     return state.pods_.Reserve(call.places, call.deadline);
   }
   void operator()(const change::Release& call) { state.pods_.Release(call.uids); }
+  void operator()(const change::ReleaseKept& call) { state.pods_.ReleaseKept(call.uids); }
   void operator()(const change::ReserveForReplacements& call) {
     state.pods_.ReserveForReplacements(call.hold, call.now);
   }
@@ -358,6 +359,10 @@ bool ClusterState::Reserve(const std::vector<GangPlace>& places, Instant deadlin
 }
 
 void ClusterState::Release(const std::vector<std::string>& uids) { Make(change::Release{uids}); }
+
+void ClusterState::ReleaseKept(const std::vector<std::string>& uids) {
+  Make(change::ReleaseKept{uids});
+}
 
 void ClusterState::ReserveForReplacements(Duration hold, Instant now) {
   Make(change::ReserveForReplacements{hold, now});

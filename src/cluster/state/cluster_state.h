@@ -14,9 +14,10 @@
 // An expectation ends at its deadline, when it blocks another pod's Assume, or when the pod's own
 // Assume fails. An assumption ends at Forget. In both cases, the pod goes back to reserved if it
 // has a reservation (its gang's before the tuner's), and otherwise to (none). A reservation of the
-// tuner ends at kept_until, or when the pod no longer names it. A gang's reservation ends at its
-// deadline or at Release. A pod whose reservation ends goes to (none), and so does a pod that is
-// gone or terminal. The watch moves a pod from any state to bound, and overrides everything else.
+// tuner ends at kept_until, at ReleaseKept, or when the pod no longer names it. A gang's
+// reservation ends at its deadline or at Release. A pod whose reservation ends goes to (none), and
+// so does a pod that is gone or terminal. The watch moves a pod from any state to bound, and
+// overrides everything else.
 //
 // Expected: the extender's ranking has recommended a node, which kube-scheduler normally chooses
 // before it calls bind. So the next pod's ranking already counts the pod there. Reserved
@@ -127,6 +128,9 @@ class ClusterState {
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   // Releases the reservations of these members.
   void Release(const std::vector<std::string>& uids);
+  // Releases the places that the tuner keeps for these pods. A place counts again once the tuner
+  // has moved or renewed it.
+  void ReleaseKept(const std::vector<std::string>& uids);
   // From `now` on, reserves the place of a gone GPU pod for its replacement for at most `hold`, if
   // other pods of its gang run (replacements.h). Reserve() gives the place to the replacement. A
   // `hold` of zero, the default, reserves no places.

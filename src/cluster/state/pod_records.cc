@@ -202,6 +202,16 @@ void PodRecords::Forget(const std::string& uid) {
   if (record != nullptr && record->standing == Standing::kAssumed) Unplace(uid);
 }
 
+void PodRecords::ReleaseKept(const std::vector<std::string>& uids) {
+  for (const std::string& uid : uids) {
+    Record* record = Find(uid);
+    if (record == nullptr || !record->seen || !record->seen->waiting) continue;
+    const Waiting& waiting = *record->seen->waiting;
+    record->released = {waiting.kept_node, waiting.kept_until};
+    if (record->standing == Standing::kReservedByTuner) ApplyWatch(*record);
+  }
+}
+
 std::map<std::string, ResourceVector> PodRecords::BeingGiven() const {
   std::map<std::string, ResourceVector> given;
   for (const std::string& uid : provisional_) {
@@ -389,12 +399,19 @@ PodRecords::Counted PodRecords::FromWatch(const Record& record) const {
     if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByGang};
   }
   const Waiting* waiting = seen->waiting.get();
-  if (waiting != nullptr && !waiting->kept_node.empty() && waiting->kept_until > wall_) {
+  if (waiting != nullptr && KeepsPlace(record)) {
     auto placed = std::make_shared<Pod>(*seen);
     placed->node = waiting->kept_node;
     if (FitsItsNode(*placed)) return {std::move(placed), Standing::kReservedByTuner};
   }
   return {seen, Standing::kWaiting};
+}
+
+bool PodRecords::KeepsPlace(const Record& record) const {
+  const Waiting& waiting = *record.seen->waiting;
+  if (waiting.kept_node.empty() || waiting.kept_until <= wall_) return false;
+  return !record.released || record.released->node != waiting.kept_node ||
+         record.released->until != waiting.kept_until;
 }
 
 void PodRecords::ApplyWatch(Record& record) {

@@ -100,6 +100,7 @@ class PodRecords {
   void Extend(const std::string& uid, Instant deadline);
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   void Release(const std::vector<std::string>& uids);
+  void ReleaseKept(const std::vector<std::string>& uids);
   void ReserveForReplacements(Duration hold, Instant now) {
     replacement_hold_ = hold;
     now_ = now;
@@ -167,6 +168,12 @@ class PodRecords {
       Instant deadline{};
     };
     std::optional<GangReservation> of_gang;
+    // The place of the tuner that no longer counts.
+    struct ReleasedPlace {
+      std::string node;
+      WallTime until{};
+    };
+    std::optional<ReleasedPlace> released;
   };
 
   static bool IsReserved(const Record& record) {
@@ -216,6 +223,8 @@ class PodRecords {
     Standing standing;
   };
   Counted FromWatch(const Record& record) const;
+  // Returns whether the tuner's place for the pod counts. REQUIRES: record.seen->waiting.
+  bool KeepsPlace(const Record& record) const;
   void ApplyWatch(Record& record);
   // Returns whether the pod, counted on the node `pod.node`, is no larger than that node.
   bool FitsItsNode(const Pod& pod) const;

@@ -139,12 +139,11 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet&
   // The end of a backoff does not wake kube-scheduler, so the answer is "not yet", which it
   // retries.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
-  const std::set<std::string_view> allowed = NamesOf(asked);
-  NoteRefusals(pod, allowed, membership, record);
+  const Question question{pod, NamesOf(asked), avoided};
+  NoteRefusals(pod, question.allowed, membership, record);
   GangVerdict verdict = Refused(gang.name, "");
-  if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, allowed, record);
-  if (verdict.kind != GangVerdict::Kind::kPlaced)
-    verdict = Plan(pod, allowed, avoided, membership, record);
+  if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, question.allowed, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(question, membership, record);
   return verdict;
 }
 
@@ -223,21 +222,19 @@ bool Gangs::KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
   return !separation.empty() && !separation.Allows(0, node);
 }
 
-GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
-                         const GangMembership& membership, const Record& record,
-                         const ClusterSnapshot& snapshot, Heed heed) {
+GangTerms Gangs::TermsOf(const Question& question, const GangMembership& membership,
+                         const Record& record, const ClusterSnapshot& snapshot, Heed heed) {
   GangTerms terms(
-      [&pod, &allowed, &membership, &record, &snapshot, heed](size_t member, NodeIndex node) {
+      [&question, &membership, &record, &snapshot, heed](size_t member, NodeIndex node) {
         const NodeDetail& detail = *snapshot.node(node).detail;
-        const Pod& member_pod = *membership.to_place[member];
-        if (member_pod.uid == pod.uid) return allowed.contains(detail.name);
-        if (heed.counted && record.passed.contains(member_pod.uid)) {
-          const auto place = record.places.find(member_pod.uid);
+        const std::shared_ptr<const Pod>& pod = membership.to_place[member];
+        if (pod->uid == question.pod.uid) return question.allowed.contains(detail.name);
+        if (heed.counted && record.passed.contains(pod->uid)) {
+          const auto place = record.places.find(pod->uid);
           if (place != record.places.end()) return place->second == detail.name;
         }
-        if (heed.pods && record.refusals.Forbid(member_pod.uid, detail.name, heed.doubts))
-          return false;
-        return MayGoByMessages(member_pod, snapshot.node(node));
+        if (heed.pods && record.refusals.Forbid(pod->uid, detail.name, heed.doubts)) return false;
+        return MayGoByMessages(*pod, snapshot.node(node));
       });
   if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
   return terms;
@@ -258,8 +255,9 @@ Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
   return planned;
 }
 
-GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed,
-                        const NodeSet& avoided, const GangMembership& membership, Record& record) {
+GangVerdict Gangs::Plan(const Question& question, const GangMembership& membership,
+                        Record& record) {
+  const Pod& pod = question.pod;
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
@@ -269,19 +267,18 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   record.refusals.Review(Counted(membership, record), *snapshot);
   const WallTime first_asked = FirstAsked(membership, record);
   const auto plan = [&](const Heed& heed) {
-    GangTerms terms = TermsOf(pod, allowed, membership, record, *snapshot, heed);
+    GangTerms terms = TermsOf(question, membership, record, *snapshot, heed);
     terms.storage = storage_;
     const Duration waited = clock_.WallNow() - first_asked;
-    if (!avoided.empty()) {
+    if (!question.avoided.empty()) {
       GangTerms elsewhere = terms;
       elsewhere.may_go = [&](size_t member, NodeIndex node) {
-        return !avoided.contains(snapshot->node(node).detail->name) && terms.may_go(member, node);
+        return !question.avoided.contains(snapshot->node(node).detail->name) &&
+               terms.may_go(member, node);
       };
       Planned planned = PlanAround(*snapshot, name, membership, elsewhere, waited);
-      // No other gang gives up its places for a preference.
-      if (!planned.local.plan.places.empty() && planned.yielding.empty() &&
-          planned.yielding_gangs.empty())
-        return planned;
+      // No place of others yields to a preference.
+      if (!planned.local.plan.places.empty() && !planned.TakesOthersPlaces()) return planned;
     }
     return PlanAround(*snapshot, name, membership, terms, waited);
   };
@@ -344,7 +341,7 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
     places[all.back().uid] = node;
   }
   for (const std::string& uid : planned.yielding) state_.SettleReplacement(uid, false);
-  Yield(planned.yielding_gangs, membership.to_place.front()->gang->name);
+  Yield(planned.held, membership.to_place.front()->gang->name);
   if (!Reserve(all, membership, snapshot, record)) {
     Release(record);
     return false;
@@ -427,88 +424,68 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
   }
   passable.insert(yielding.begin(), yielding.end());
   GangPlan higher;
-  const auto fits_without = [&](const std::vector<std::string>& gangs) {
-    std::set<std::string> but = HeldFor(gangs);
-    but.insert(passable.begin(), passable.end());
+  const auto fits_without = [&](const std::vector<HeldPlaces>& held) {
+    std::set<std::string> but = passable;
+    for (const HeldPlaces& each : held) but.insert(each.uids.begin(), each.uids.end());
     higher = PlanGang(snapshot, membership.to_place, reserve_, terms, but);
     return !higher.places.empty();
   };
   if (!yielding.empty() && fits_without({})) return {placed(std::move(higher)), yielding, {}};
   int32_t priority = std::numeric_limits<int32_t>::max();
   for (const auto& member : membership.to_place) priority = std::min(priority, member->priority);
-  const std::vector<std::string> gangs = Fewest(GangsBelow(priority, gang), fits_without);
-  if (gangs.empty() || !fits_without(gangs)) return {std::move(local), {}, {}};
-  return {placed(std::move(higher)), std::move(yielding), gangs};
+  std::vector<HeldPlaces> held = FewestThatYield(HeldBelow(priority, gang), fits_without);
+  if (held.empty() || !fits_without(held)) return {std::move(local), {}, {}};
+  return {placed(std::move(higher)), std::move(yielding), std::move(held)};
 }
 
-std::vector<std::string> Gangs::GangsBelow(int32_t priority, const std::string& but) const {
-  std::vector<std::pair<int32_t, std::string>> lower;
+std::vector<HeldPlaces> Gangs::HeldBelow(int32_t priority, const std::string& but) const {
+  HeldPlacesByJob held;
+  const auto yields = [&](const std::string& gang) {
+    const auto record = records_.find(gang);
+    // Gangs whose binds were allowed to proceed are about to run.
+    return gang != but && (record == records_.end() || record->second.let_go.empty());
+  };
   for (const auto& [name, record] : records_) {
-    // Skip gangs whose binds were allowed to proceed: they are about to run.
-    if (name == but || record.places.empty() || !record.let_go.empty()) continue;
-    int32_t most = std::numeric_limits<int32_t>::min();
-    for (const auto& [uid, node] : record.places) {
-      if (const auto pod = state_.FindPod(uid)) most = std::max(most, pod->priority);
+    if (!yields(name)) continue;
+    std::vector<std::string> uids = record.launchers;
+    for (const auto& [uid, node] : record.places) uids.push_back(uid);
+    for (const std::string& uid : uids) {
+      if (const auto pod = state_.FindPod(uid)) held.Add(*pod, name);
     }
-    if (most < priority) lower.emplace_back(most, name);
   }
-  std::sort(lower.begin(), lower.end());
-  std::vector<std::string> names;
-  for (const auto& [most, name] : lower) names.push_back(name);
-  return names;
+  for (const Reservation& place : state_.Reservations(ReservationKind::kTuner)) {
+    if (place.gang.empty() || yields(place.gang)) held.Add(*place.pod, place.gang);
+  }
+  return held.Below(priority);
 }
 
-std::vector<std::string> Gangs::Fewest(
-    const std::vector<std::string>& gangs,
-    const std::function<bool(const std::vector<std::string>&)>& fits) {
-  std::vector<std::string> yielding;
-  for (const std::string& gang : gangs) {
-    yielding.push_back(gang);
-    if (!fits(yielding)) continue;
-    // Keep gangs whose places are not needed, highest priority first.
-    for (size_t i = yielding.size(); i-- > 0;) {
-      std::vector<std::string> fewer = yielding;
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!fewer.empty() && fits(fewer)) yielding = std::move(fewer);
-    }
-    return yielding;
-  }
-  return {};
-}
-
-std::set<std::string> Gangs::HeldFor(const std::vector<std::string>& gangs) const {
-  std::set<std::string> uids;
-  for (const std::string& gang : gangs) {
-    const Record& record = records_.at(gang);
-    for (const auto& [uid, node] : record.places) uids.insert(uid);
-    uids.insert(record.launchers.begin(), record.launchers.end());
-  }
-  return uids;
-}
-
-void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) {
-  for (const std::string& gang : gangs) {
-    log_.Info("gang's places are given to a gang of higher priority", {{"gang", gang}, {"to", to}});
-    Release(records_.at(gang));
+void Gangs::Yield(const std::vector<HeldPlaces>& held, const std::string& to) {
+  for (const HeldPlaces& places : held) {
+    log_.Info("held places are given to a higher priority",
+              {{places.of_gang ? "gang" : "pod", places.name}, {"to", to}});
+    const auto record = places.of_gang ? records_.find(places.name) : records_.end();
+    if (record != records_.end()) Release(record->second);
+    state_.ReleaseKept(places.uids);
   }
 }
 
 bool Gangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
   const auto snapshot = state_.Snapshot();
-  const auto fits_without = [&](const std::vector<std::string>& gangs) {
-    const std::set<std::string> uids = HeldFor(gangs);
+  const auto fits_without = [&](const std::vector<HeldPlaces>& held) {
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto place = snapshot->Find(asked.Name(i));
       if (!place || !snapshot->node(*place).exists) continue;
       NodeState node = WithNominated(WithoutPod(snapshot->node(*place), pod.uid), pod.uid);
-      for (const std::string& uid : uids) node = WithoutPod(node, uid);
+      for (const HeldPlaces& places : held) {
+        for (const std::string& uid : places.uids) node = WithoutPod(node, uid);
+      }
       if (CheckFit(pod, node).none()) return true;
     }
     return false;
   };
-  const std::vector<std::string> gangs = Fewest(GangsBelow(pod.priority, {}), fits_without);
-  Yield(gangs, pod.Key());
-  return !gangs.empty();
+  const std::vector<HeldPlaces> held = FewestThatYield(HeldBelow(pod.priority, {}), fits_without);
+  Yield(held, pod.Key());
+  return !held.empty();
 }
 
 std::string Gangs::TooLarge(const Pod& pod, const GangMembership& membership,

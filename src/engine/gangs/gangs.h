@@ -51,6 +51,7 @@
 #include "core/result.h"
 #include "engine/gangs/gang_membership.h"
 #include "engine/gangs/gang_refusals.h"
+#include "engine/gangs/held_places.h"
 
 namespace synergy {
 
@@ -116,8 +117,9 @@ class Gangs {
   // the same pod ends with an error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
-  // Gives up the places of whole gangs of lower priority if the pod then fits on one of `asked`.
-  // Returns whether it did. Call it for a pod that fits nowhere.
+  // Gives up places of lower priority, of gangs as a whole, if the pod then fits on one of `asked`:
+  // those that are held here, and those that the tuner keeps. Returns whether it did. Call it for a
+  // pod that fits nowhere.
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
   // Records that this number of members has Succeeded. The record expires after a few seconds, but
   // not while places are held. Returns whether they make the gang complete.
@@ -156,14 +158,21 @@ class Gangs {
     size_t succeeded = 0;
     Instant succeeded_until{};
   };
-  // A plan, and the places of other gangs that it needs.
+  // A plan, and the places of others that it needs.
   struct Planned {
     LocalPlan local;
-    std::vector<std::string> yielding;        // uids of lost pods whose places it takes
-    std::vector<std::string> yielding_gangs;  // gangs that hold places
+    std::vector<std::string> yielding;  // uids of lost pods whose places it takes
+    std::vector<HeldPlaces> held;       // that yield
 
     // Returns whether the plan neither places the gang nor waits for a better place.
     bool IsNone() const { return local.plan.places.empty() && !local.waits_until; }
+    bool TakesOthersPlaces() const { return !yielding.empty() || !held.empty(); }
+  };
+  // A filter call: the pod, the nodes that it may go to, and what Place() says of the rest.
+  struct Question {
+    const Pod& pod;
+    std::set<std::string_view> allowed;
+    const NodeSet& avoided;
   };
   // How closely a plan follows what is known of kube-scheduler.
   struct Heed {
@@ -182,14 +191,12 @@ class Gangs {
   // Records that, of the gang's nodes, kube-scheduler allows the pod only those in `allowed`.
   void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
                     const GangMembership& membership, Record& record) const;
-  GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed,
-                   const NodeSet& avoided, const GangMembership& membership, Record& record);
+  GangVerdict Plan(const Question& question, const GangMembership& membership, Record& record);
   // Calls `plan` with all constraints, then with fewer and fewer until it finds a plan.
   static Planned PlanHeeding(bool counted, const GangRefusals& refusals,
                              const std::function<Planned(const Heed&)>& plan);
-  static GangTerms TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
-                           const GangMembership& membership, const Record& record,
-                           const ClusterSnapshot& snapshot, Heed heed);
+  static GangTerms TermsOf(const Question& question, const GangMembership& membership,
+                           const Record& record, const ClusterSnapshot& snapshot, Heed heed);
   // Returns whether the refusal has a visible reason: the node has no room for the pod, or the
   // members' rules of separation forbid it, given the counted members on their nodes.
   static bool KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
@@ -205,19 +212,14 @@ class Gangs {
   bool Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
                const ClusterSnapshot& snapshot, Record& record);
   // Plans the gang first in the places reserved for its replacements, then anywhere that is allowed
-  // after waiting for `waited`, and then also in places reserved for gangs of lower priority.
+  // after waiting for `waited`, and then also in places that yield to it.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                      const GangMembership& membership, const GangTerms& terms,
                      Duration waited) const;
-  // Returns the gangs that hold places and yield to a pod of this priority, lowest priority first.
-  std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
-  // Returns gangs, as few as possible, for which `fits` returns true if they yield; returns none if
-  // not even all of `gangs` are enough. Prefers gangs that come first in `gangs`.
-  static std::vector<std::string> Fewest(
-      const std::vector<std::string>& gangs,
-      const std::function<bool(const std::vector<std::string>&)>& fits);
-  void Yield(const std::vector<std::string>& gangs, const std::string& to);
-  std::set<std::string> HeldFor(const std::vector<std::string>& gangs) const;
+  // Returns the held places, except those of gang `but`, that yield to a pod of this priority,
+  // lowest priority first.
+  std::vector<HeldPlaces> HeldBelow(int32_t priority, const std::string& but) const;
+  void Yield(const std::vector<HeldPlaces>& held, const std::string& to);
   // Returns why the gang could not run even in an empty cluster; empty if it could.
   std::string TooLarge(const Pod& pod, const GangMembership& membership,
                        const ClusterSnapshot& snapshot) const;

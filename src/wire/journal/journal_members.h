@@ -538,6 +538,7 @@ void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
   each("held", outcome);
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
+void Members(auto& each, Like<cluster_change::ReleaseKept> auto& call) { each("uids", call.uids); }
 void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
   each("hold", call.hold);
   each("now", call.now);

@@ -1,0 +1,45 @@
+#pragma once
+
+// Places that are held for waiting pods and yield to pods of higher priority: those of a gang all
+// at once, and those of single pods one by one.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/pod.h"
+
+namespace synergy {
+
+struct HeldPlaces {
+  std::string name;  // of the gang, or of the single pod
+  bool of_gang = false;
+  int32_t priority = std::numeric_limits<int32_t>::min();  // the highest of its pods
+  std::vector<std::string> uids;                           // of the pods that the places are for
+};
+
+// Collects held places by the gang or the single pod that they are for.
+class HeldPlacesByJob {
+ public:
+  // Adds the place of a member of `gang`, or of a single pod if `gang` is empty.
+  void Add(const Pod& pod, const std::string& gang);
+  // Returns those that yield to a pod of this priority, lowest priority first.
+  std::vector<HeldPlaces> Below(int32_t priority) const;
+
+ private:
+  std::map<std::pair<bool, std::string>, HeldPlaces> jobs_;  // by whether it is a gang, and name
+};
+
+// Returns as few of `held` as possible for which `fits` returns true if they yield; returns none if
+// not even all of them are enough. Prefers those that come first.
+std::vector<HeldPlaces> FewestThatYield(
+    const std::vector<HeldPlaces>& held,
+    const std::function<bool(const std::vector<HeldPlaces>&)>& fits);
+
+}  // namespace synergy
