@@ -183,7 +183,7 @@ class RunningDaemon final : public Daemon {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) {
         binder_.SettleExpired();
         ages_.Look(state_, clock_.Now());
-        extender_.gangs().Look();
+        extender_.Look();
         lost_members_.Look();
         pod_store_.Look();
       }

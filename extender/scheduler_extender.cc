@@ -91,12 +91,20 @@ std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   return wire::WriteError(error.message);
 }
 
-Result<> SchedulerExtender::Ready() const {
+Result<> SchedulerExtender::Ready() {
   if (shadow_) return Fail(ErrorCode::kDenied, "in shadow mode nothing is bound or evicted");
-  if (watches_.current()) return {};
-  return Fail(
-      ErrorCode::kUnavailable,
-      "the extender has not listed all pods and nodes: its watches are new, or interrupted");
+  if (!watches_.current()) {
+    return Fail(
+        ErrorCode::kUnavailable,
+        "the extender has not listed all pods and nodes: its watches are new, or interrupted");
+  }
+  std::call_once(resumed_, [this] { gangs_.Resume(); });
+  return {};
+}
+
+void SchedulerExtender::Look() {
+  if (Ready()) gangs_.Resume();
+  gangs_.Look();
 }
 
 Result<> SchedulerExtender::CountDevices(Pod& pod) const {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,13 +88,16 @@ class SchedulerExtender {
   std::string Bind(std::string_view body);
   std::string Preempt(std::string_view body);
 
-  // Returns the places held for gangs; call Look() on it about every second.
+  // Does the periodic work for gangs. Call it about once a second.
+  void Look();
+  // Returns the places held for gangs.
   SharedGangs& gangs() { return gangs_; }
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
-  // Returns an error if GPU pods cannot be placed with the present copy of the cluster.
-  Result<> Ready() const;
+  // Returns an error if GPU pods cannot be placed with the present copy of the cluster. The first
+  // time that they can, resumes the gangs that an earlier extender has bound in part.
+  Result<> Ready();
   // Returns whether the extender leaves the choice of the node alone.
   bool LeavesAlone(const Pod& pod) const {
     return shadow_ || !(pod.UsesGpus() || pod.SharesGpus());
@@ -138,6 +142,7 @@ class SchedulerExtender {
   const Watches watches_;
   SharedWait late_watch_;
   SharedGangs gangs_;
+  std::once_flag resumed_;
   RequestIds ids_;
   SharedWait preemption_delay_{PreemptionDelay()};
   RetryLimiter retries_;

@@ -49,6 +49,11 @@ bool SharedGangs::NoteSucceeded(const Pod& pod, size_t members) {
   return gangs_.NoteSucceeded(pod, members);
 }
 
+void SharedGangs::Resume() {
+  const std::lock_guard lock(mutex_);
+  gangs_.Resume();
+}
+
 void SharedGangs::Look() {
   const std::lock_guard lock(mutex_);
   gangs_.Look();

@@ -33,6 +33,7 @@ class SharedGangs {
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
   bool NoteSucceeded(const Pod& pod, size_t members);
+  void Resume();
   void Look();
   void Stop();
   GangCounts Count() const;

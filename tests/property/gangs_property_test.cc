@@ -262,7 +262,7 @@ class History {
   void Pass(Duration time) {
     clock_.Advance(time);
     binder_->SettleExpired();
-    extender_->gangs().Look();
+    extender_->Look();
     Settle();
     LostMembers(*state_, api_, events_, clock_, log_, metrics_).Look();
   }

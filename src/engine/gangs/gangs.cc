@@ -445,7 +445,8 @@ std::vector<HeldPlaces> Gangs::HeldBelow(int32_t priority, const std::string& bu
   const auto yields = [&](const std::string& gang) {
     const auto record = records_.find(gang);
     // Gangs whose binds were allowed to proceed are about to run.
-    return gang != but && (record == records_.end() || record->second.let_go.empty());
+    return gang != but &&
+           (record == records_.end() || (record->second.let_go.empty() && !record->second.resumed));
   };
   for (const auto& [name, record] : records_) {
     if (!yields(name)) continue;
@@ -628,7 +629,7 @@ void Gangs::Release(Record& record) {
   record.passed.clear();
   record.let_go.clear();
   record.allocation.reset();
-  record.started_over = record.moved_nearer = false;
+  record.started_over = record.moved_nearer = record.resumed = false;
 }
 
 void Gangs::GiveUp(const std::string& name, const GangMembership& membership, Record& record) {
@@ -665,6 +666,37 @@ void Gangs::Stop() {
     for (const auto& [uid, bind] : std::map(record.binds))
       End(record, uid, {ErrorCode::kUnavailable, std::string(kStops)});
   }
+}
+
+void Gangs::Resume() {
+  // The gangs of higher priority come first.
+  std::map<std::pair<int64_t, std::string>, GangMembership> in_part;
+  std::set<std::string> looked_at;
+  for (const auto& pod : state_.WaitingPods()) {
+    if (!pod->IsOfGang() || records_.contains(pod->gang->name)) continue;
+    if (!looked_at.insert(pod->gang->name).second) continue;
+    // The places of a lost member are held already.
+    if (!state_.ReplacementsOf(pod->gang->name).empty()) continue;
+    GangMembership membership = GangMembership::Read(state_, *pod->gang, 0);
+    const bool fits_size = membership.members.size() <= static_cast<size_t>(pod->gang->size);
+    if (membership.running == 0 || membership.to_place.empty() || !fits_size ||
+        !membership.disagreement.empty())
+      continue;
+    in_part.emplace(std::pair(-int64_t{pod->priority}, pod->gang->name), std::move(membership));
+  }
+  for (const auto& [rank, membership] : in_part)
+    Resume(rank.second, membership, records_[rank.second]);
+}
+
+void Gangs::Resume(const std::string& name, const GangMembership& membership, Record& record) {
+  const auto snapshot = state_.Snapshot();
+  GangTerms terms([&](size_t member, NodeIndex node) {
+    return MayGoByMessages(*membership.to_place[member], snapshot->node(node));
+  });
+  terms.storage = storage_;
+  const Planned planned = PlanAround(*snapshot, name, membership, terms, {});
+  if (planned.local.plan.places.empty() || planned.TakesOthersPlaces()) return;
+  record.resumed = Take(planned, membership, *snapshot, record);
 }
 
 void Gangs::Look() {

@@ -130,6 +130,11 @@ class Gangs {
   // Records that this number of members has Succeeded. The record expires after a few seconds, but
   // not while places are held. Returns whether they make the gang complete.
   bool NoteSucceeded(const Pod& pod, size_t members);
+  // Holds places for the waiting members of gangs that run in part, because an extender that has
+  // ended may have let them all be bound. Does this once for each gang, and only until a filter
+  // call asks about it; no other place yields. Call it when the cluster is known, before the other
+  // functions, and then about once a second.
+  void Resume();
   // Does the periodic work. Call it about once a second.
   void Look();
   // Ends all waiting binds, and fails those that come later.
@@ -149,6 +154,7 @@ class Gangs {
     std::map<std::string, std::shared_ptr<GangBind>> binds;  // waiting binds, by uid
     std::set<std::string> let_go;                            // uids whose binds no longer wait
     Instant let_go_at{};
+    bool resumed = false;                // Resume() took the places
     std::vector<std::string> launchers;  // uids of launchers for which room is held as well
     // The amounts for all members, computed when the first may be bound.
     std::optional<std::optional<ResourceVector>> allocation;
@@ -227,6 +233,7 @@ class Gangs {
   // lowest priority first.
   std::vector<HeldPlaces> HeldBelow(int32_t priority, const std::string& but) const;
   void Yield(const std::vector<HeldPlaces>& held, const std::string& to);
+  void Resume(const std::string& name, const GangMembership& membership, Record& record);
   // Returns why the gang could not run even in an empty cluster; empty if it could.
   std::string TooLarge(const Pod& pod, const GangMembership& membership,
                        const ClusterSnapshot& snapshot) const;
