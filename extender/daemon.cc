@@ -148,7 +148,7 @@ class RunningDaemon final : public Daemon {
                               elsewhere_, fmt::format("metadata.name={}", wire::kAvoidedNodesName));
       extender_.SetElsewhere(&elsewhere_);
     }
-    extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
+    extender_.SetCountSucceeded(kube::AskForSucceeded(*client_, reader_, state_, clock_, log_));
     if (config_.dra_enabled)
       devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
     watches_.Start("nodes", "/api/v1/nodes", node_store_);

@@ -25,9 +25,9 @@
 #include "extender/calls.h"
 #include "extender/delays.h"
 #include "extender/gangs/shared_gangs.h"
-#include "extender/gangs/succeeded_members.h"
 #include "extender/nodes/elsewhere.h"
 #include "extender/nodes/reserved_gpus.h"
+#include "kube/succeeded_members.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/objects/objects.h"
@@ -74,7 +74,7 @@ class SchedulerExtender {
 
   // Sets how to count the Succeeded members of a gang that stays incomplete for long. Call it once,
   // before the verbs.
-  void SetCountSucceeded(CountSucceeded count) { count_succeeded_ = std::move(count); }
+  void SetCountSucceeded(kube::CountSucceeded count) { count_succeeded_ = std::move(count); }
 
   // Sets the GPU reservations to respect. Call it once, before the verbs; `reserved` must outlive
   // them.
@@ -146,7 +146,7 @@ class SchedulerExtender {
   RequestIds ids_;
   SharedWait preemption_delay_{PreemptionDelay()};
   RetryLimiter retries_;
-  CountSucceeded count_succeeded_;
+  kube::CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;
   const ReservedGpus* reserved_ = nullptr;  // null: there are none
   const Elsewhere* elsewhere_ = nullptr;    // null: no nodes are avoided

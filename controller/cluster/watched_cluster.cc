@@ -28,6 +28,8 @@ metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorSt
           .unread = status.unread};
 }
 
+constexpr Duration kCounting = std::chrono::seconds(1);
+
 DeviceRules DeviceRulesOf(const config::ControllerConfig& config) {
   return {config.gpu_resource, config.device_classes};
 }
@@ -42,6 +44,7 @@ WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::Api
       profiles_(config.tolerance),
       stored_profiles_(profiles_),
       fair_shares_(state_, clock, config.node_headroom, config.least_pool_per_gpu),
+      succeeded_(state_, kube::AskForSucceeded(client, reader, state_, clock, log), clock),
       pod_store_(state_),
       node_store_(state_),
       range_store_(state_),
@@ -70,6 +73,11 @@ void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod
   refreshing_ = std::jthread([this](const std::stop_token& stop) {
     while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();
   });
+  counting_ = std::jthread([this](const std::stop_token& stop) {
+    while (clock_.SleepFor(kCounting, stop)) {
+      if (Complete()) succeeded_.Look(stop);
+    }
+  });
 }
 
 GpusOfTemplate WatchedCluster::gpus_of_template() const {
@@ -88,8 +96,10 @@ void WatchedCluster::ShutDown() {
 }
 
 void WatchedCluster::Stop() {
-  refreshing_.request_stop();
-  if (refreshing_.joinable()) refreshing_.join();
+  for (std::jthread* const thread : {&refreshing_, &counting_}) {
+    thread->request_stop();
+    if (thread->joinable()) thread->join();
+  }
   watches_.Stop();
 }
 

@@ -20,6 +20,7 @@
 #include "controller/cluster/fair_share_cache.h"
 #include "controller/cluster/keyed_store.h"
 #include "controller/cluster/profile_store.h"
+#include "controller/cluster/succeeded_counter.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/api_client.h"
@@ -54,9 +55,9 @@ class WatchedCluster {
   kube::ObjectStore<Pod>& pods() { return pod_store_; }
   kube::ObjectStore<Node>& nodes() { return node_store_; }
 
-  // Starts the watches, and keeps fair shares fresh. `nodes` and `pods` must forward to nodes() and
-  // pods(); `agents` receives the node agents if progress.enabled. All three must live until
-  // Stop().
+  // Starts the watches, and keeps fair shares and Succeeded members fresh. `nodes` and `pods` must
+  // forward to nodes() and pods(); `agents` receives the node agents if progress.enabled. All three
+  // must live until Stop().
   void Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
              kube::ObjectStore<wire::AgentPod>& agents);
   // Marks the replica permanently as not ready.
@@ -81,6 +82,7 @@ class WatchedCluster {
   KeyedStore<Namespace> namespaces_;
   KeyedStore<ResourceClaimTemplate> claim_templates_;
   FairShareCache fair_shares_;
+  SucceededCounter succeeded_;
   kube::PodStore pod_store_;
   kube::NodeStore node_store_;
   kube::LimitRangeStore range_store_;
@@ -91,6 +93,7 @@ class WatchedCluster {
   const ClusterView view_;
   std::unique_ptr<kube::Health> health_;  // null before Start()
   std::jthread refreshing_;
+  std::jthread counting_;
 };
 
 }  // namespace synergy::controller

@@ -17,7 +17,8 @@ constexpr std::string_view kKueueGroup = "kueue.x-k8s.io/pod-group-name";       
 constexpr std::string_view kKueueCount = "kueue.x-k8s.io/pod-group-total-count";  // annotation
 
 constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
-constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
+constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";    // label
+constexpr std::string_view kJobSetUid = "jobset.sigs.k8s.io/jobset-uid";  // label
 // Annotations that give each Job its own domain of nodes: the domain of its first pod's node, or
 // one that node labels predefine.
 constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
@@ -121,7 +122,8 @@ std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {
 }
 
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
-                                          const TextOfKey& annotation) {
+                                          const TextOfKey& annotation,
+                                          std::string_view controller) {
   if (!WhyNoGang(label, annotation).empty()) return nullptr;
   std::string_view key = annotations::kGangSize;
   std::string_view size = label(key);
@@ -153,6 +155,9 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
     // Admission wrote nothing: it was down, or has no profile for the pod.
     gang.spread = ParseSpreadCost("tensor-skew=" + std::string(label(annotations::kTensorSkew)));
   }
+  // The Jobs of a JobSet control its pods, and a gang may have pods of several of them.
+  gang.run = label(kJobSetUid);
+  if (gang.run.empty()) gang.run = controller;
   return std::make_shared<const Gang>(std::move(gang));
 }
 

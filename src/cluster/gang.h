@@ -32,6 +32,9 @@ struct Gang {
   int32_t size = 0;     // all its members, including those without GPUs; 0 if there is a problem
   std::string problem;  // an error in the pod's labels, and how to correct it; may be empty
   SpreadCost spread = {};
+  // The UID of the JobSet or of the pod's controller, such as a Job; empty: it has none. A later
+  // run of the gang has another one.
+  std::string run = {};
 
   bool operator==(const Gang&) const = default;
 };
@@ -45,9 +48,10 @@ using TextOfKey = std::function<std::string_view(std::string_view)>;
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation);
 
 // Returns the gang of a pod with these labels and annotations; null for a pod that trains alone.
-// Invalid values give a gang with a problem. Such a pod must not be placed, because its author
-// wants it to run only together with others.
+// `controller`: the UID of the pod's controller. Invalid values give a gang with a problem. Such a
+// pod must not be placed, because its author wants it to run only together with others.
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
-                                          const TextOfKey& annotation);
+                                          const TextOfKey& annotation,
+                                          std::string_view controller = {});
 
 }  // namespace synergy

@@ -258,7 +258,7 @@ Pod DrawPod(Draw& draw) {
   made.slices = Slices(draw.Number(4));
   if (draw.OneIn(3)) {
     made.gang = std::make_shared<const Gang>(
-        Gang{draw.Text(), static_cast<int32_t>(draw.Below(5)), draw.Text()});
+        Gang{draw.Text(), static_cast<int32_t>(draw.Below(5)), draw.Text(), {}, draw.Text()});
   }
   if (draw.OneIn(4)) made.separation = std::make_shared<const Separation>(draw.AnySeparation());
   if (draw.OneIn(2)) made.demand = draw.Amounts(4);
@@ -382,7 +382,9 @@ ClusterChange DrawChange(Draw& draw) {
           draw.Time(), false}};
     case 26: {
       auto uids = draw.Several<std::string>(kChangedPods, [&] { return draw.PodName(); });
-      if (draw.OneIn(2)) return {change::ReleaseKept{std::move(uids)}};
+      if (draw.OneIn(3)) return {change::ReleaseKept{std::move(uids)}};
+      if (draw.OneIn(2))
+        return {change::NoteSucceeded{draw.Text(), static_cast<size_t>(draw.Below(3))}};
       return {change::Release{std::move(uids)}};
     }
     case 27:

@@ -123,6 +123,11 @@ struct ReleaseKept {
   static constexpr std::string_view kName = "ReleaseKept";
   std::vector<std::string> uids;
 };
+struct NoteSucceeded {
+  static constexpr std::string_view kName = "NoteSucceeded";
+  std::string gang;
+  size_t members = 0;
+};
 struct Extend {
   static constexpr std::string_view kName = "Extend";
   std::string uid;
@@ -201,13 +206,13 @@ struct ClusterChange {
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
                cluster_change::KeepNews, cluster_change::Reserve, cluster_change::Release,
-               cluster_change::ReleaseKept, cluster_change::ReserveForReplacements,
-               cluster_change::SettleReplacement, cluster_change::CountDevices,
-               cluster_change::ReplaceResourceClaims, cluster_change::UpsertResourceClaim,
-               cluster_change::RemoveResourceClaim, cluster_change::ReplaceResourceSlices,
-               cluster_change::UpsertResourceSlice, cluster_change::RemoveResourceSlice,
-               cluster_change::ReplaceDeviceClasses, cluster_change::UpsertDeviceClass,
-               cluster_change::RemoveDeviceClass>
+               cluster_change::ReleaseKept, cluster_change::NoteSucceeded,
+               cluster_change::ReserveForReplacements, cluster_change::SettleReplacement,
+               cluster_change::CountDevices, cluster_change::ReplaceResourceClaims,
+               cluster_change::UpsertResourceClaim, cluster_change::RemoveResourceClaim,
+               cluster_change::ReplaceResourceSlices, cluster_change::UpsertResourceSlice,
+               cluster_change::RemoveResourceSlice, cluster_change::ReplaceDeviceClasses,
+               cluster_change::UpsertDeviceClass, cluster_change::RemoveDeviceClass>
       call;
   uint64_t version = 0;  // of the cluster after the change
 };

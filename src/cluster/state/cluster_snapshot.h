@@ -136,6 +136,7 @@ struct GangSites {
   std::vector<NodeIndex> nodes;  // where members are counted; ascending, without duplicates
   size_t members = 0;            // existing members that are not being deleted
   size_t waiting = 0;            // unbound members with GPUs, as the watch reported them
+  size_t succeeded = 0;          // members that have Succeeded, as far as known
 
   bool operator==(const GangSites&) const = default;
 };

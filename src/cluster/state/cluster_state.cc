@@ -156,6 +156,9 @@ struct ClusterState::Maker {
   }
   void operator()(const change::Release& call) { state.pods_.Release(call.uids); }
   void operator()(const change::ReleaseKept& call) { state.pods_.ReleaseKept(call.uids); }
+  void operator()(const change::NoteSucceeded& call) {
+    state.pods_.NoteSucceeded(call.gang, call.members);
+  }
   void operator()(const change::ReserveForReplacements& call) {
     state.pods_.ReserveForReplacements(call.hold, call.now);
   }
@@ -362,6 +365,10 @@ void ClusterState::Release(const std::vector<std::string>& uids) { Make(change::
 
 void ClusterState::ReleaseKept(const std::vector<std::string>& uids) {
   Make(change::ReleaseKept{uids});
+}
+
+void ClusterState::NoteSucceeded(const std::string& gang, size_t members) {
+  Make(change::NoteSucceeded{gang, members});
 }
 
 void ClusterState::ReserveForReplacements(Duration hold, Instant now) {

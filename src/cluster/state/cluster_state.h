@@ -140,6 +140,9 @@ class ClusterState {
   void SettleReplacement(const std::string& uid, bool is_awaited);
   // Returns the reservations of kind kReplacement for one gang.
   std::vector<Reservation> ReplacementsOf(const std::string& gang) const;
+  // Records how many members of the gang have Succeeded, for GangSites, until its last living pod
+  // is gone: the watches report only living pods.
+  void NoteSucceeded(const std::string& gang, size_t members);
   // Returns the members of the gang (gang.h) without scheduling gates, by uid.
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Extends the deadline of an assumed pod.

@@ -93,7 +93,7 @@ std::shared_ptr<const GangsByName> PodRecords::ShareGangs() {
       gang_sites_.Erase(name);
       continue;
     }
-    GangSites sites = SitesOf(uids->second);
+    GangSites sites = SitesOf(name, uids->second);
     if (known != nullptr && sites == *known) continue;
     gang_sites_.Put(name, std::move(sites));
     changed = true;
@@ -102,8 +102,18 @@ std::shared_ptr<const GangsByName> PodRecords::ShareGangs() {
   return shared_gangs_;
 }
 
-GangSites PodRecords::SitesOf(const std::set<std::string>& uids) const {
+void PodRecords::NoteSucceeded(const std::string& gang, size_t members) {
+  if (!gangs_.contains(gang)) return;
+  size_t& known = succeeded_[gang];
+  if (std::exchange(known, members) == members) return;
+  invalid_gangs_.insert(gang);
+  version_.Advance();
+}
+
+GangSites PodRecords::SitesOf(const std::string& gang, const std::set<std::string>& uids) const {
   GangSites sites;
+  if (const auto known = succeeded_.find(gang); known != succeeded_.end())
+    sites.succeeded = known->second;
   for (const std::string& uid : uids) {
     const Record& record = records_.at(uid);
     const Pod& seen = *record.seen;

@@ -126,6 +126,8 @@ void PodRecords::Remove(const std::string& uid) {
   if (it == records_.end()) return;
   if (keeps_news_ && it->second.seen) news_.push_back({it->second.seen, true});
   LeaveGang(it->second);
+  if (it->second.seen && it->second.seen->gang && !gangs_.contains(it->second.seen->gang->name))
+    succeeded_.erase(it->second.seen->gang->name);
   Uncount(it->second);
   claiming_.erase(uid);
   const Record gone = std::move(it->second);

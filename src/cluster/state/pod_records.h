@@ -101,6 +101,7 @@ class PodRecords {
   bool Reserve(const std::vector<GangPlace>& places, Instant deadline);
   void Release(const std::vector<std::string>& uids);
   void ReleaseKept(const std::vector<std::string>& uids);
+  void NoteSucceeded(const std::string& gang, size_t members);
   void ReserveForReplacements(Duration hold, Instant now) {
     replacement_hold_ = hold;
     now_ = now;
@@ -215,7 +216,7 @@ class PodRecords {
   std::vector<Reservation> FillReplacements(const std::vector<GangPlace>& places);
   // Marks the sites of the record's gang as outdated.
   void InvalidateGang(const Record& record);
-  GangSites SitesOf(const std::set<std::string>& uids) const;
+  GangSites SitesOf(const std::string& gang, const std::set<std::string>& uids) const;
   // The pod and its standing according to the watch's report and its reservations: bound, reserved
   // or waiting.
   struct Counted {
@@ -245,6 +246,7 @@ class PodRecords {
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
   std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
+  std::map<std::string, size_t> succeeded_;                       // members by the gang's name
   std::set<std::string> invalid_gangs_;                           // outdated in shared_gangs_
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();

@@ -52,7 +52,10 @@ int32_t LowestPriority(const ClusterSnapshot& snapshot) {
 
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
   const GangSites* const sites = snapshot.GangOf(gang.name);
-  if (sites != nullptr && sites->members == static_cast<size_t>(gang.size)) return true;
+  const auto size = static_cast<size_t>(gang.size);
+  if (sites != nullptr && (sites->members == size ||
+                           (sites->succeeded > 0 && sites->members + sites->succeeded >= size)))
+    return true;
   const auto placed = snapshot.MembersOnNodes(gang.name);
   return std::any_of(placed.begin(), placed.end(), [](const auto& pod) {
     return !pod->waiting && !pod->deleting && pod->UsesGpus();

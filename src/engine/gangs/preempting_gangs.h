@@ -32,7 +32,7 @@ struct GangPreemptionRules {
   Duration patience = std::chrono::seconds(10);
 };
 
-// Returns whether all of the gang's pods exist, or one with GPUs runs.
+// Returns whether all of the gang's pods exist or have Succeeded, or one with GPUs runs.
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang);
 
 // A gang for which pods may be evicted.

@@ -128,7 +128,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
   to_admit.owner = ReadPodOwner(fields, metadata);
   to_admit.scheduler = ReadText(fields, spec["schedulerName"]);
   to_admit.labels = ReadLabels(fields, metadata["labels"]);
-  const auto gang = ReadGang(to_admit.pod_namespace, metadata["labels"], metadata["annotations"]);
+  const auto gang = ReadGang(to_admit.pod_namespace, metadata);
   if (gang) to_admit.gang_size = gang->size;
   to_admit.why_no_gang = ReadWhyNoGang(metadata["labels"], metadata["annotations"]);
   to_admit.scheduling_group =

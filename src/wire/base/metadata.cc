@@ -32,9 +32,20 @@ bool ReadDeleting(FieldReader& fields, Value metadata) {
   return !fields.Text(metadata["deletionTimestamp"]).empty();
 }
 
-std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
-                                     Value annotations) {
-  return RecogniseGang(pod_namespace, TextByKey(labels), TextByKey(annotations));
+std::string ReadControllerUid(Value metadata) {
+  constexpr size_t kLongest = 128;
+  std::string uid;
+  FieldReader lenient(metadata);
+  lenient.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+    reference = lenient.Object(reference);
+    if (lenient.Truth(reference["controller"])) uid = ReadText(lenient, reference["uid"]);
+  });
+  return uid.size() <= kLongest ? uid : std::string();
+}
+
+std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value metadata) {
+  return RecogniseGang(pod_namespace, TextByKey(metadata["labels"]),
+                       TextByKey(metadata["annotations"]), ReadControllerUid(metadata));
 }
 
 std::string ReadWhyNoGang(Value labels, Value annotations) {

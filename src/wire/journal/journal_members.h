@@ -233,11 +233,12 @@ void Members(auto& each, Like<SpreadCost> auto& cost) {
 }
 
 void Members(auto& each, Like<Gang> auto& gang) {
-  auto& [name, size, problem, spread] = gang;
+  auto& [name, size, problem, spread, run] = gang;
   each("name", name);
   each("size", size);
   each("problem", problem);
   each("spread", spread);
+  each("run", run);
 }
 
 void Members(auto& each, Like<HostPort> auto& host_port) {
@@ -539,6 +540,11 @@ void Members(auto& each, Like<cluster_change::Reserve> auto& call) {
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
 void Members(auto& each, Like<cluster_change::ReleaseKept> auto& call) { each("uids", call.uids); }
+void Members(auto& each, Like<cluster_change::NoteSucceeded> auto& call) {
+  auto& [gang, members] = call;
+  each("gang", gang);
+  each("members", members);
+}
 void Members(auto& each, Like<cluster_change::ReserveForReplacements> auto& call) {
   each("hold", call.hold);
   each("now", call.now);

@@ -194,7 +194,7 @@ struct Kind<ResizeStatus> {
     pod.is_launcher = requests.main.gpus == Gpus(0) &&
                       SlicesOf(requests.other, rules.gpu_resource) == Slices(0) &&
                       IsManaged(spec, rules.claims);
-    pod.in_gang = ReadGang(pod.pod_namespace, metadata["labels"], annotations) != nullptr;
+    pod.in_gang = ReadGang(pod.pod_namespace, metadata) != nullptr;
     pod.allows_suspension = lenient.Text(annotations[annotations::kSuspend]) == "true";
     pod.progress = ReadProgressSource(lenient, annotations);
     // On the host network, another pod may own the port.

@@ -26,7 +26,6 @@ namespace {
 constexpr size_t kMostText = size_t{128} << 10;
 constexpr size_t kMostPlaces = kMostGangMembers;
 constexpr int64_t kMostGpus = 1'000'000;
-constexpr size_t kMostUid = 128;
 constexpr int64_t kMostAmount = std::numeric_limits<int64_t>::max();
 // Limits times to ten years, because the API server accepts any number.
 constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
@@ -190,12 +189,7 @@ struct Kind<PodTimes> {
     FieldReader lenient(object);
     PodTimes times;
     times.uid = ReadText(fields, metadata["uid"]);
-    lenient.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
-      reference = lenient.Object(reference);
-      if (!lenient.Truth(reference["controller"])) return;
-      times.owner = ReadText(lenient, reference["uid"]);
-      if (times.owner.size() > kMostUid) times.owner.clear();
-    });
+    times.owner = ReadControllerUid(metadata);
     times.longest = ReadLongestRun(lenient, spec);
     times.learnt = TrustedLongestRun(metadata, spec, rules.claims);
     times.expected =

@@ -141,7 +141,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.gpu_product =
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
-  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
+  pod.gang = ReadGang(pod.pod_namespace, metadata);
   // Only the scheduler of other pods, and the amounts that they take from their nodes, matter.
   const bool placed_by_us = use == PodUse::kIncoming || may_use_gpus || pod.gang != nullptr;
   if (pod.node.empty())

@@ -258,6 +258,19 @@ TEST_F(GangReservationTest, MembersAreThoseThatWaitForNoGateAndDoNotLeave) {
   EXPECT_TRUE(state.GangMembers("team/other").empty());
 }
 
+TEST_F(GangReservationTest, SnapshotHasSucceededMembersUntilTheLastLivingOneIsGone) {
+  state.NoteSucceeded("team/g", 3);
+  EXPECT_EQ(state.Snapshot()->GangOf("team/g")->succeeded, 3U);
+  state.UpsertPod(Member("p"));
+  state.RemovePod("q");
+  EXPECT_EQ(state.Snapshot()->GangOf("team/g")->succeeded, 3U);
+  state.RemovePod("p");
+  state.UpsertPod(Member("p"));
+  EXPECT_EQ(state.Snapshot()->GangOf("team/g")->succeeded, 0U);
+  state.NoteSucceeded("team/unknown", 1);
+  EXPECT_EQ(state.Snapshot()->GangOf("team/unknown"), nullptr);
+}
+
 TEST_F(GangReservationTest, SnapshotHasNodesAndWaitingMembersOfAGang) {
   EXPECT_EQ(*state.Snapshot()->GangOf("team/g"),
             (GangSites{.nodes = {}, .members = 2, .waiting = 2}));

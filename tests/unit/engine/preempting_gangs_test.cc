@@ -74,6 +74,14 @@ TEST_F(PreemptingGangsTest, AGangWaitsForItsMembersFirstUnlessItRuns) {
   EXPECT_THAT(Names(), ElementsAre("gang", "running"));
 }
 
+TEST_F(PreemptingGangsTest, AGangDoesNotWaitForMembersThatHaveSucceeded) {
+  Add("m-0", "gang", 3);
+  state.NoteSucceeded("gang", 1);
+  EXPECT_THAT(Names(), IsEmpty());
+  state.NoteSucceeded("gang", 2);
+  EXPECT_THAT(Names(), ElementsAre("gang"));
+}
+
 TEST_F(PreemptingGangsTest, MembersWithGatesOrThatAreBeingDeletedAreNotThere) {
   Add("m-0", "gang", 2);
   Add("m-1", "gang", 2);

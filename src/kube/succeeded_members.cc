@@ -1,7 +1,8 @@
-#include "extender/gangs/succeeded_members.h"
+#include "kube/succeeded_members.h"
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "cluster/labels.h"
 #include "kube/deadline.h"
 
-namespace synergy::extender {
+namespace synergy::kube {
 namespace {
 
 constexpr Duration kLongestAsk = std::chrono::seconds(2);
@@ -25,8 +26,8 @@ std::string Escape(std::string text) {
 
 }  // namespace
 
-CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader& reader,
-                               const Clock& clock, Logger& log) {
+CountSucceeded AskForSucceeded(ApiClient& client, const wire::ObjectReader& reader,
+                               const ClusterState& state, const Clock& clock, Logger& log) {
   return [&](const Pod& pod) -> size_t {
     const auto label = [&](std::string_view key) {
       return FindLabel(pod.labels, key).value_or(std::string_view());
@@ -36,7 +37,7 @@ CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader
     const std::string path = fmt::format(
         "/api/v1/namespaces/{}/pods?labelSelector={}%3D{}&fieldSelector=status.phase%3DSucceeded",
         pod.pod_namespace, Escape(key), Escape(std::string(label(key))));
-    const kube::Deadline deadline(clock, kLongestAsk);
+    const Deadline deadline(clock, kLongestAsk);
     const Result<std::string> text = client.Get(path, deadline.token());
     const auto page =
         text ? reader.ReadList<Pod>(*text) : Result<wire::ListPage<Pod>>(Fail(text.error()));
@@ -45,12 +46,16 @@ CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader
                {{"gang", pod.gang->name}, {"error", page.error().message}});
       return 0;
     }
+    std::set<std::string> runs = {pod.gang->run};
+    for (const GangMember& member : state.GangMembers(pod.gang->name))
+      runs.insert(member.pod->gang->run);
     return static_cast<size_t>(
         std::count_if(page->items.begin(), page->items.end(), [&](const Pod& member) {
           return member.succeeded && !member.deleting && member.gang != nullptr &&
-                 member.gang->name == pod.gang->name && member.gang->size == pod.gang->size;
+                 member.gang->name == pod.gang->name && member.gang->size == pod.gang->size &&
+                 runs.contains(member.gang->run);
         }));
   };
 }
 
-}  // namespace synergy::extender
+}  // namespace synergy::kube
