@@ -24,6 +24,14 @@ bool Finds(const re2::RE2& expression, std::string_view text) {
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression);
 }
 
+// Recognises a frame of a stack trace of Julia, Java, JavaScript, Rust, Go or R.
+bool IsFrame(std::string_view text) {
+  static const re2::RE2 frame(
+      R"(^ +\[\d+\] [A-Za-z_(#+*]|^ +@ |^in expression starting at |^Stacktrace:|^\s+at [\w$./<]|^\s*\.\.\. \d+ (?:more|frames)\b|^\s+\d+: +(?:[\w<]\S*::|\w+\()|^\t\S+\.go:\d+|^goroutine \d+ \[|^Calls: |^created by )",
+      RuleOptions());
+  return Finds(frame, text);
+}
+
 }  // namespace
 
 bool IsWrapper(std::string_view text) {
@@ -54,7 +62,7 @@ bool IsClosing(std::string_view text) {
   static const re2::RE2 closing(
       R"((?i)^\W*$|^ *(?:wandb|mlflow|comet|neptune|clearml)\b|\b(?:giving up|gave up|no_other_failures|errors?|fail|failed|failures?|abort|aborted|aborting|kill|killed|killing|signal|exit|exits|exited|exiting|exitcode|terminat\w*|shut\w*|clos(?:e|ed|ing)|clean\w*|destroy\w*|leaked|core dumped|traceback|stack|backtrace)\b|^ *#\d+ |^ *frame #|^\w+\(.*\) ?\[0x|0x[0-9a-f]{6,}|NCCL (?:INFO|WARN)|^ *\[\d+\]:|^ *(?:time|host|rank|exitcode|error_file|traceback) +:|^\[[\w.-]+:\d+\]|resource_tracker|destroy_process_group|^ *(?:File ")|Thread 0x|Extension modules|^\+ |sys\.exit|Primary job|mpirun|prterun|srun:|slurmstepd|elastic|To enable traceback|it/s|s/it|\d%\|)",
       RuleOptions());
-  return Finds(closing, text);
+  return Finds(closing, text) || IsFrame(text);
 }
 
 bool IsQuoted(std::string_view text, size_t place) {

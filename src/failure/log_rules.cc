@@ -59,7 +59,7 @@ constexpr std::array kRules = {
     LogRule{"cuda-oom-name", Category::kGpuOom, kLine, "ErrorMemoryAllocation"},
     LogRule{"cuda-malloc", Category::kGpuOom, kLine, "CUDA malloc", R"((?i)failed to CUDA malloc)"},
     LogRule{"cuda-malloc-failed", Category::kGpuOom, kLine, "",
-            R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))2\b(?: vs\. 0\))?|CUBLAS_STATUS_SUCCESS \(3 vs\. 0\)|Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w*\(.*out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA)"},
+            R"((?:cudaSuccess \(|(?i:\bcuda (?:runtime |driver )?(?:error|failure)(?: code)?:? ?[=(]?))2\b(?: vs\. 0\))?|CUBLAS_STATUS_SUCCESS \(3 vs\. 0\)|Out of GPU memory|[Oo]ut of memory on (?:the )?(?:device|GPU)|GPUassert: out of memory|cudaMalloc\w*\(.*out of memory|cudaMalloc\w* (?:of size \d+ |retry )?failed|alloc_buffer: failed to allocate CUDA|\bOutOfGPUMemoryError\b|\bNCudaLib::TOutOfMemoryError\b|^out of memory /\S*cuda|\bhipErrorOutOfMemory\b|Requested amount of GPU memory \(\d+ bytes\) could not be allocated|\b(?:VK|ZE_RESULT|UR_RESULT)_ERROR_OUT_OF_DEVICE_MEMORY\b|\bOutOfDeviceMemory|kIOGPUCommandBufferCallbackErrorOutOfMemory)"},
     LogRule{"torch-oom", Category::kGpuOom, kException, "OutOfMemoryError",
             R"(^(?:torch\.(?:cuda\.)?|cupy\.[\w.]+|torch_npu\.[\w.]+)OutOfMemoryError)"},
     LogRule{
@@ -72,6 +72,9 @@ constexpr std::array kRules = {
     LogRule{"tf-oom-copy", Category::kGpuOom, kLine, "Dst tensor is not initialized"},
     LogRule{"cublas-alloc", Category::kGpuOom, kLine, "STATUS_ALLOC_FAILED"},
     LogRule{"paddle-oom", Category::kGpuOom, kLine, "ut of memory error on GPU"},
+    // The longest request that the settings allow does not fit; the message asks for other settings.
+    LogRule{"kv-cache-length", Category::kConfiguration, kLine, "max seq len",
+            R"(larger than (?:the )?(?:maximum number of tokens.*KV cache|available KV cache memory))"},
     LogRule{
         "kv-cache", Category::kGpuOom, kLine, "",
         R"(No available memory for the cache blocks|(?:larger|less) than (?:the )?(?:available|maximum number of tokens).*KV cache|available KV cache memory|Not enough memory\. Please try to increase --mem-fraction-static|Free memory on device .* is less than desired GPU memory utilization)"},
@@ -138,7 +141,7 @@ constexpr std::array kRules = {
             R"((?i)(?:disk|file|storage|space|inode)[\w ]* quota exceeded|\[Errno 122\])"},
     LogRule{
         "disk-quota-code", Category::kDiskFull, kLine, "",
-        R"(\[Errno 122\]|\bEDQUOT\b|DSQuotaExceeded|NSQuotaExceeded|[Dd]isk (?:is )?full|not enough (?:free )?disk space|[Nn]ot enough (?:free )?space (?:on|in|to)|[Ii]nsufficient disk space|ephemeral[- ]storage.*exceed|exceed.*ephemeral[- ]storage)"},
+        R"(\[Errno 122\]|\bEDQUOT\b|DSQuotaExceeded|NSQuotaExceeded|[Dd]isk (?:is )?full|(?:[Nn]ot enough|[Ii]nsufficient|[Oo]ut of|[Nn]o (?:more )?free|[Nn]o more) (?:free |available )?disk space|(?:[Nn]ot enough|[Ii]nsufficient) (?:free |available |storage )?space (?:on|in|to|left|available)|ephemeral[- ]storage.*exceed|exceed.*ephemeral[- ]storage)"},
     LogRule{
         "torch-writer", Category::kDiskFull, kLine, "",
         R"(PytorchStreamWriter failed writing file|inline_container\.cc:\d+.*unexpected pos \d+ vs \d+)"},
