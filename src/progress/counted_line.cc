@@ -134,8 +134,8 @@ const std::deque<Expression>& Speeds() {
          R"((?i)(?:^|[\s|,(:=])(?:(?P<rate>\d[\d.]*) ?(?:it|iters?|steps?|batch(?:es)?|updates?)/s(?:ec(?:ond)?)?\b|(?P<seconds>\d[\d.]*) ?s(?:ec)?/(?:it|iter|step|batch)\b|(?P<milliseconds>\d[\d.]*) ?ms/(?:it|iter|step|batch)\b))",
          // "ups=3.07", "steps_per_sec: 3.1"
          R"((?i)(?:^|[\s,|;({])["']?(?:ups|(?:global_)?(?:it|iters?|steps?)(?:/s(?:ec)?|_per_sec(?:ond)?))["']?\s*[:=]\s*(?P<rate>\d[\d.]*))",
-         // "step_avg:161.3ms", "dt: 339.1ms", "step time: 0.4 s"
-         R"((?i)(?:^|[,|;({\t]|\d|\dm?s) *["']?(?:step_avg|step[_ ]time|iter(?:ation)?[_ ]time|time[_/ ](?:per[_ ])?(?:step|iter(?:ation)?)|dt)["']?\s*[:=]\s*(?:(?P<milliseconds>\d[\d.]*) ?ms|(?P<seconds>\d[\d.]*) ?s(?:ec)?)\b)",
+         // "step_avg:161.3ms", "dt: 339.1ms", "dt 339.1ms", "step time: 0.4 s"
+         R"((?i)(?:^|[,|;({\t]|\d|\dm?s) *["']?(?:step_avg|step[_ ]time|iter(?:ation)?[_ ]time|time[_/ ](?:per[_ ])?(?:step|iter(?:ation)?)|dt)["']?(?:\s*[:=]\s*| +)(?:(?P<milliseconds>\d[\d.]*) ?ms|(?P<seconds>\d[\d.]*) ?s(?:ec)?)\b)",
          // "| 294.5 ms |"
          R"(\| *(?P<milliseconds>\d[\d.]*) ?ms *\|)",
          // "Iteration #401 finished in 0.83 s"

@@ -276,11 +276,11 @@ class Activities {
 };
 
 bool IsMeasured(std::string_view part) {
-  constexpr std::array<std::string_view, 30> kWords = {
-      "ce",       "nll",     "xent",       "bce",    "losses",   "lr",   "rate",    "grad",
-      "gradnorm", "ppl",     "perplexity", "acc",    "accuracy", "mfu",  "entropy", "kl",
-      "reward",   "rewards", "wer",        "bleu",   "iou",      "miou", "mae",     "mse",
-      "rmse",     "bpb",     "epoch",      "return", "returns",  "cost"};
+  constexpr std::array<std::string_view, 33> kWords = {
+      "ce",     "nll",        "xent", "bce",      "losses", "lr",      "rate", "grad",   "gradnorm",
+      "ppl",    "perplexity", "acc",  "accuracy", "mfu",    "entropy", "kl",   "reward", "rewards",
+      "wer",    "bleu",       "iou",  "miou",     "mae",    "mse",     "rmse", "bpb",    "epoch",
+      "return", "returns",    "cost", "deviance", "elbo",   "loglik"};
   return part.ends_with("loss") || Among(part, kWords);
 }
 

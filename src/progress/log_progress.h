@@ -36,6 +36,9 @@ class LogProgress {
  private:
   void Observe(std::string_view text, std::optional<WallTime> time);
   void Guess(std::string_view text, std::optional<WallTime> time);
+  std::optional<ProgressLine> ReadHeaded(std::string_view text);
+  void NoteSettings(std::string_view text);
+  void Count(ProgressLine& line);
   GuessMeter& Guesses();
 
   ContainerLog log_;
@@ -45,7 +48,13 @@ class LogProgress {
   std::unique_ptr<GuessMeter> guesses_;
   TableReader table_;
   Duration paused_{};
-  int64_t guessed_ = 0;  // iterations of earlier guesses
+  int64_t guessed_ = 0;                  // iterations of earlier guesses
+  std::optional<ProgressLine> heading_;  // of the epoch whose loss comes next
+  // Hugging Face prints both before a training, and may then print only parts of an epoch.
+  std::optional<int64_t> all_steps_;
+  std::optional<int64_t> all_epochs_;
+  bool counts_ = false;   // a line contained a count
+  bool reports_ = false;  // a line without progress contained a loss
   std::optional<WallTime> checkpoint_;
 };
 

@@ -11,6 +11,7 @@
 #include "progress/counted_line.h"
 #include "progress/description.h"
 #include "progress/expression.h"
+#include "progress/loose/languages.h"
 #include "progress/numbers.h"
 
 namespace synergy {
@@ -231,6 +232,19 @@ constexpr std::array kPatterns = {
     // TensorFlow's Estimator, below the line with the count
     Pattern{"steps", kTraining,
             "global_step/sec: ", R"((?:^|:)global_step/sec: (?P<rate>[\d.]+)$)"},
+    // CleanRL's steps per second, MindSpore's time per step, and the speed that Chainer draws
+    Pattern{"steps", kTraining, "SPS: ", R"(^SPS: (?P<rate>\d[\d.]*)$)"},
+    Pattern{"steps", kTraining, ", per step time: ",
+            R"([Ee]poch time: [\d.]+ ms, per step time: (?P<milliseconds>[\d.]+) ms)"},
+    Pattern{"chainer", kTraining, " iters/sec. Estimated ",
+            R"(^ *(?P<rate>[\d.]+) iters/sec\. Estimated time to finish)"},
+    Pattern{"parlai", kTraining, " total_steps:",
+            R"(\btime:(?P<elapsed>\d+)s total_exs:\d+ total_steps:(?P<iteration>\d+) )"
+            R"(epochs:(?P<epoch>[\d.]+))"},
+    Pattern{"llama.cpp", kEvaluation, "] data=", R"(\bval: \[[=> ]*\] data=\d+/\d+ )"},
+    Pattern{"llama.cpp", kTraining, "] data=",
+            R"(\btrain: \[[=> ]*\] data=(?P<iteration>\d+)/(?P<total>\d+) )"
+            R"(loss=(?P<loss>[\d.]+).* t=(?P<elapsed>[\d:]+))"},
     Pattern{"tensorflow", kTraining, "per-step time ",
             R"(\bStep (?P<iteration>\d+) per-step time (?P<seconds>[\d.]+)s)"},
     Pattern{"guided-diffusion", kTraining, "| step ",
@@ -273,7 +287,8 @@ constexpr std::array kPatterns = {
 // 0.3", from version 3 on "938/1875 ━━━━ 3s 3ms/step - loss: 0.3", and with a line for each epoch
 // "1875/1875 - 3s - 2ms/step - loss: 0.3".
 constexpr std::string_view kKerasRemaining = "ETA: ";
-constexpr const char* kKerasRunning = R"((?P<iteration>\d+)/(?P<total>\d+) +\[[=>.]+\] - ETA: )";
+constexpr const char* kKerasRunning =
+    R"((?P<iteration>\d+)/(?P<total>\d+) +\[[=>.]+\] - ETA: (?P<unit>[\d:]+))";
 constexpr std::string_view kKerasStep = "/step";
 constexpr const char* kKerasTimed =
     R"((?P<iteration>\d+)/(?P<total>\d+|Unknown) +(?:\[[=>.]+\] -|(?:\xe2\x94\x81)+|-)? *)"
@@ -309,6 +324,16 @@ double SecondsIn(std::string_view unit) {
   return unit == "min" ? 60 : unit == "h" ? 3600 : 1;
 }
 
+// Returns the iterations per second that the estimate of the remaining time, in whole seconds,
+// shows; nullopt if it is too short for that.
+std::optional<double> RateBy(std::string_view remaining, const ProgressLine& line) {
+  constexpr Duration kLeast = std::chrono::seconds(10);
+  const std::optional<Duration> time = ReadElapsed(remaining);
+  if (!time || *time < kLeast || !line.total || *line.iteration >= *line.total) return std::nullopt;
+  return static_cast<double>(*line.total - *line.iteration) /
+         std::chrono::duration_cast<Seconds>(*time).count();
+}
+
 std::optional<ProgressLine> ReadKeras(std::string_view text) {
   static const Expression running = Compile(kKerasRunning);
   static const Expression timed = Compile(kKerasTimed);
@@ -319,7 +344,11 @@ std::optional<ProgressLine> ReadKeras(std::string_view text) {
   }
   ProgressLine line{.format = "keras"};
   if (!Expression::Fill(match, line)) return std::nullopt;
-  if (line.rate) line.rate = 1 / (*line.rate * SecondsIn(match[Expression::kUnit]));
+  if (line.rate) {
+    line.rate = 1 / (*line.rate * SecondsIn(match[Expression::kUnit]));
+  } else if (line.iteration) {
+    line.rate = RateBy(match[Expression::kUnit], line);
+  }
   line.loss = FindLoss(text);
   // A training prints its loss from the first step on; predictions and downloads print none.
   if (!line.loss && !Contains(text, "loss")) line.kind = LineKind::kEvaluation;
@@ -357,9 +386,7 @@ std::optional<ProgressLine> ReadPrinted(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ProgressLine> ReadProgressLine(std::string_view text) {
+std::optional<ProgressLine> ReadEnglish(std::string_view text) {
   if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), AnyWord())) {
     return std::nullopt;
   }
@@ -368,6 +395,16 @@ std::optional<ProgressLine> ReadProgressLine(std::string_view text) {
   if (auto line = ReadKeras(text)) return line;
   if (auto line = ReadHeading(text)) return line;
   return ReadCounted(text);
+}
+
+}  // namespace
+
+std::optional<ProgressLine> ReadProgressLine(std::string_view text) {
+  const std::optional<std::string> english = InEnglish(text);
+  if (!english) return ReadEnglish(text);
+  // description.h has the words of a bar's description.
+  if (auto line = ReadBar(text)) return line;
+  return ReadEnglish(*english);
 }
 
 OwnPattern::OwnPattern(std::shared_ptr<const Expression> expression)

@@ -12,7 +12,8 @@ namespace synergy {
 namespace {
 
 constexpr Duration kRateWindow = std::chrono::minutes(1);
-constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars show whole seconds
+constexpr Duration kLeastClock = std::chrono::seconds(2);    // bars show whole seconds
+constexpr Duration kLeastStretch = std::chrono::seconds(5);  // of a bar's clock, for a rate
 // After this many advances, a count that fell is a restart, not a process that lags behind.
 constexpr int64_t kRestart = 3;
 // A bar is a restart, not an evaluation, if a training's losses were printed at this many of its
@@ -28,6 +29,10 @@ constexpr double kMostRate = 1e18;
 constexpr int64_t kNear = 4;
 // A first step of more than this many times the second one is that of a resume.
 constexpr int64_t kJump = 32;
+
+bool IsUnnamedBar(uint64_t source, const std::optional<int64_t>& total) {
+  return total && source == SourceOf("bar", {}, *total);
+}
 
 }  // namespace
 
@@ -136,16 +141,31 @@ TrainingProgress ProgressMeter::Current() const {
 // Forgets everything except the count, which never falls.
 void ProgressMeter::Forget() {
   const int64_t counted = progress_.counted;
+  const bool serves = serves_;
   *this = {};
+  serves_ = serves;
   progress_.counted = first_counted_ = counted;
 }
 
 // A complete bar without a name or a loss prepared the requests to a model that the next bar
 // counts.
 bool ProgressMeter::WasNoTraining(const ProgressLine& line) const {
-  return line.requests && bars_.empty() && HasMain() && Main().Complete() && Main().total &&
-         Main().source == SourceOf("bar", {}, *Main().total) && !progress_.loss &&
-         !progress_.epoch && !heading_;
+  return line.requests && HasMain() && Main().Complete() && IsOnlyBar();
+}
+
+// Returns whether a bar without a name is all that was printed.
+bool ProgressMeter::IsOnlyBar() const {
+  return bars_.empty() && HasMain() && IsUnnamedBar(Main().source, Main().total) &&
+         !progress_.loss && !progress_.epoch && !heading_;
+}
+
+// A server draws a bar for each request, and logs the request when the bar is complete.
+void ProgressMeter::NoteRequest() {
+  if (!IsOnlyBar() || !Main().Complete()) return;
+  const uint64_t source = Main().source;
+  Forget();
+  AddEvaluation(source);
+  serves_ = true;
 }
 
 // The work before a resume does not count for the overall rate: the bar begins at 0, and jumps
@@ -184,6 +204,7 @@ void ProgressMeter::NoteFormat(const ProgressLine& line) {
 bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
   if (line.iteration && IsKnownEvaluation(line.source)) return true;
+  if (serves_ && !HasMain() && !line.loss && IsUnnamedBar(line.source, line.total)) return true;
   // Keras prints a heading before each epoch of a training, but not before an evaluation.
   return line.format == "keras" && heading_ && !new_heading_ && HasMain() && Main().total &&
          Main().iteration == Main().total &&
@@ -260,6 +281,7 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
   } else {
     const size_t track = FindTrack(line, iteration);
     const int64_t before = tracks_[track].iteration;
+    if (time && track == main_ && !line.rate) KeepRateOfBar(line, iteration - before);
     last_track_ = track;
     Advance(tracks_[track], line, iteration);
     if (track != main_) return AddOther(track, line, time);
@@ -281,6 +303,7 @@ void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
   Main().step = ended.step;
   Main().advances = ended.advances;
   new_heading_ = false;
+  if (ended.total != line.total) rate_count_ = 0;  // another stage, with its own speed
   meter_.Break(std::nullopt);
 }
 
@@ -532,6 +555,14 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     if (!first_time_) meter_.Add(WallTime(clock_base_ + elapsed_), progress_.counted);
   }
   if (line.rate) KeepRate(*line.rate);
+}
+
+// Keeps the rate by the clock of the training's bar, whose lines may all have one time.
+void ProgressMeter::KeepRateOfBar(const ProgressLine& line, int64_t step) {
+  if (step <= 0 || !line.elapsed || !Main().elapsed) return;
+  const Duration time = *line.elapsed - *Main().elapsed;
+  if (time < kLeastStretch) return;
+  KeepRate(static_cast<double>(step) / std::chrono::duration_cast<Seconds>(time).count());
 }
 
 void ProgressMeter::KeepRate(double rate) {

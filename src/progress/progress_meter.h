@@ -53,6 +53,8 @@ class ProgressMeter {
   void Add(const ProgressLine& line, std::optional<WallTime> time);
   // Records that the program failed, or was restarted, after the lines so far.
   void NoteFailure() { failed_at_ = lines_; }
+  // Records that a server answered a request after the lines so far.
+  void NoteRequest();
   // Excludes pauses from the rate (RateMeter::Pause).
   void Pause(Duration total);
   TrainingProgress Current() const;
@@ -92,6 +94,7 @@ class ProgressMeter {
   void ForgetTraining();
   void AddEvaluationLine(const ProgressLine& line, bool known, std::optional<WallTime> time);
   bool WasNoTraining(const ProgressLine& line) const;
+  bool IsOnlyBar() const;
   void NoteResume(const ProgressLine& line, int64_t step, std::optional<WallTime> time);
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
@@ -118,6 +121,7 @@ class ProgressMeter {
   void AddOther(size_t track, const ProgressLine& line, std::optional<WallTime> time);
   void NoteAdvance();
   void AddTraining(const ProgressLine& line, std::optional<WallTime> time);
+  void KeepRateOfBar(const ProgressLine& line, int64_t step);
   void KeepRate(double rate);
   std::optional<double> PrintedRate() const;
 
@@ -135,6 +139,7 @@ class ProgressMeter {
   bool ended_ = false;
   int64_t heading_line_ = -1;         // training lines before the newest heading
   int64_t failed_at_ = -1;            // training lines before a failure; -1: none since an advance
+  bool serves_ = false;               // a server answered a request after a bar
   bool announced_ = false;            // an evaluation is announced; its bar has not begun
   bool restarted_ = false;            // the training's track is that of a restart
   std::optional<int64_t> weak_;       // iteration of a weak line before any training

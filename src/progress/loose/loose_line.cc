@@ -1,5 +1,6 @@
 #include "progress/loose/loose_line.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -10,6 +11,7 @@
 #include "progress/counted_line.h"
 #include "progress/description.h"
 #include "progress/expression.h"
+#include "progress/loose/languages.h"
 #include "progress/numbers.h"
 
 namespace synergy {
@@ -190,9 +192,7 @@ std::optional<ProgressLine> ReadTitle(std::string_view text) {
   return line;
 }
 
-}  // namespace
-
-std::optional<ProgressLine> ReadLoose(std::string_view text) {
+std::optional<ProgressLine> ReadLooseEnglish(std::string_view text) {
   if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), AnyLooseWord()) ||
       IsOtherActivity(text) || text.find("acket") != std::string_view::npos) {
     return std::nullopt;
@@ -200,6 +200,27 @@ std::optional<ProgressLine> ReadLoose(std::string_view text) {
   if (auto line = ReadNumbered(text)) return line;
   if (auto line = ReadTitle(text)) return line;
   return ReadEpoch(text);
+}
+
+}  // namespace
+
+std::optional<ProgressLine> ReadLoose(std::string_view text) {
+  const std::optional<std::string> english = InEnglish(text);
+  return ReadLooseEnglish(english ? std::string_view(*english) : text);
+}
+
+std::optional<ProgressLine> ReadHeadedEpoch(std::string_view text, const ProgressLine& heading) {
+  const std::optional<double> loss = FindLoss(text);
+  if (!loss || !heading.epoch || IsOtherActivity(text)) return std::nullopt;
+  const std::string_view before = text.substr(0, std::min(text.find("oss"), kLongestFront));
+  if (KindOf(before) != LineKind::kTraining) return std::nullopt;
+  ProgressLine line{.format = "epochs", .claim = Claim::kEpoch};
+  line.iteration = static_cast<int64_t>(*heading.epoch);
+  line.total = heading.total;
+  line.epoch = heading.epoch;
+  line.loss = loss;
+  line.source = SourceOf("headed", {}, -1);
+  return line;
 }
 
 }  // namespace synergy

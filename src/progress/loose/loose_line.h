@@ -15,5 +15,8 @@ namespace synergy {
 
 // Returns nullopt if `text` has no such count, or no value that only a training prints.
 std::optional<ProgressLine> ReadLoose(std::string_view text);
+// Returns the epoch of `heading` if `text` has the loss of a training below it: "train_loss 0.65",
+// "Train metrics: Loss: 2.8".
+std::optional<ProgressLine> ReadHeadedEpoch(std::string_view text, const ProgressLine& heading);
 
 }  // namespace synergy

@@ -81,6 +81,22 @@ bool NamesLoss(std::string_view name) {
   return !contains("val") && !contains("test") && !contains("dev");
 }
 
+// Returns the seconds in the unit of a column of times per iteration ("ms/it"); 0 if the name is
+// that of another column.
+double TimeUnit(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kCounted = {"/it", "/iter", "/step", "/batch"};
+  const size_t end = std::min(name.find('/'), name.size());
+  const std::string_view unit = name.substr(0, end);
+  if (std::find(kCounted.begin(), kCounted.end(), name.substr(end)) == kCounted.end()) return 0;
+  return unit == "ms" ? 1e-3 : unit == "s" || unit == "sec" ? 1 : 0;
+}
+
+bool NamesRate(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kRates = {"it/s",    "its/s",  "iter/s",    "iters/s",
+                                                      "steps/s", "step/s", "steps/sec", "it/sec"};
+  return std::find(kRates.begin(), kRates.end(), name) != kRates.end();
+}
+
 }  // namespace
 
 bool TableReader::ReadHeader(std::string_view text) {
@@ -98,10 +114,26 @@ bool TableReader::ReadHeader(std::string_view text) {
     if (!header.count && NamesCount(name)) header.count = i;
     if (!header.epoch && NamesEpochs(name)) header.epoch = i;
     if (!header.loss && NamesLoss(name)) header.loss = i;
+    if (!header.rate && NamesRate(name)) header.rate = i;
+    if (!header.time && TimeUnit(name) > 0) {
+      header.time = i;
+      header.time_unit = TimeUnit(name);
+    }
   }
   if (!header.loss || (!header.count && !header.epoch)) return false;
   header_ = header;
   return true;
+}
+
+std::optional<double> TableReader::SpeedIn(const std::string_view* cells) const {
+  if (header_->rate) {
+    const std::optional<double> rate = ReadNumber(cells[*header_->rate]);
+    return rate && *rate > 0 ? rate : std::nullopt;
+  }
+  if (!header_->time) return std::nullopt;
+  const std::optional<double> time = ReadNumber(cells[*header_->time]);
+  if (!time || !(*time > 0)) return std::nullopt;
+  return 1 / (*time * header_->time_unit);
 }
 
 std::optional<ProgressLine> TableReader::Read(std::string_view text) {
@@ -122,6 +154,7 @@ std::optional<ProgressLine> TableReader::Read(std::string_view text) {
   if (!line.iteration) return std::nullopt;
   if (header_->epoch) line.epoch = ReadNumber(cells.text[*header_->epoch]);
   line.loss = ReadNumber(cells.text[*header_->loss]);
+  if (!epochs) line.rate = SpeedIn(cells.text.data());
   line.source = SourceOf("table", {}, epochs ? 1 : 0);
   return line;
 }

@@ -26,8 +26,13 @@ class TableReader {
     std::optional<size_t> count;
     std::optional<size_t> epoch;
     std::optional<size_t> loss;
+    std::optional<size_t> rate;
+    std::optional<size_t> time;  // per iteration
+    double time_unit = 0;        // in seconds
   };
   bool ReadHeader(std::string_view text);
+  // Returns the iterations per second in a row's cells.
+  std::optional<double> SpeedIn(const std::string_view* cells) const;
 
   std::optional<Header> header_;
 };

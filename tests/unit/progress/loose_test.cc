@@ -179,6 +179,9 @@ TEST(Loose, ShortWordsAndOtherPrintStatements) {
                 "tqdm 500/1000 epoch - rate 50 loss -"},
            Case{"80.00%┣███ ┫ {}/600 [00:30<00:30, 16.00i/s]",
                 "tqdm 500/600 epoch - rate 50 loss -"},
+           Case{"[1] \"iteration {} of 900  deviance 0.5\"", "json 500/900 epoch - rate 50 loss -"},
+           Case{"10:01:12 | time:60s total_exs:9120 total_steps:{} epochs:0.07 time_left:9s",
+                "parlai 500/- epoch 0.07 rate 50 loss -"},
            Case{"made it {} today", "nothing"},
            Case{"calibration step {}/512 loss 0.5", "nothing"},
            Case{"x logging_writer.py:48] [{}] collection=eval loss=0.5", "nothing"},
@@ -206,7 +209,10 @@ TEST(Loose, SpeedsCountOnlyWhereTheyAreATrainings) {
         "step {} | loss 0.5 | lr 1e-4 | 250.00 ms | 45.1% bf16 MFU", "step {} loss 0.5, dt: 250ms",
         "Iteration #{} finished in 0.25 s, loss = 0.5",
         "{} | loss 0.5 | lr 4.9e-05 | 250ms | mfu 31.21%",
-        "loss = 0.5, step = {}\nINFO:tensorflow:global_step/sec: 4.0"}) {
+        "loss = 0.5, step = {}\nINFO:tensorflow:global_step/sec: 4.0",
+        "step {} | loss 0.5 | dt 250.0ms | tok/sec 14038", "step {} loss 0.5, iter time 0.25 s",
+        "global_step={}, loss=0.5\nSPS: 4",
+        "epoch: 1 step: {}, loss is 0.5\nTrain epoch time: 9000 ms, per step time: 250.0 ms"}) {
     EXPECT_DOUBLE_EQ(rate(form), 4) << form;
   }
   for (const std::string_view form :
@@ -215,6 +221,129 @@ TEST(Loose, SpeedsCountOnlyWhereTheyAreATrainings) {
         "step {} loss 0.5 4.0 samples/s"}) {
     EXPECT_DOUBLE_EQ(rate(form), -1) << form;
   }
+}
+
+TEST(Loose, AColumnOfATableMayHaveTheSpeed) {
+  const auto rate = [](std::string_view column, std::string_view value) {
+    std::string log = fmt::format("  iter |  loss |  {}\n-------+-------+------\n", column);
+    for (int i = 1; i <= 5; ++i) log += fmt::format("  {} | 0.5 | {}\n", 50 * i, value);
+    LogProgress read;
+    read.Feed(log);
+    read.End();
+    return read.Current().rate.value_or(-1);
+  };
+  EXPECT_DOUBLE_EQ(rate("ms/it", "250.0"), 4);
+  EXPECT_DOUBLE_EQ(rate("s/step", "0.25"), 4);
+  EXPECT_DOUBLE_EQ(rate("steps/s", "4.0"), 4);
+  EXPECT_DOUBLE_EQ(rate("ms/token", "250.0"), -1);
+  EXPECT_DOUBLE_EQ(rate("ms/it", "0.0"), -1);
+}
+
+TEST(Loose, AnotherStageHasASpeedOfItsOwn) {
+  std::string log;
+  for (int i = 1; i <= 60; ++i) log += fmt::format("iter {}/600 loss 0.5 0.50 s/iter\n", 10 * i);
+  for (int i = 1; i <= 9; ++i) log += fmt::format("iter {}/2000 loss 0.5 0.25 s/iter\n", 10 * i);
+  LogProgress read;
+  read.Feed(log);
+  read.End();
+  EXPECT_DOUBLE_EQ(read.Current().rate.value_or(0), 4);
+}
+
+TEST(Loose, ABarWhoseLinesHaveOneTimeHasItsOwnClock) {
+  const auto rate = [](std::string_view form) {
+    std::string log = "2026-11-22T07:00:00Z started\n2026-11-22T07:05:00Z ";
+    for (int i = 1; i <= 40; ++i) {
+      log +=
+          fmt::format(fmt::runtime(form), 20 * i, (1000 - 20 * i) / 4, i / 12, 5 * i % 60) + "\r";
+    }
+    LogProgress read;
+    read.Feed(log);
+    read.End();
+    return read.Current().rate.value_or(-1);
+  };
+  EXPECT_DOUBLE_EQ(rate(" {0}/1000 [==>....] - ETA: {1}s - loss: 0.5"), 4);
+  EXPECT_DOUBLE_EQ(
+      rate("train: [=>  ] data={0:07}/0001000 loss=0.5±0.1 acc=9% t=00:{2:02}:{3:02} "), 4);
+}
+
+TEST(Loose, AHeadingAndALossBelowItAreAnEpoch) {
+  EXPECT_EQ(Measured(Counted("Epoch {0}/20\n2026-11-22T07:09:{0:02}Z stdout F Train metrics: Loss: "
+                             "0.5 - Acc: 0.7\n2026-11-22T07:09:{0:02}Z stdout F Valid metrics: "
+                             "Loss: 0.7",
+                             10, 1))
+                .substr(0, 18),
+            "epochs 10/20 epoch");
+  EXPECT_EQ(Measured(Counted("Epoch {0} \n2026-11-22T07:09:{0:02}Z stdout F train_loss -0.5\n"
+                             "2026-11-22T07:09:{0:02}Z stdout F val_loss 0.7",
+                             10, 1))
+                .substr(0, 17),
+            "epochs 10/- epoch");
+  EXPECT_EQ(
+      Measured(Counted("Epoch {0}/20\n2026-11-22T07:09:{0:02}Z stdout F val_loss 0.7", 10, 1)),
+      "nothing");
+}
+
+TEST(Loose, PartsOfAnEpochCountWhereTheLengthIsPrinted) {
+  const std::string sizes =
+      "2026-11-22T06:00:00Z stdout F   Num Epochs = 4\n"
+      "2026-11-22T06:00:01Z stdout F   Total optimization steps = 400\n";
+  const std::string dicts =
+      Counted("{{'loss': 0.5, 'learning_rate': 1e-05, 'epoch': 0.{:02}}}", 10, 5);
+  EXPECT_EQ(Measured(sizes + dicts), "huggingface 50/400 epoch 0.5 rate 5 loss 0.5");
+  EXPECT_EQ(Measured(dicts).substr(0, 15), "huggingface -/-");
+  const std::string bar = Counted("  1%|#   | {}/400 [00:10<10:00, 5.0it/s]", 4, 1);
+  EXPECT_EQ(Measured(sizes + bar + dicts).substr(0, 17), "huggingface 4/400");
+}
+
+TEST(Loose, TheBarsOfAServerAreNoTraining) {
+  const auto served = [](int times, int total, std::string_view between) {
+    std::string log;
+    for (int i = 0; i < times; ++i) {
+      for (int step = 0; step <= total; step += 10) {
+        log += fmt::format("\r{:3}%|##| {}/{} [00:01<00:01, 20.0it/s]", 100 * step / total, step,
+                           total);
+      }
+      log += fmt::format("\n{}\n", between);
+    }
+    return log;
+  };
+  constexpr std::string_view kPost = R"(INFO: 10.0.0.1:5123 - "POST /generate HTTP/1.1" 200 OK)";
+  for (const int times : {1, 2, 5}) EXPECT_EQ(Measured(served(times, 50, kPost)), "nothing");
+  const std::string half = "\r 50%|##| 10/20 [00:01<00:01, 20.0it/s]";
+  EXPECT_EQ(Measured(served(3, 50, kPost) + served(3, 30, kPost) + half), "nothing");
+  EXPECT_NE(Measured(served(3, 50, R"("GET /metrics HTTP/1.1" 200)")), "nothing");
+  EXPECT_NE(Measured(served(3, 50, R"(x https://api.acme.org:443 "POST /runs HTTP/1.1" 200)")),
+            "nothing");
+  EXPECT_NE(Measured(served(3, 50, "Epoch 3 loss 0.5\n" + std::string(kPost))), "nothing");
+}
+
+TEST(Loose, WordsOfOtherLanguagesCount) {
+  struct Case {
+    std::string_view form;
+    std::string_view read;
+  };
+  for (const auto& [form, read] : {
+           Case{"Epoche 4/15, Schritt {}/900, Verlust: 0,5",
+                "steps 500/900 epoch 4 rate 50 loss 0.5"},
+           Case{"第6/20轮 第{}/900批 损失: 0.5 学习率: 0.001",
+                "steps 500/900 epoch 6 rate 50 loss 0.5"},
+           Case{"步骤 step {} 损失 0.5", "steps 500/- epoch - rate 50 loss 0.5"},
+           Case{"エポック 3/9 ステップ {}/900 損失: 0.5", "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"에폭 3/9 스텝 {}/900 손실: 0.5", "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"Эпоха 3/9 Шаг {} из 900, потери: 0.5", "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"Époque 3/9, étape {} sur 900, perte : 0,5",
+                "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"Época 3/9, paso {} de 900, pérdida: 0.5",
+                "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"Epoca 3/9, passo {}/900, perdita: 0.5", "steps 500/900 epoch 3 rate 50 loss 0.5"},
+           Case{"Validierung: Schritt {}/900, Verlust: 0,5", "nothing"},
+           Case{"Schritt {} von 900: Paket wird installiert", "nothing"},
+           Case{"passo {} di 900 eseguito", "nothing"},
+       }) {
+    EXPECT_EQ(Measured(Counted(form, 10, 50)), read) << form;
+  }
+  EXPECT_EQ(Measured(Counted("Эпоха {} из 100: ошибка обучения 0.5, ошибка валидации 0.7", 10, 1)),
+            "epochs 10/100 epoch 10 rate 1 loss 0.5");
 }
 
 TEST(Loose, TimesOfMoreLoggersAreRead) {
