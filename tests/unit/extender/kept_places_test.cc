@@ -85,7 +85,7 @@ TEST_F(KeptPlacesTest, AGangYieldsThemWithThoseThatTheExtenderHolds) {
   const auto members = Create("g");
   Keep(members[0], "a");
   Keep(members[1], "b");
-  ASSERT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("NodeNames"));
+  ASSERT_THAT(Filter(members[0], {"a", "b"}), HasSubstr(R"("NodeNames":[")"));
   ASSERT_EQ(extender.gangs().Count().held, 1U);
   EXPECT_THAT(FilterSingle(), HasSubstr(Passes("a")));
   EXPECT_EQ(extender.gangs().Count().held, 0U);
@@ -96,7 +96,7 @@ TEST_F(KeptPlacesTest, AreGivenToAGangOfHigherPriority) {
   Keep(MakePod("kept", 2, 1, 1), "a");
   Keep(MakePod("other", 1, 1, 1), "b");
   const auto members = Create("g", 2, 3);
-  EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("NodeNames"));
+  EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr(R"("NodeNames":[")"));
   EXPECT_FALSE(state.FindPlacement("uid-kept"));
   EXPECT_TRUE(state.FindPlacement("uid-other")) << "it leaves enough room";
 }

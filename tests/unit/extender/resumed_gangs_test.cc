@@ -49,7 +49,7 @@ TEST_F(ResumedGangsTest, ThePlacesOfTheOthersAreHeldFromTheStart) {
   EXPECT_THAT(FilterSingle("c"), HasSubstr("Insufficient nvidia.com/gpu"));
   std::vector<std::string> nodes;
   for (const size_t i : {1, 2}) {
-    ASSERT_THAT(Filter(members[i], {"b", "c"}), HasSubstr("NodeNames"));
+    ASSERT_THAT(Filter(members[i], {"b", "c"}), HasSubstr(R"("NodeNames":[")"));
     nodes.push_back(state.FindPlacement(members[i].uid)->pod->node);
   }
   EXPECT_THAT(BindAll({members[1], members[2]}, nodes), Each(kBound));
