@@ -143,7 +143,7 @@ class RunningDaemon final : public Daemon {
               config.gpu_resource, config.node_name, clock, log, metrics_),
         xids_(clock),
         device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
-                                        config.transient_unit_folder)),
+                                        config.transient_unit_folder, config.gpu_resource)),
         devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, writer, acts_, clock, log, *events_, metrics_),
         turns_(node_pods_,

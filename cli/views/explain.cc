@@ -275,8 +275,7 @@ void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                      std::vector<std::string>& remarks) {
   if (pod.node.empty()) return;
   const auto place = cluster != nullptr ? cluster->Find(pod.node) : std::nullopt;
-  const DeviceReading devices =
-      DevicesOf(pod, place ? cluster->node(*place).detail->labels : Labels());
+  const DeviceReading devices = DevicesOf(pod, place ? cluster->node(*place) : EmptyNode({}));
   if (devices.safety == DeviceSafety::kSafe) return;
   remarks.push_back(fmt::format(
       "its CPU and memory are not changed, because a resize may cost it its GPUs (devices: {}): {}",

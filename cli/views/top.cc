@@ -58,7 +58,7 @@ NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
   view.allocatable = node.allocatable;
   view.allocated = node.requested;
   view.demand = node.wanted;
-  view.devices = DeviceSafetyOf(*node.detail);
+  view.devices = DeviceSafetyOf(node);
   view.slices = node.detail->gpu_kinds.slices;
   view.slices_taken = SlicesTaken(node);
   view.in_turns = HasTurns(node.detail->allocatable);

@@ -49,7 +49,7 @@ std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
     if (!node.exists) continue;
     for (const auto& pod : node.detail->pods) {
       if (!pod->fungible || !pod->fungible->reported || pod->terminal) continue;
-      const DeviceSafety safety = DeviceSafetyOf(*pod, node.detail->labels);
+      const DeviceSafety safety = DeviceSafetyOf(*pod, node);
       ++gauges[{node.detail->name, std::string(ToString(safety))}];
     }
   }

@@ -244,7 +244,14 @@ bool TunerCalls::Do(const Pod& pod, const tuner_action::Notify& notice) {
   metrics_.CountRespected(ToString(notice.reason));
   log_.Info("pod respected",
             {{"pod", pod.Key()}, {"reason", ToString(notice.reason)}, {"message", notice.message}});
-  events_.Record(kube::AboutPod(pod, "Normal", "SynergyRespected", notice.message));
+  if (notice.reason != Respected::kDevicesLost) {
+    events_.Record(kube::AboutPod(pod, "Normal", "SynergyRespected", notice.message));
+    return true;
+  }
+  constexpr const char* kReason = "SynergyDevicesLost";
+  events_.Record(kube::AboutPod(pod, "Warning", kReason, notice.message));
+  events_.Record(kube::AboutNode(pod.node, "Warning", kReason,
+                                 fmt::format("pod {}: {}", pod.Key(), notice.message)));
   return true;
 }
 

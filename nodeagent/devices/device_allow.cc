@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -98,8 +99,18 @@ Allowed ReadAllowed(std::span<const std::string> unit_files) {
   return allowed;
 }
 
-// Returns the texts of the unit's own file and its drop-ins, in systemd's order.
-std::vector<std::string> UnitFiles(const std::string& folder, const std::string& unit) {
+// How long a runtime may take to write all drop-ins of a new scope.
+constexpr std::chrono::seconds kWriting{1};
+
+// The unit's own file and its drop-ins, in systemd's order.
+struct UnitFiles {
+  std::vector<std::string> texts;
+  // A drop-in is newer than the device list. A runtime writes the list when it creates the
+  // container, and a resize does not write it again.
+  bool resized = false;
+};
+
+UnitFiles ReadUnit(const std::string& folder, const std::string& unit) {
   std::vector<std::string> names;
   std::error_code error;
   for (const fs::directory_entry& entry :
@@ -108,20 +119,34 @@ std::vector<std::string> UnitFiles(const std::string& folder, const std::string&
   }
   std::sort(names.begin(), names.end());
   names.insert(names.begin(), folder + "/" + unit);
-  std::vector<std::string> texts;
+  UnitFiles files;
+  std::optional<fs::file_time_type> begun;
+  fs::file_time_type changed = fs::file_time_type::min();
   for (const std::string& name : names) {
-    if (Result<std::string> text = ReadCgroupFile(name)) texts.push_back(*std::move(text));
+    if (Result<std::string> text = ReadCgroupFile(name)) files.texts.push_back(*std::move(text));
+    const fs::file_time_type written = fs::last_write_time(name, error);
+    if (error) continue;
+    if (name.ends_with("-DeviceAllow.conf")) begun = written;
+    changed = std::max(changed, written);
   }
-  return texts;
+  files.resized = begun && changed > *begun + kWriting;
+  return files;
+}
+
+// Returns whether the agent recognises the node's GPUs (JudgeScope()).
+bool KnowsGpus(std::string_view gpu_resource, const GpuMajors& majors) {
+  return gpu_resource.starts_with("nvidia.com/") || gpu_resource.starts_with("amd.com/") ||
+         majors.nvidia || !majors.kfd.empty();
 }
 
 class KernelDeviceGroups final : public DeviceGroups {
  public:
   KernelDeviceGroups(bool v1, std::string hierarchy, std::string kubelet_cgroup_root,
-                     std::string unit_folder)
+                     std::string unit_folder, std::string gpu_resource)
       : v1_(v1),
         folders_(std::move(hierarchy), std::move(kubelet_cgroup_root)),
-        unit_folder_(std::move(unit_folder)) {}
+        unit_folder_(std::move(unit_folder)),
+        gpu_resource_(std::move(gpu_resource)) {}
 
   Result<DeviceReading> Read(const wire::ResizeStatus& pod,
                              const wire::ResizeStatus::Container& container) override {
@@ -133,30 +158,40 @@ class KernelDeviceGroups final : public DeviceGroups {
       return DeviceReading{DeviceSafety::kUnknown,
                            "with control groups v2 without systemd it cannot be seen"};
     }
-    const std::vector<std::string> files = UnitFiles(unit_folder_, name);
-    if (files.empty()) {
+    const UnitFiles files = ReadUnit(unit_folder_, name);
+    if (files.texts.empty()) {
       return DeviceReading{DeviceSafety::kUnknown,
                            fmt::format("systemd's files of its scope are not in {}", unit_folder_)};
     }
     const Result<std::string> devices = ReadCgroupFile("/proc/devices");
-    return JudgeScope(files, devices ? ParseGpuMajors(*devices) : GpuMajors());
+    const GpuMajors majors = devices ? ParseGpuMajors(*devices) : GpuMajors();
+    DeviceReading reading = JudgeScope(files.texts, majors);
+    if (reading.safety != DeviceSafety::kUnsafe) return reading;
+    if (!KnowsGpus(gpu_resource_, majors))
+      return DeviceReading{
+          DeviceSafety::kUnknown,
+          fmt::format("the node agent does not recognise the devices of {}", gpu_resource_)};
+    reading.resized = files.resized;
+    return reading;
   }
 
  private:
   const bool v1_;
   const CgroupFolders folders_;
   const std::string unit_folder_;
+  const std::string gpu_resource_;
 };
 
 }  // namespace
 
 std::unique_ptr<DeviceGroups> FindDeviceGroups(const std::string& cgroup_folder,
                                                std::string kubelet_cgroup_root,
-                                               std::string unit_folder) {
+                                               std::string unit_folder, std::string gpu_resource) {
   std::string hierarchy = MemoryHierarchy(cgroup_folder);
   const bool v1 = hierarchy != cgroup_folder;
-  return std::make_unique<KernelDeviceGroups>(
-      v1, std::move(hierarchy), std::move(kubelet_cgroup_root), std::move(unit_folder));
+  return std::make_unique<KernelDeviceGroups>(v1, std::move(hierarchy),
+                                              std::move(kubelet_cgroup_root),
+                                              std::move(unit_folder), std::move(gpu_resource));
 }
 
 GpuMajors ParseGpuMajors(std::string_view proc_devices) {
@@ -167,6 +202,7 @@ GpuMajors ParseGpuMajors(std::string_view proc_devices) {
     if (words.size() != 2) continue;
     const std::optional<int> major = ParseNumber(words[0]);
     if (!major) continue;
+    if (*major == kNvidia) majors.nvidia = true;
     if (words[1] == "nvidia-uvm") majors.nvidia_uvm.insert(*major);
     if (words[1] == "kfd") majors.kfd.insert(*major);
   }

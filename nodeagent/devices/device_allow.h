@@ -28,12 +28,14 @@ class DeviceGroups {
 };
 
 // Returns the machine's groups. `unit_folder` is where systemd keeps the files of transient units.
+// `gpu_resource`: the resource of the node's GPUs.
 std::unique_ptr<DeviceGroups> FindDeviceGroups(const std::string& cgroup_folder,
                                                std::string kubelet_cgroup_root,
-                                               std::string unit_folder);
+                                               std::string unit_folder, std::string gpu_resource);
 
 // The major numbers of GPU devices that differ between machines.
 struct GpuMajors {
+  bool nvidia = false;       // NVIDIA's driver is loaded
   std::set<int> nvidia_uvm;  // empty: the driver has not created it yet
   std::set<int> kfd;         // for AMD's GPUs
 };

@@ -1,15 +1,32 @@
 #include "nodeagent/devices/device_keeper.h"
 
 #include <chrono>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// After this time, unknown readings are read again, and readings missing on the pod are written
-// again.
+// After this time, containers are read again, and readings missing on the pod are written again.
 constexpr Duration kTryAgain = std::chrono::seconds(10);
+
+// Returns the reading of a container that has been read before.
+DeviceReading After(const DeviceReading& before, DeviceReading now) {
+  const bool was_lost = before.safety == DeviceSafety::kLost;
+  const bool had_them = was_lost || before.safety == DeviceSafety::kSafe;
+  if (now.safety == DeviceSafety::kUnsafe && had_them) {
+    now.safety = DeviceSafety::kLost;
+    now.resized = false;
+    now.why =
+        "the scope of its container listed its GPUs until a resize: create the pod again, and if "
+        "that repeats, update the node's container runtime";
+  } else if (now.safety == DeviceSafety::kUnknown && was_lost) {
+    return before;
+  }
+  return now;
+}
 
 }  // namespace
 
@@ -32,25 +49,35 @@ Duration DeviceKeeper::Step() {
 
 void DeviceKeeper::Look(const wire::ResizeStatus& pod,
                         const wire::ResizeStatus::Container& container) {
-  const Instant now = clock_.Now();
   Seen& seen = seen_[pod.uid];
-  const bool is_new = seen.container_id != container.id;
-  const bool is_known = seen.reading.safety != DeviceSafety::kUnknown;
-  if (is_new || (!is_known && now - seen.read >= kTryAgain)) {
-    const Result<DeviceReading> reading = groups_.Read(pod, container);
-    if (!reading) return;
-    const bool differs = is_new || seen.reading != *reading;
-    seen = {container.id, *reading, now, differs ? std::nullopt : seen.written};
-    if (differs && reading->safety != DeviceSafety::kSafe) {
-      log_.Warn(
-          "a resize may cost a pod its GPUs",
-          {{"pod", pod.Key()}, {"devices", ToString(reading->safety)}, {"why", reading->why}});
-    }
-  }
-  if (pod.fungible->devices == seen.reading) return;
+  if (!Read(pod, container, seen) || pod.fungible->devices == seen.reading) return;
+  const Instant now = clock_.Now();
   if (seen.written && now - *seen.written < kTryAgain) return;
   seen.written = now;
   writer_.Write({pod.pod_namespace, pod.name, pod.uid}, seen.reading);
+}
+
+bool DeviceKeeper::Read(const wire::ResizeStatus& pod,
+                        const wire::ResizeStatus::Container& container, Seen& seen) {
+  const Instant now = clock_.Now();
+  const Amounts amounts{pod.fungible->requested, pod.fungible->in_force, pod.fungible->set_aside};
+  const bool is_new = seen.reading.container != container.id;
+  if (!is_new && seen.amounts == amounts && now - seen.read < kTryAgain) return true;
+  Result<DeviceReading> read = groups_.Read(pod, container);
+  if (!read) return !is_new;
+  read->container = container.id;
+  // An earlier process of the agent has read the container, if the pod has a reading of it.
+  const std::optional<DeviceReading> before = is_new ? pod.fungible->devices : seen.reading;
+  const bool was_read = before && before->container == container.id;
+  const DeviceReading reading = was_read ? After(*before, *std::move(read)) : *std::move(read);
+  const bool differs = is_new || seen.reading != reading;
+  seen = {reading, amounts, now, differs ? std::nullopt : seen.written};
+  if (differs && reading.safety != DeviceSafety::kSafe) {
+    log_.Warn(reading.safety == DeviceSafety::kLost ? "a resize has cost a pod its GPUs"
+                                                    : "a resize may cost a pod its GPUs",
+              {{"pod", pod.Key()}, {"devices", ToString(reading.safety)}, {"why", reading.why}});
+  }
+  return true;
 }
 
 }  // namespace synergy::nodeagent

@@ -1,17 +1,21 @@
 #pragma once
 
 // Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). No
-// running pod is resized before its reading is recorded.
+// running pod is resized before its reading is recorded. Each container is read again when the
+// kubelet reports other amounts, and every ten seconds, because other programs change scopes, too.
+// A container that was safe and is no longer has lost its GPUs.
 //
 // Threading: one owner. Failures: what cannot be read is read again later; until then nothing is
 // recorded.
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/resources.h"
 #include "nodeagent/cgroups/node_pods.h"
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/reading_writer.h"
@@ -28,14 +32,19 @@ class DeviceKeeper {
   Duration Step();
 
  private:
+  // The spec's amounts, those in force and those that the kubelet has allocated.
+  using Amounts = std::array<ResourceVector, 3>;
   struct Seen {
-    std::string container_id;
     DeviceReading reading;
+    Amounts amounts;  // at that time
     Instant read{};
     std::optional<Instant> written;
   };
 
   void Look(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container);
+  // Reads the container again if that is due. Returns whether there is a reading of it.
+  bool Read(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+            Seen& seen);
 
   const NodePods& pods_;
   DeviceGroups& groups_;

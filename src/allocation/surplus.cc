@@ -39,14 +39,14 @@ ResourceVector Surplus(const Pod& pod, WallTime now) {
   if (fungible.Lends() > MilliCpu(0)) return {};
   ResourceVector surplus = fungible.requested - fungible.Counted(fungible.floor);
   surplus.cpu -= fungible.Borrows();
+  surplus.memory = MemorySurplus(fungible, now);
   surplus = LargerOf(surplus, {});
   surplus.gpus = Gpus(0);
-  surplus.memory = MemorySurplus(fungible, now);
   return surplus;
 }
 
 ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
-  if (!MayResize(pod, node.detail->labels)) return {};
+  if (!MayResize(pod, node)) return {};
   ResourceVector surplus = Surplus(pod, now);
   if (node.short_of_memory) surplus.memory = Bytes(0);
   return surplus;

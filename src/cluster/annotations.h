@@ -136,5 +136,7 @@ inline constexpr std::array kWrittenByPrograms = {kContainer,
 // The field manager with which the extender and the tuner write pods. The API server records the
 // writer of each amount and annotation in a pod's metadata.managedFields.
 inline constexpr std::string_view kFieldManager = "synergy";
+// The field manager with which the node agent writes pods/status.
+inline constexpr std::string_view kNodeAgentManager = "synergy-node-agent";
 
 }  // namespace synergy::annotations

@@ -125,6 +125,10 @@ Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
 struct DeviceReading {
   DeviceSafety safety = DeviceSafety::kUnknown;
   std::string why;
+  // With kUnsafe: systemd has changed the container's scope since the container began, so the
+  // devices are gone.
+  bool resized = false;
+  std::string container = {};  // the id of the container that was read; empty: unknown
 
   bool operator==(const DeviceReading&) const = default;
 };

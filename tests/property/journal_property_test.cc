@@ -36,10 +36,11 @@ class LastChange final : public ClusterJournal {
 bool SameNode(const NodeState& a, const NodeState& b) {
   const auto numbers = [](const NodeState& node) {
     const auto& [allocatable, requested, wanted, of_others, loans, pods_allowed, pods, exists,
-                 unschedulable, deleting, short_of_memory, misaligns, by_claim, changed, detail] =
-        node;
+                 unschedulable, deleting, short_of_memory, suspect_devices, misaligns, by_claim,
+                 changed, detail] = node;
     return std::tie(allocatable, requested, wanted, of_others, loans, pods_allowed, pods, exists,
-                    unschedulable, deleting, short_of_memory, misaligns, by_claim, changed);
+                    unschedulable, deleting, short_of_memory, suspect_devices, misaligns, by_claim,
+                    changed);
   };
   const auto descriptions = [](const NodeState& node) {
     const auto& [name, labels, taints, gpu_kinds, allocatable, requested, pods, nominated,

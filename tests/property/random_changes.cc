@@ -96,7 +96,7 @@ class Draw {
     if (OneIn(2)) made.unshrinkable_until = Date();
     if (OneIn(2)) made.memory_limit_in_force = Bytes(Number(2));
     if (OneIn(2)) made.memory_reading = MemoryReading{Bytes(Number(4)), OneIn(2), Date()};
-    if (OneIn(2)) made.devices = DeviceReading{Word(DeviceSafety::kLost), Text()};
+    if (OneIn(2)) made.devices = DeviceReading{Word(DeviceSafety::kLost), Text(), OneIn(2), Text()};
     if (OneIn(4)) made.oom_killed = Date();
     made.evicted_for_memory = OneIn(8);
     made.memory_let_be = OneIn(8);

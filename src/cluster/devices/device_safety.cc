@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,9 +24,9 @@ std::optional<DeviceSafety> SafetyByLabel(const Labels& node) {
 
 bool HasDevices(const Pod& pod) { return pod.UsesGpus() || pod.SharesGpus(); }
 
-bool IsLost(const Pod& pod) {
-  return pod.fungible && pod.fungible->devices &&
-         pod.fungible->devices->safety == DeviceSafety::kLost;
+// Returns the node agent's report; null if there is none.
+const DeviceReading* ReportOn(const Pod& pod) {
+  return pod.fungible && pod.fungible->devices ? &*pod.fungible->devices : nullptr;
 }
 
 // From best to worst.
@@ -40,36 +42,67 @@ bool IsWorse(DeviceSafety one, DeviceSafety other) {
 
 }  // namespace
 
-DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
+bool IsSuspect(const Pod& pod) {
+  const DeviceReading* const report = ReportOn(pod);
+  if (report == nullptr || pod.waiting || !HasDevices(pod)) return false;
+  return report->safety == DeviceSafety::kLost ||
+         (report->safety == DeviceSafety::kUnsafe && report->resized);
+}
+
+bool HasLostDevices(const Pod& pod, const NodeState& node) {
+  return IsSuspect(pod) && (ReportOn(pod)->safety == DeviceSafety::kLost ||
+                            SafetyByLabel(node.detail->labels) == DeviceSafety::kSafe);
+}
+
+namespace {
+
+bool AnyHasLostDevices(const NodeState& node) {
+  return node.suspect_devices > 0 &&
+         std::any_of(node.detail->pods.begin(), node.detail->pods.end(),
+                     [&node](const auto& pod) { return HasLostDevices(*pod, node); });
+}
+
+}  // namespace
+
+DeviceSafety DeviceSafetyOf(const Pod& pod, const NodeState& node) {
   if (!HasDevices(pod)) return DeviceSafety::kSafe;
-  if (IsLost(pod)) return DeviceSafety::kLost;
-  if (const auto labelled = SafetyByLabel(node)) return *labelled;
-  if (!pod.fungible || !pod.fungible->devices) return DeviceSafety::kUnknown;
-  return pod.fungible->devices->safety;
+  if (HasLostDevices(pod, node) || AnyHasLostDevices(node)) return DeviceSafety::kLost;
+  if (const auto labelled = SafetyByLabel(node.detail->labels)) return *labelled;
+  const DeviceReading* const report = ReportOn(pod);
+  return report == nullptr ? DeviceSafety::kUnknown : report->safety;
 }
 
-DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
-  if (!HasDevices(pod)) return {.safety = DeviceSafety::kSafe, .why = {}};
-  if (IsLost(pod)) return *pod.fungible->devices;
-  if (const auto labelled = SafetyByLabel(node)) {
-    return {.safety = *labelled,
-            .why = fmt::format("set by the node's label {}", annotations::kDevicesSafe)};
+DeviceReading DevicesOf(const Pod& pod, const NodeState& node) {
+  const DeviceSafety safety = DeviceSafetyOf(pod, node);
+  const DeviceReading* const report = ReportOn(pod);
+  const auto because = [safety](std::string why) {
+    return DeviceReading{.safety = safety, .why = std::move(why)};
+  };
+  if (!HasDevices(pod)) return because({});
+  if (HasLostDevices(pod, node)) {
+    if (report->safety == DeviceSafety::kLost) return *report;
+    return because(fmt::format(
+        "a resize has removed them, although the node's label {} says otherwise; remove the label, "
+        "and create the pod again ({})",
+        annotations::kDevicesSafe, report->why));
   }
-  if (!pod.fungible || !pod.fungible->devices) {
-    return {.safety = DeviceSafety::kUnknown,
-            .why = "the node agent has not reported whether its GPUs survive a resize"};
-  }
-  return *pod.fungible->devices;
+  if (safety == DeviceSafety::kLost)
+    return because("a resize has cost another pod on its node its GPUs");
+  if (SafetyByLabel(node.detail->labels))
+    return because(fmt::format("set by the node's label {}", annotations::kDevicesSafe));
+  if (report == nullptr)
+    return because("the node agent has not reported whether its GPUs survive a resize");
+  return *report;
 }
 
-DeviceSafety DeviceSafetyOf(const NodeDetail& node) {
+DeviceSafety DeviceSafetyOf(const NodeState& node) {
   std::optional<DeviceSafety> worst;
-  for (const auto& pod : node.pods) {
+  for (const auto& pod : node.detail->pods) {
     if (!pod->fungible || pod->waiting || !HasDevices(*pod)) continue;
-    const DeviceSafety safety = DeviceSafetyOf(*pod, node.labels);
+    const DeviceSafety safety = DeviceSafetyOf(*pod, node);
     if (!worst || IsWorse(safety, *worst)) worst = safety;
   }
-  return worst.value_or(SafetyByLabel(node.labels).value_or(DeviceSafety::kUnknown));
+  return worst.value_or(SafetyByLabel(node.detail->labels).value_or(DeviceSafety::kUnknown));
 }
 
 }  // namespace synergy

@@ -7,6 +7,8 @@
 #include <absl/hash/hash.h>
 #include <absl/strings/string_view.h>
 
+#include "cluster/devices/device_safety.h"
+
 namespace synergy {
 
 NodeState WithNode(const NodeState& state, Node node) {
@@ -69,6 +71,7 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   state.wanted -= pod.PlanningDemand();
   if (!pod.fungible) state.of_others -= pod.requests.main;
   if (pod.fungible) state.loans -= pod.fungible->LoanBalance();
+  if (IsSuspect(pod)) --state.suspect_devices;
   --state.pods;
   state.detail = std::move(detail);
   return state;
@@ -89,6 +92,7 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   state.wanted += pod->PlanningDemand();
   if (!pod->fungible) state.of_others += pod->requests.main;
   if (pod->fungible) state.loans += pod->fungible->LoanBalance();
+  if (IsSuspect(*pod)) ++state.suspect_devices;
   ++state.pods;
   detail->pods.push_back(std::move(pod));
   state.detail = std::move(detail);

@@ -71,9 +71,10 @@ struct NodeState {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;
-  bool misaligns = false;  // `detail` has misalignments
-  bool by_claim = false;   // same as in `detail->gpu_kinds`
-  uint64_t changed = 0;    // the cluster's version in which this state last changed
+  int64_t suspect_devices = 0;  // its pods that IsSuspect() (devices/device_safety.h)
+  bool misaligns = false;       // `detail` has misalignments
+  bool by_claim = false;        // same as in `detail->gpu_kinds`
+  uint64_t changed = 0;         // the cluster's version in which this state last changed
   std::shared_ptr<const NodeDetail> detail;
 
   // Returns the amounts that are neither requested nor kept for loans.

@@ -63,7 +63,7 @@ bool IsAtRest(const TunerPass& pass, const Pod& pod) {
 
 bool MayStep(const TunerPass& pass, const Pod& pod, const NodeState& node) {
   if (pod.deleting || pod.fungible->ChangedByHand() || !IsAtRest(pass, pod) ||
-      !MayResize(pod, node.detail->labels)) {
+      !MayResize(pod, node)) {
     return false;
   }
   const auto retry = pass.memory.loan_retries.find(pod.uid);
@@ -95,7 +95,7 @@ bool GoesOn(const TunerPass& pass, const Pod& lender, const Borrower& borrower,
   const Pod* const pod = borrower.pod.get();
   return !lender.deleting && pod != nullptr && pod->fungible && !pod->deleting &&
          !pod->fungible->ChangedByHand() && !pod->fungible->leaves && !lender.fungible->leaves &&
-         !Lends(*pod) && MayResize(*pod, node.detail->labels) &&
+         !Lends(*pod) && MayResize(*pod, node) &&
          !(IsResting(pass, pod->uid) && pod->fungible->Borrows() == MilliCpu(0)) &&
          StaysIdle(pass, lender.uid);
 }

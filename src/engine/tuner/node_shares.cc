@@ -40,7 +40,7 @@ std::optional<Duration> Rest(const Pod& pod, const ShareRules& rules) {
 // Returns whether the pod may be changed now. Excludes a pod that is being probed: a resize may
 // remove the probe's quota and would spoil the measurement.
 bool MayChange(const Pod& pod, const NodeState& node, const ShareRules& rules) {
-  return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
+  return pod.fungible && MayResize(pod, node) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && !pod.fungible->leaves && IsSettled(pod) &&
          pod.fungible->Lends() == MilliCpu(0) && !pod.fungible->ProbedAt(rules.at.wall) &&
          !rules.memory.changes.contains(pod.uid) && !rules.memory.asked.contains(pod.uid);
@@ -254,7 +254,7 @@ std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules
   return next;
 }
 
-std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
+std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const NodeState& node,
                                               const ProfileCatalog& profiles, WallTime now) {
   using tuner_action::Notify;
   if (!pod.fungible || pod.waiting || pod.deleting) return std::nullopt;
@@ -265,6 +265,12 @@ std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node
         fmt::format(
             "another client has changed its requests to {}: Synergy does not change it any more",
             DescribeCpuAndMemory(fungible.requested))};
+  }
+  if (HasLostDevices(pod, node)) {
+    return Notify{Respected::kDevicesLost,
+                  fmt::format("a resize has cost it its GPUs, and no running pod of its node is "
+                              "resized any more: {}",
+                              DevicesOf(pod, node).why)};
   }
   if (!MayResize(pod, node) && IsReported(fungible, now)) {
     return Notify{

@@ -65,8 +65,8 @@ std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules
 
 // Returns a notice for the pod's owner if the tuner leaves the pod alone, or uses figures other
 // than those at the pod's admission. Returns nullopt if there is nothing to report. `node`: the
-// labels of the pod's node.
-std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const Labels& node,
+// pod's node.
+std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const NodeState& node,
                                               const ProfileCatalog& profiles, WallTime now);
 
 }  // namespace synergy

@@ -70,8 +70,7 @@ bool NothingToGain(const std::vector<PodShare>& shares, double least_gain) {
 
 void SendNotices(TunerPass& pass, const NodeState& node) {
   for (const auto& pod : node.detail->pods) {
-    std::optional<tuner_action::Notify> notice =
-        NoticeFor(*pod, node.detail->labels, pass.profiles, pass.at.wall);
+    std::optional<tuner_action::Notify> notice = NoticeFor(*pod, node, pass.profiles, pass.at.wall);
     if (!notice) continue;
     std::string text = fmt::format("{} {}", ToString(notice->reason), notice->message);
     if (pass.memory.notified[pod->uid].insert(std::move(text)).second)

@@ -33,7 +33,7 @@ bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to)
 bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
   if (node.empty()) return true;
   const auto place = cluster.Find(node);
-  return place && MayResize(pod, cluster.node(*place).detail->labels);
+  return place && MayResize(pod, cluster.node(*place));
 }
 
 // Returns the node's free amounts, given its pods and what is announced for them; nullopt if there
@@ -212,7 +212,7 @@ bool MayGoOn(const TunerPass& pass, const PodChange& change) {
   const auto place = pass.cluster.Find(change.node);
   if (!place) return false;
   const NodeState& node = pass.cluster.node(*place);
-  return MayResize(*change.pod, node.detail->labels) &&
+  return MayResize(*change.pod, node) &&
          IsWithinSurplus(node, *change.pod, *change.then, pass.at.wall);
 }
 

@@ -42,6 +42,8 @@ std::string_view ToString(Respected reason) {
       return "profile_gone";
     case Respected::kDevices:
       return "devices";
+    case Respected::kDevicesLost:
+      return "devices_lost";
   }
   return "unknown";
 }

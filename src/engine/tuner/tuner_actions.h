@@ -37,8 +37,8 @@ enum class ChangeFailure : uint8_t {
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
 
 // Why a pod is left alone, or treated with figures other than those at its admission.
-enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices };
-// "by_hand", "profile_changed", "profile_gone", "devices"
+enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices, kDevicesLost };
+// "by_hand", "profile_changed", "profile_gone", "devices", "devices_lost"
 std::string_view ToString(Respected reason);
 
 namespace tuner_action {
@@ -91,7 +91,7 @@ struct PutBack {
   ChangeFailure failure = ChangeFailure::kRefused;
 };
 
-// Records an event on the pod.
+// Records an event on the pod, and for kDevicesLost also on its node.
 struct Notify {
   Respected reason = Respected::kByHand;
   std::string message;

@@ -76,9 +76,10 @@ std::string PodPath(const std::string& pod_namespace, const std::string& name) {
 
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop) {
-  const Result<std::string> answer =
-      client.Patch(PodPath(pod.pod_namespace, pod.name) + "/status", "application/merge-patch+json",
-                   wire::WriteAnnotationChanges(pod.uid, changes), stop);
+  const Result<std::string> answer = client.Patch(
+      fmt::format("{}/status?fieldManager={}", PodPath(pod.pod_namespace, pod.name),
+                  annotations::kNodeAgentManager),
+      "application/merge-patch+json", wire::WriteAnnotationChanges(pod.uid, changes), stop);
   if (!answer) return Fail(answer.error());
   return {};
 }

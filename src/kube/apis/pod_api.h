@@ -68,9 +68,9 @@ class PodApi {
 // Returns an implementation over HTTP. The client must outlive the result.
 std::unique_ptr<PodApi> MakePodApi(ApiClient& client, wire::ObjectReader reader);
 
-// Annotates a pod through its status subresource, for programs that may patch only pods/status. In
-// such a patch, the API server ignores changes of the pod's spec, owners and deletion, but applies
-// those of other metadata. The field manager is the client's user agent.
+// Annotates a pod through its status subresource, for the node agent, which may patch only
+// pods/status. In such a patch, the API server ignores changes of the pod's spec, owners and
+// deletion, but applies those of other metadata. The field manager is the client's user agent.
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop);
 

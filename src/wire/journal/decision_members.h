@@ -26,8 +26,8 @@ template <>
 inline constexpr std::array<std::string_view, 5> kWords<ChangeFailure>{
     "Refused", "NoRoom", "Deferred", "Infeasible", "Timeout"};
 template <>
-inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
-                                                                   "ProfileGone", "Devices"};
+inline constexpr std::array<std::string_view, 5> kWords<Respected>{
+    "ByHand", "ProfileChanged", "ProfileGone", "Devices", "DevicesLost"};
 
 // A TunerAction in a recording: one form of object for all actions. Members that the action lacks
 // have their defaults.

@@ -71,9 +71,11 @@ void Members(auto& each, Like<MemoryReading> auto& reading) {
 }
 
 void Members(auto& each, Like<DeviceReading> auto& reading) {
-  auto& [safety, why] = reading;
+  auto& [safety, why, resized, container] = reading;
   each("safety", safety);
   each("why", why);
+  each("resized", resized);
+  each("container", container);
 }
 
 void Members(auto& each, Like<WrittenAmounts> auto& written) {

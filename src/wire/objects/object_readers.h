@@ -62,6 +62,8 @@ bool IsManaged(Value spec, const ClaimRules& rules);
 // annotation is absent or another client wrote it. Writes to a subresource do not count, because
 // the API server records the annotations of a resize but does not apply them.
 std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation);
+// Returns whether a node agent wrote the annotation, according to the API server's record.
+bool WrittenByNodeAgent(Value metadata, std::string_view annotation);
 // Returns the time until which the claim in this annotation is valid; nullopt if the claim is not
 // valid.
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,

@@ -87,7 +87,9 @@ std::optional<MemoryReading> ReadMemoryReading(FieldReader& fields, Value root) 
 std::optional<DeviceReading> ReadDevices(FieldReader& fields, Value root) {
   const Result<DeviceSafety> safety = ParseDeviceSafety(fields.Text(fields.Object(root)["safety"]));
   if (!safety) return std::nullopt;
-  return DeviceReading{*safety, std::string(fields.Text(root["why"]).substr(0, kLongestReason))};
+  return DeviceReading{*safety, std::string(fields.Text(root["why"]).substr(0, kLongestReason)),
+                       fields.Truth(root["resized"]),
+                       std::string(fields.Text(root["container"]).substr(0, kLongestReason))};
 }
 
 std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
@@ -273,6 +275,12 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
         ReadWrittenByUs<DeviceReading>(fields, annotations[annotations::kDevices],
                                        "was not written by the node agent", ReadDevices);
     fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
+    // A loss stops the resizes of all pods on the node, so it counts only if the agent wrote it.
+    if (fungible->devices && !WrittenByNodeAgent(metadata, annotations::kDevices)) {
+      fungible->devices->resized = false;
+      if (fungible->devices->safety == DeviceSafety::kLost)
+        fungible->devices->safety = DeviceSafety::kUnsafe;
+    }
   }
   fungible->change = ReadWrittenByUs<ChangeRecord>(
       fields, annotations[annotations::kChange], "is not a change that Synergy wrote", ReadChange);

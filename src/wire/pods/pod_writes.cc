@@ -169,9 +169,12 @@ std::string WriteMemoryReading(const MemoryReading& reading) {
 }
 
 std::string WriteDevices(const DeviceReading& reading) {
-  std::string out = fmt::format(R"({{"safety":"{}","why":)", ToString(reading.safety));
+  std::string out = fmt::format(R"({{"safety":"{}"{},"why":)", ToString(reading.safety),
+                                reading.resized ? R"(,"resized":true)" : "");
   AppendJsonString(out, reading.why);
   return out + "}";
+  out += R"(,"container":)";
+  AppendJsonString(out, reading.container);
 }
 
 std::string WriteProbe(const CpuProbe& probe) {

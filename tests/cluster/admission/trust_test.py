@@ -151,6 +151,9 @@ class TrustTest(ClusterTest):
         entry = {"manager": "synergy", "operation": "Update", "apiVersion": "v1", "time": "2100-01-01T00:00:00Z",
                  "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {f"f:{HOLD}": {}}}}}
         self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [entry]}}))
+        agents = {**entry, "manager": "synergy-node-agent", "subresource": "status",
+                  "fieldsV1": {"f:metadata": {"f:annotations": {"f:synergy.io/devices": {}}}}}
+        self.assertIn("the field manager 'synergy'", self.patch("b", {"metadata": {"managedFields": [agents]}}))
         # A write through a subresource cannot change them: the API server ignores them.
         self.patch("b", {"metadata": {"managedFields": [entry]}}, subresource="status")
         found = self.cluster.get("pod", "b")["metadata"]["managedFields"]

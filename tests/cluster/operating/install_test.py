@@ -83,6 +83,7 @@ OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_t
 OF_A_FAILURE = {"synergy_failed_gpu_seconds_total", "synergy_failures_total"}
 # Alerts that nothing here provokes. Only promtool checks them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
+                "SynergyDevicesLost": "no resize costs a container its devices here",
                 "SynergyNodeSuspect": "no fault of a node can be made here",
                 "SynergyTunerWithTwoLeaders": "the Lease rules it out",
                 "SynergyMeasurementsNotKept": "nothing trains for long enough to be measured",

@@ -318,6 +318,23 @@ TEST(ExplainTest, ExplainsThatAResizeMayCostAPodItsGpus) {
   EXPECT_EQ(explanation.node->devices, DeviceSafety::kSafe);
 }
 
+TEST(ExplainTest, ExplainsThatAResizeHasCostAnotherPodOfTheNodeItsGpus) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 6);
+  facts.pod.node = "n1";
+  facts.profiles = Profiles({MakeProfile()});
+  Pod lost = Managed("train-1", 6);
+  lost.node = "n1";
+  auto fungible = std::make_shared<ManagedContainer>(*lost.fungible);
+  fungible->devices = DeviceReading{DeviceSafety::kLost, "create the pod again"};
+  lost.fungible = fungible;
+  facts.cluster = Cluster({MakeNode("n1", Amounts(8, 24, 64))}, {facts.pod, lost});
+  const Explanation explanation = Explain(facts, kNow);
+  EXPECT_THAT(explanation.remarks, Contains(AllOf(HasSubstr("lost"), HasSubstr("another pod"))));
+  EXPECT_EQ(explanation.node->devices, DeviceSafety::kLost);
+  EXPECT_THAT(ToText(ShowNodes({*explanation.node})), HasSubstr("lost"));
+}
+
 TEST(ExplainTest, RemarksThatAPodWithoutProgressIsNotMeasured) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);

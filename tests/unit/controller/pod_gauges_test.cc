@@ -114,6 +114,9 @@ TEST(PodGaugesTest, RunningPodsAreCountedByWhetherAResizeCostsThemTheirGpus) {
   const std::map<std::pair<std::string, std::string>, uint64_t> expected = {
       {{"n1", "safe"}, 1}, {{"n1", "unsafe"}, 1}, {{"n1", "unknown"}, 2}};
   EXPECT_EQ(ReadDeviceGauges(*state.Snapshot()), expected);
+  runs("e", DeviceReading{DeviceSafety::kLost, ""});
+  const decltype(expected) lost = {{{"n1", "lost"}, 5}};
+  EXPECT_EQ(ReadDeviceGauges(*state.Snapshot()), lost) << "no pod of the node is resized";
 }
 
 TEST(IdleGpusTest, AreThoseOfPodsThatHaveBeenIdleForAWhile) {

@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 using synergy::testing::OneGpu;
 
@@ -293,6 +294,25 @@ TEST_F(TunerTest, LeavesPodsWithUnsafeDevicesAndReportsIt) {
   EXPECT_EQ(Cpu("idle"), Cores(12));
   EXPECT_FALSE(HasPlace("new"));
   EXPECT_THAT(events.reasons(), Contains("SynergyRespected idle"));
+}
+
+TEST_F(TunerTest, ResizesNoPodOfANodeOnWhichAResizeHasCostAPodItsGpus) {
+  AddPod("lost", "n1", 3);
+  AddPod("idle", "n1", 9, "insensitive");
+  Change("lost", [](ManagedContainer& pod) {
+    pod.devices = DeviceReading{DeviceSafety::kLost, "create the pod again"};
+  });
+  AddPod("new", "", 3);
+  driver.Step();
+  After(std::chrono::minutes(6));
+  EXPECT_EQ(Cpu("idle"), Cores(9));
+  EXPECT_FALSE(HasPlace("new"));
+  EXPECT_THAT(events.reasons(),
+              UnorderedElementsAre("SynergyDevicesLost lost", "SynergyDevicesLost n1",
+                                   "SynergyRespected idle"));
+  Leaves("lost");
+  After(std::chrono::minutes(6));
+  EXPECT_EQ(Cpu("idle"), Cores(1)) << "no pod of the node has lost its GPUs any more";
 }
 
 TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {

@@ -155,11 +155,11 @@ TEST_F(NodeSharesTest, ARequestStaysBelowALimitThatTheUserSet) {
 
 TEST_F(NodeSharesTest, NoticesAProfileThatIsGoneOrChanged) {
   const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
-  EXPECT_FALSE(NoticeFor(*pod, {}, profiles, at.wall));
+  EXPECT_FALSE(NoticeFor(*pod, EmptyNode({}), profiles, at.wall));
   profiles.generation = 2;
-  EXPECT_EQ(NoticeFor(*pod, {}, profiles, at.wall)->reason, Respected::kProfileChanged);
+  EXPECT_EQ(NoticeFor(*pod, EmptyNode({}), profiles, at.wall)->reason, Respected::kProfileChanged);
   profiles.profiles.clear();
-  EXPECT_EQ(NoticeFor(*pod, {}, profiles, at.wall)->reason, Respected::kProfileGone);
+  EXPECT_EQ(NoticeFor(*pod, EmptyNode({}), profiles, at.wall)->reason, Respected::kProfileGone);
 }
 
 TEST_F(NodeSharesTest, PodWithUnsafeDevicesHasNoShare) {
@@ -178,7 +178,7 @@ TEST_F(NodeSharesTest, PodWithUnsafeDevicesHasNoShare) {
 TEST_F(NodeSharesTest, NoticesUnsafeDevicesOnceTheAgentHadTimeToLook) {
   const auto unsafe = std::make_shared<const Pod>(
       With(ManagedPod("a", "n1", 3), [](ManagedContainer& pod) { pod.devices = kNotListed; }));
-  const auto notice = NoticeFor(*unsafe, {}, profiles, at.wall);
+  const auto notice = NoticeFor(*unsafe, EmptyNode({}), profiles, at.wall);
   ASSERT_TRUE(notice);
   EXPECT_EQ(notice->reason, Respected::kDevices);
   EXPECT_THAT(notice->message, ::testing::HasSubstr("not listed"));
@@ -188,7 +188,7 @@ TEST_F(NodeSharesTest, NoticesUnsafeDevicesOnceTheAgentHadTimeToLook) {
           fungible.devices.reset();
           fungible.change = {ChangeKind::kAllocated, OneGpu(3), OneGpu(3), "", at.wall - since};
         }));
-    return NoticeFor(*pod, {}, profiles, at.wall);
+    return NoticeFor(*pod, EmptyNode({}), profiles, at.wall);
   };
   EXPECT_FALSE(unheard(std::chrono::seconds(5)));
   EXPECT_TRUE(unheard(std::chrono::minutes(5)));

@@ -98,6 +98,17 @@ TEST_F(PreemptWithSurplusTest, EvictsNoPodForCpuThatTheTunerCanReclaim) {
   EXPECT_EQ(Ask(2, 6), kNoNodes);
 }
 
+TEST_F(PreemptWithSurplusTest, EvictsForCpuIfAResizeHasCostAPodOfTheNodeItsGpus) {
+  Pod lost = MakePod("lost", 1, 1, 1, "b");
+  auto fungible = std::make_shared<ManagedContainer>();
+  fungible->requested = fungible->in_force = fungible->set_aside = lost.requests.main;
+  fungible->floor = fungible->demand = fungible->requested;
+  fungible->devices = DeviceReading{DeviceSafety::kLost, {}};
+  lost.fungible = fungible;
+  state.UpsertPod(lost);
+  EXPECT_EQ(Ask(2, 6), kTheOne);
+}
+
 TEST_F(PreemptWithSurplusTest, EvictsForGpus) { EXPECT_EQ(Ask(4, 6), kTheOne); }
 
 TEST_F(PreemptWithSurplusTest, EvictsForMoreCpuThanThereIsSurplus) {

@@ -97,6 +97,12 @@ TEST_F(PodApiTest, AnnotationsAreMergedIntoThePodThatWasMeant) {
   EXPECT_EQ(asked.body, R"({"metadata":{"uid":"u1","annotations":{"a/b":"c"}}})");
 }
 
+TEST_F(PodApiTest, TheNodeAgentAnnotatesByTheStatusInItsOwnName) {
+  (void)AnnotateByStatus(*client_, {"team", "p", "u1"}, {{"a/b", "c"}}, {});
+  EXPECT_EQ(server_.requests().back().path,
+            "/api/v1/namespaces/team/pods/p/status?fieldManager=synergy-node-agent");
+}
+
 TEST_F(PodApiTest, WriteChecksTheVersionOnlyOnRequest) {
   Pod pod = *pods_->Get("team", "p");
   pod.resource_version = 17;

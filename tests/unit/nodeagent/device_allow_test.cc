@@ -1,5 +1,6 @@
 #include "nodeagent/devices/device_allow.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -21,6 +22,7 @@ constexpr const char* kUsual =
     "DeviceAllow=/dev/char/5:0 rwm\nDeviceAllow=/dev/char/1:5 rwm\nDeviceAllow=char-* m\n"
     "DeviceAllow=block-* m\n";
 constexpr const char* kControl = "DeviceAllow=/dev/char/195:255 rw\n";
+constexpr const char* kGpu = "DeviceAllow=/dev/char/195:0 rw\n";
 
 DeviceSafety Judge(const std::vector<std::string>& files, const GpuMajors& majors = {}) {
   return JudgeScope(files, majors).safety;
@@ -39,11 +41,10 @@ TEST(JudgeScopeTest, AGpuThatItDoesNotListGoes) {
 }
 
 TEST(JudgeScopeTest, AGpuIsOfNoUseWithoutWhatGpusShare) {
-  const std::string gpu = "DeviceAllow=/dev/char/195:0 rw\n";
-  EXPECT_EQ(Judge({kUsual, gpu}), DeviceSafety::kUnsafe);
-  const GpuMajors with_uvm{.nvidia_uvm = {511}, .kfd = {}};
-  EXPECT_EQ(Judge({kUsual, gpu, kControl}, with_uvm), DeviceSafety::kUnsafe);
-  EXPECT_EQ(Judge({kUsual, gpu, kControl, "DeviceAllow=/dev/char/511:0 rw\n"}, with_uvm),
+  EXPECT_EQ(Judge({kUsual, kGpu}), DeviceSafety::kUnsafe);
+  const GpuMajors with_uvm{.nvidia = true, .nvidia_uvm = {511}, .kfd = {}};
+  EXPECT_EQ(Judge({kUsual, kGpu, kControl}, with_uvm), DeviceSafety::kUnsafe);
+  EXPECT_EQ(Judge({kUsual, kGpu, kControl, "DeviceAllow=/dev/char/511:0 rw\n"}, with_uvm),
             DeviceSafety::kSafe);
 }
 
@@ -63,7 +64,7 @@ TEST(JudgeScopeTest, ScopeThatAllowsEveryDeviceIsSafe) {
 }
 
 TEST(JudgeScopeTest, AmdsGpusAreSeen) {
-  const GpuMajors majors{.nvidia_uvm = {}, .kfd = {237}};
+  const GpuMajors majors{.nvidia = false, .nvidia_uvm = {}, .kfd = {237}};
   const std::string render = "DeviceAllow=/dev/char/226:128 rw\n";
   EXPECT_EQ(Judge({render, "DeviceAllow=/dev/char/237:0 rw\n"}, majors), DeviceSafety::kSafe);
   EXPECT_EQ(Judge({render}, majors), DeviceSafety::kUnsafe);
@@ -79,9 +80,12 @@ TEST(GpuMajorsTest, AreThoseOfTheDriver) {
   const GpuMajors majors = ParseGpuMajors(
       "Character devices:\n  1 mem\n195 nvidia\n237 kfd\n511 nvidia-uvm\n\nBlock devices:\n"
       "  8 sd\n254 kfd\n");
+  EXPECT_TRUE(majors.nvidia);
   EXPECT_EQ(majors.nvidia_uvm, std::set<int>{511});
   EXPECT_EQ(majors.kfd, std::set<int>{237});
 }
+
+constexpr const char* kScope = "cri-containerd-90d9.scope";
 
 class DeviceGroupsTest : public ::testing::Test {
  protected:
@@ -94,22 +98,31 @@ class DeviceGroupsTest : public ::testing::Test {
     std::filesystem::create_directories(std::filesystem::path(folder_.Path(name)).parent_path());
     std::ofstream(folder_.Path(name)) << text;
   }
-  Result<DeviceReading> Read() {
-    return FindDeviceGroups(folder_.Path("cgroup"), "/", folder_.Path("units"))
+  // Writes a file of the container's scope, which has been written some seconds after its start.
+  void WriteUnit(const std::string& name, const std::string& text, int after) {
+    const std::string file = std::string("units/") + kScope + name;
+    Write(file, text);
+    std::filesystem::last_write_time(folder_.Path(file), start_ + std::chrono::seconds(after));
+  }
+  void RunUnderSystemd() {
+    Write(std::string("cgroup/kubepods.slice/kubepods-burstable.slice/"
+                      "kubepods-burstable-pod1a.slice/") +
+              kScope + "/cpu.stat",
+          "");
+  }
+  Result<DeviceReading> Read(const std::string& gpu_resource = "nvidia.com/gpu") {
+    return FindDeviceGroups(folder_.Path("cgroup"), "/", folder_.Path("units"), gpu_resource)
         ->Read(pod_, pod_.containers.front());
   }
 
   synergy::testing::TemporaryFolder folder_;
   wire::ResizeStatus pod_;
+  const std::filesystem::file_time_type start_ =
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
 };
 
-constexpr const char* kScope = "cri-containerd-90d9.scope";
-
 TEST_F(DeviceGroupsTest, UsesTheScopeFilesUnderSystemd) {
-  Write(std::string("cgroup/kubepods.slice/kubepods-burstable.slice/"
-                    "kubepods-burstable-pod1a.slice/") +
-            kScope + "/cpu.stat",
-        "");
+  RunUnderSystemd();
   EXPECT_EQ(Read()->safety, DeviceSafety::kUnknown) << "systemd's files are not there";
   Write(std::string("units/") + kScope, kUsual);
   EXPECT_EQ(Read()->safety, DeviceSafety::kUnsafe);
@@ -119,6 +132,31 @@ TEST_F(DeviceGroupsTest, UsesTheScopeFilesUnderSystemd) {
   Write(std::string("units/") + kScope + ".d/99-old.conf~", "DeviceAllow=\n");
   const auto reading = Read();
   EXPECT_EQ(reading->safety, DeviceSafety::kSafe) << reading->why;
+}
+
+TEST_F(DeviceGroupsTest, SeesThatSystemdHasChangedTheScope) {
+  RunUnderSystemd();
+  WriteUnit("", "[Scope]\n", 0);
+  WriteUnit(".d/50-DeviceAllow.conf", kUsual, 0);
+  WriteUnit(".d/50-CPUWeight.conf", "[Scope]\nCPUWeight=4\n", 1);
+  EXPECT_EQ(Read()->safety, DeviceSafety::kUnsafe);
+  EXPECT_FALSE(Read()->resized) << "the runtime wrote both files when it created the container";
+  WriteUnit(".d/50-CPUWeight.conf", "[Scope]\nCPUWeight=8\n", 20);
+  EXPECT_TRUE(Read()->resized);
+  WriteUnit(".d/50-DeviceAllow.conf", std::string(kUsual) + kControl + kGpu, 0);
+  EXPECT_EQ(Read()->safety, DeviceSafety::kSafe);
+  EXPECT_FALSE(Read()->resized) << "that costs it nothing";
+}
+
+TEST_F(DeviceGroupsTest, DoesNotJudgeTheDevicesOfOtherMakers) {
+  RunUnderSystemd();
+  WriteUnit(".d/50-DeviceAllow.conf", kUsual, 0);
+  WriteUnit(".d/50-CPUWeight.conf", "[Scope]\nCPUWeight=8\n", 20);
+  EXPECT_EQ(Read("amd.com/gpu")->safety, DeviceSafety::kUnsafe);
+  const auto reading = Read("example.com/accelerator");
+  EXPECT_EQ(reading->safety, DeviceSafety::kUnknown);
+  EXPECT_FALSE(reading->resized);
+  EXPECT_THAT(reading->why, HasSubstr("example.com/accelerator"));
 }
 
 TEST_F(DeviceGroupsTest, UsesTheCgroupVersionWithoutSystemd) {

@@ -18,6 +18,7 @@ namespace synergy::nodeagent {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
@@ -50,11 +51,20 @@ class DeviceKeeperTest : public ::testing::Test {
     pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
   }
-  static wire::ResizeStatus WithReading(wire::ResizeStatus pod, const DeviceReading& reading) {
+  static DeviceReading Of(const std::string& id, DeviceReading reading) {
+    reading.container = id;
+    return reading;
+  }
+  static wire::ResizeStatus Changed(wire::ResizeStatus pod, auto change) {
     ManagedContainer fungible = *pod.fungible;
-    fungible.devices = reading;
+    change(fungible);
     pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
     return pod;
+  }
+  static wire::ResizeStatus WithReading(wire::ResizeStatus pod, const DeviceReading& reading) {
+    const std::string id = pod.containers.front().id;
+    return Changed(std::move(pod),
+                   [&](ManagedContainer& fungible) { fungible.devices = Of(id, reading); });
   }
   void Steps(int count) {
     for (int i = 0; i < count; ++i) clock_.Advance(keeper_.Step());
@@ -72,11 +82,12 @@ TEST_F(DeviceKeeperTest, WritesTheSafetyOfEachContainerOnce) {
   groups_.by_id = {{"id-a", kSafe}, {"id-b", kUnsafe}};
   pods_.Replace({Pod("a", "id-a"), Pod("b", "id-b")});
   Steps(1);
-  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("b", kUnsafe)));
+  EXPECT_THAT(writer_.devices,
+              ElementsAre(Pair("a", Of("id-a", kSafe)), Pair("b", Of("id-b", kUnsafe))));
   pods_.Replace({WithReading(Pod("a", "id-a"), kSafe), WithReading(Pod("b", "id-b"), kUnsafe)});
   Steps(60);
   EXPECT_EQ(writer_.devices.size(), 2U);
-  EXPECT_EQ(groups_.reads, 2);
+  EXPECT_EQ(groups_.reads, 2 * 7) << "at once, and every ten seconds";
 }
 
 TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
@@ -85,7 +96,8 @@ TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
   Steps(1);
   pods_.Upsert(WithReading(Pod("a", "id-2"), kSafe));
   Steps(1);
-  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kSafe), Pair("a", kUnsafe)));
+  EXPECT_THAT(writer_.devices,
+              ElementsAre(Pair("a", Of("id-1", kSafe)), Pair("a", Of("id-2", kUnsafe))));
 }
 
 TEST_F(DeviceKeeperTest, WritesAgainIfThePodLacksTheAnnotation) {
@@ -106,7 +118,65 @@ TEST_F(DeviceKeeperTest, ChecksUnknownContainersAgain) {
   pods_.Upsert(WithReading(Pod("a", "id-a"), kUnknown));
   groups_.by_id = {{"id-a", kSafe}};
   Steps(12);
-  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", kUnknown), Pair("a", kSafe)));
+  EXPECT_THAT(writer_.devices,
+              ElementsAre(Pair("a", Of("id-a", kUnknown)), Pair("a", Of("id-a", kSafe))));
+}
+
+TEST_F(DeviceKeeperTest, AContainerThatWasSafeUntilAResizeHasLostItsGpus) {
+  groups_.by_id = {{"id-a", kSafe}};
+  wire::ResizeStatus pod = WithReading(Pod("a", "id-a"), kSafe);
+  pods_.Replace({pod});
+  Steps(2);
+  groups_.by_id = {{"id-a", kUnsafe}};
+  pods_.Upsert(
+      Changed(pod, [](ManagedContainer& fungible) { fungible.set_aside.cpu = MilliCpu(300); }));
+  Steps(1);
+  ASSERT_EQ(writer_.devices.size(), 1U) << "the kubelet's report makes the keeper read it at once";
+  const DeviceReading lost = writer_.devices.front().second;
+  EXPECT_EQ(lost.safety, DeviceSafety::kLost);
+  EXPECT_THAT(lost.why, HasSubstr("create the pod again"));
+  pods_.Upsert(WithReading(Pod("a", "id-a"), lost));
+  groups_.by_id = {{"id-a", kUnknown}};
+  Steps(60);
+  EXPECT_EQ(writer_.devices.size(), 1U) << "nothing shows that it has them again";
+  groups_.by_id = {{"id-a", kSafe}};
+  Steps(12);
+  EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", lost), Pair("a", Of("id-a", kSafe))));
+}
+
+TEST_F(DeviceKeeperTest, SeesAChangeThatTheKubeletDoesNotReport) {
+  groups_.by_id = {{"id-a", kSafe}};
+  pods_.Replace({WithReading(Pod("a", "id-a"), kSafe)});
+  Steps(2);
+  groups_.by_id = {{"id-a", kUnsafe}};
+  Steps(12);
+  ASSERT_EQ(writer_.devices.size(), 1U);
+  EXPECT_EQ(writer_.devices.front().second.safety, DeviceSafety::kLost);
+}
+
+TEST_F(DeviceKeeperTest, KnowsWhatAnEarlierProcessHasRead) {
+  groups_.by_id = {{"id-a", kUnsafe}, {"id-b", kUnsafe}, {"id-2", kUnsafe}};
+  pods_.Replace({WithReading(Pod("a", "id-a"), kSafe),
+                 WithReading(Pod("b", "id-b"), {DeviceSafety::kLost, "gone"}),
+                 Changed(Pod("c", "id-2"), [](ManagedContainer& fungible) {
+                   fungible.devices = Of("id-1", kSafe);
+                 })});
+  Steps(1);
+  ASSERT_EQ(writer_.devices.size(), 3U);
+  EXPECT_EQ(writer_.devices[0].second.safety, DeviceSafety::kLost);
+  EXPECT_EQ(writer_.devices[1].second.safety, DeviceSafety::kLost);
+  EXPECT_EQ(writer_.devices[2].second.safety, DeviceSafety::kUnsafe) << "of another container";
+}
+
+TEST_F(DeviceKeeperTest, ReportsThatAnUnsafeContainerHasBeenResized) {
+  groups_.by_id = {{"id-a", kUnsafe}};
+  pods_.Replace({WithReading(Pod("a", "id-a"), kUnsafe)});
+  Steps(2);
+  groups_.by_id["id-a"].resized = true;
+  Steps(12);
+  ASSERT_EQ(writer_.devices.size(), 1U);
+  EXPECT_EQ(writer_.devices.front().second.safety, DeviceSafety::kUnsafe);
+  EXPECT_TRUE(writer_.devices.front().second.resized);
 }
 
 TEST_F(DeviceKeeperTest, IgnoresUnmanagedPods) {

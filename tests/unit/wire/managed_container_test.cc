@@ -20,6 +20,11 @@ constexpr const char* kWrittenBySynergy =
     R"({"manager":"synergy","operation":"Update","time":"2026-11-21T07:05:00Z","fieldsV1":
       {"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{}}}}})";
 
+constexpr const char* kWrittenByNodeAgent =
+    R"({"manager":"synergy-node-agent","operation":"Update","subresource":"status",
+      "time":"2026-11-21T07:05:00Z",
+      "fieldsV1":{"f:metadata":{"f:annotations":{"f:synergy.io/devices":{}}}}})";
+
 // A running pod whose container "train" has two GPUs and requests 3 cores and 8 GiB, with a sidecar
 // of half a core.
 struct PodText {
@@ -126,13 +131,30 @@ TEST(ReadManagedContainer, TakesWhatTheNodeAgentWrote) {
   EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->memory_reading);
 }
 
-TEST(ReadManagedContainer, TakesTheNodeAgentsWordAboutDevices) {
+TEST(ReadManagedContainer, TakesTheNodeAgentsReportAboutDevices) {
   PodText text;
-  const DeviceReading reading{DeviceSafety::kUnsafe, R"(its scope lists no "GPU")"};
+  const DeviceReading reading{DeviceSafety::kUnsafe, R"(its scope lists no "GPU")", true,
+                              "containerd://90d9"};
   text.annotations += R"(,"synergy.io/devices":)";
   json::AppendJsonString(text.annotations, WriteDevices(reading));
+  text.managed_fields = kWrittenByNodeAgent;
   EXPECT_EQ(text.Read().fungible->devices, reading);
   EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->devices);
+}
+
+TEST(ReadManagedContainer, OnlyTheNodeAgentCanReportALossOfDevices) {
+  const auto read = [](const DeviceReading& reading, const char* managed_fields) {
+    PodText text;
+    text.annotations += R"(,"synergy.io/devices":)";
+    json::AppendJsonString(text.annotations, WriteDevices(reading));
+    text.managed_fields = managed_fields;
+    return *text.Read().fungible->devices;
+  };
+  const DeviceReading lost{DeviceSafety::kLost, "gone"};
+  EXPECT_EQ(read(lost, kWrittenByNodeAgent), lost);
+  EXPECT_EQ(read(lost, "").safety, DeviceSafety::kUnsafe);
+  EXPECT_EQ(read(lost, kWrittenBySynergy).safety, DeviceSafety::kUnsafe);
+  EXPECT_FALSE(read({DeviceSafety::kUnsafe, "hidden", true}, "").resized);
 }
 
 TEST(ReadManagedContainer, SeesWhatWantOfMemoryHasEnded) {
