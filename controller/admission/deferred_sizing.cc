@@ -157,7 +157,8 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures, const std::
         now + std::clamp<Duration>((now - begin) * kPause, kShortestPause, kLongestPause);
     return false;
   };
-  const Result<Pod> resized = Resize(pod, figures.floor, stop);
+  const ResourceVector floor = pod.fungible->WithinQosClass(figures.floor);
+  const Result<Pod> resized = Resize(pod, floor, stop);
   if (!resized) return failed(resized.error());
   if (!resized->fungible) return false;
   figures.floor = resized->fungible->requested;
@@ -170,16 +171,16 @@ bool DeferredSizing::Write(const Pod& pod, AdmissionFigures figures, const std::
   if (!sized) return failed(sized.error());
   failed_.erase(pod.uid);
   state_.RefreshPod(*sized);
-  const std::string floor = DescribeCpuAndMemory(figures.floor);
+  const std::string amounts = DescribeCpuAndMemory(figures.floor);
   log_.Info("pod sized",
-            {{"pod", pod.Key()}, {"floor", floor}, {"placeholder", figures.placeholder}});
+            {{"pod", pod.Key()}, {"floor", amounts}, {"placeholder", figures.placeholder}});
   const std::string by =
       figures.profile.empty() ? "its fair share" : "by profile " + figures.profile;
   events_.Record(kube::AboutPod(
       pod, "Normal", "SynergySized",
       figures.placeholder.empty()
-          ? fmt::format("{} from now on: {}", floor, by)
-          : fmt::format("{} until it can be sized: {}", floor, figures.placeholder)));
+          ? fmt::format("{} from now on: {}", amounts, by)
+          : fmt::format("{} until it can be sized: {}", amounts, figures.placeholder)));
   return true;
 }
 

@@ -27,6 +27,18 @@ std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
+// Returns the most memory that the container may request under its author's limit. A request that
+// is not written as equal to the limit stays below it, at least where the CPU request may equal its
+// limit: otherwise a resize would change the pod's QoS class.
+Bytes MostMemory(const SizingCase& sizing, bool by_profile) {
+  const WrittenAmounts& written = sizing.written;
+  const Bytes limit = *written.memory_limit;
+  const bool cpu_may_equal = sizing.enforcement == Enforcement::kStrict ||
+                             (written.cpu_limit && written.cpu_request && !by_profile);
+  if (!cpu_may_equal || written.memory_request == limit) return limit;
+  return std::max(limit - kLeastBelowLimit.memory, written.memory_request.value_or(Bytes(0)));
+}
+
 // `least`: the least CPU of a floor that comes from a profile.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
              MilliCpu least, Sizes& sizes) {
@@ -66,8 +78,9 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
           "the memory limit {} is less than the profile says that the processes need ({})",
           ToQuantityText(*written.memory_limit), ToQuantityText(least)));
     }
-    sizes.floor.memory = std::min(sizes.floor.memory, *written.memory_limit);
-    sizes.demand.memory = std::min(sizes.demand.memory, *written.memory_limit);
+    const Bytes most = MostMemory(sizing, profile != nullptr);
+    sizes.floor.memory = std::min(sizes.floor.memory, most);
+    sizes.demand.memory = std::min(sizes.demand.memory, most);
   } else if (fungible && !at_least_share && sizing.enforcement == Enforcement::kStrict) {
     sizes.memory_limit = sizes.floor.memory;
   }

@@ -19,7 +19,8 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 
 ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVector& left,
                            const ResourceVector& reserved) {
-  const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
+  const ResourceVector whole =
+      fungible.WithinQosClass(LargerOf(fungible.requested, fungible.demand));
   // Amounts up to the requests of the pod's init containers are already counted.
   ResourceVector counted = LesserOf(whole, fungible.Counted(fungible.requested));
   counted.cpu = std::max(fungible.Rounded(counted.cpu), fungible.requested.cpu);
@@ -32,10 +33,9 @@ ResourceVector GivenWithin(const ManagedContainer& fungible, const ResourceVecto
     return requested + std::clamp(spare - reserve, zero, wanted);
   };
   ResourceVector amounts = counted;
-  amounts.cpu =
-      std::max(amounts.cpu,
-               fungible.Rounded(given(amounts.cpu, fungible.demand.cpu, left.cpu, reserved.cpu)));
-  amounts.memory = given(amounts.memory, fungible.demand.memory, left.memory, reserved.memory);
+  amounts.cpu = std::max(amounts.cpu,
+                         fungible.Rounded(given(amounts.cpu, whole.cpu, left.cpu, reserved.cpu)));
+  amounts.memory = given(amounts.memory, whole.memory, left.memory, reserved.memory);
   return amounts;
 }
 

@@ -41,6 +41,8 @@ ResourceVector Surplus(const Pod& pod, WallTime now) {
   surplus.cpu -= fungible.Borrows();
   surplus.memory = MemorySurplus(fungible, now);
   surplus = LargerOf(surplus, {});
+  const ResourceVector least = fungible.WithinQosClass(fungible.requested - surplus);
+  surplus = fungible.requested - least;
   surplus.gpus = Gpus(0);
   return surplus;
 }

@@ -112,14 +112,30 @@ MilliCpu ManagedContainer::LoanBalance() const {
 }
 
 ResourceVector ManagedContainer::WithinBounds(ResourceVector amounts) const {
-  // A request equal to a user's limit would make the pod Guaranteed, and a resize must not change
-  // the QoS class.
   if (enforcement == Enforcement::kShared && cpu_limit)
-    amounts.cpu = std::min(amounts.cpu, *cpu_limit - MilliCpu(1));
+    amounts.cpu = std::min(amounts.cpu, *cpu_limit - kLeastBelowLimit.cpu);
   amounts.cpu = Rounded(amounts.cpu);
   if (written.memory_limit) amounts.memory = std::min(amounts.memory, *written.memory_limit);
   amounts.cpu = std::max(amounts.cpu, floor.cpu);
   amounts.memory = std::max(amounts.memory, floor.memory);
+  return WithinQosClass(amounts);
+}
+
+ResourceVector ManagedContainer::WithinQosClass(ResourceVector amounts) const {
+  if (!cpu_limit || !memory_limit) return amounts;
+  const bool strict = enforcement == Enforcement::kStrict;
+  // CPU limits follow requests under `strict`, and memory limits unless the author wrote them.
+  if (guaranteed) {
+    if (!strict) amounts.cpu = requested.cpu;
+    if (!strict || written.memory_limit) amounts.memory = requested.memory;
+    return amounts;
+  }
+  if (!strict && requested.cpu < *cpu_limit)
+    amounts.cpu = std::min(amounts.cpu, *cpu_limit - kLeastBelowLimit.cpu);
+  if (requested.memory < *memory_limit) {
+    const Bytes below = std::max(*memory_limit - kLeastBelowLimit.memory, requested.memory);
+    amounts.memory = std::min(amounts.memory, below);
+  }
   return amounts;
 }
 

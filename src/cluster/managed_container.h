@@ -144,6 +144,9 @@ struct CpuProbe {
   bool operator==(const CpuProbe&) const = default;
 };
 
+// How far a request that must not equal its limit stays below it.
+inline constexpr ResourceVector kLeastBelowLimit{Gpus(0), MilliCpu(1), MiB(1)};
+
 // The container's amounts as its author wrote them. Values that a LimitRange filled in count as
 // limits, but not as requests.
 struct WrittenAmounts {
@@ -199,7 +202,8 @@ struct ReportedContainer {
   // kubelet reports.
   ResourceVector in_force;
   ResourceVector set_aside;
-  bool reported = false;  // the kubelet has reported them
+  bool reported = false;    // the kubelet has reported them
+  bool guaranteed = false;  // the pod's QoS class, which no resize may change, is Guaranteed
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
 
@@ -291,8 +295,14 @@ struct ManagedContainer : AdmittedContainer,
   MilliCpu Rounded(MilliCpu cpu) const {
     return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
-  // Lowers `amounts` to the bounds that the author's limits set, but not below the floor.
+  // Clamps `amounts` to the bounds that the author's values and the QoS class set, but not below the
+  // floor.
   ResourceVector WithinBounds(ResourceVector amounts) const;
+  // Clamps `amounts`, which are to be requested next, so that the pod's QoS class stays. The pod is
+  // Guaranteed if the limits of all its containers equal their requests. So amounts below their
+  // limits stay below them, and amounts that must equal limits which stay are not changed. Amounts
+  // that the pod had before need no such check.
+  ResourceVector WithinQosClass(ResourceVector amounts) const;
   // Returns whether the kubelet has put the spec in force.
   bool Settled() const { return in_force == requested && set_aside == requested; }
   bool operator==(const ManagedContainer&) const = default;

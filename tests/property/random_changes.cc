@@ -83,6 +83,7 @@ class Draw {
     if (OneIn(2)) made.cpu_limit = MilliCpu(Number(2));
     if (OneIn(2)) made.memory_limit = Bytes(Number(2));
     made.reported = OneIn(2);
+    made.guaranteed = OneIn(2);
     made.resize = Word(ResizeState::kRefused);
     made.resize_message = Text();
     made.resized_by_us_alone = OneIn(2);

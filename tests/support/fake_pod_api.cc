@@ -13,6 +13,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "wire/objects/objects.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::testing {
 namespace {
@@ -82,16 +83,33 @@ void Account(Pod& pod) {
   pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
 }
 
-void SetRequested(ManagedContainer& fungible, const ResourceVector& amounts) {
-  fungible.requested.cpu = amounts.cpu;
-  fungible.requested.memory = amounts.memory;
-  if (fungible.cpu_limit && fungible.enforcement == Enforcement::kStrict) {
-    fungible.cpu_limit = amounts.cpu;
+// Returns whether this is true of a pod with only this container.
+bool IsGuaranteed(const ManagedContainer& fungible) {
+  return fungible.cpu_limit == fungible.requested.cpu &&
+         fungible.memory_limit == fungible.requested.memory;
+}
+
+Result<> Patch(ManagedContainer& fungible, const ResourceVector& amounts, kube::Resized resized) {
+  const auto patch = json::Document::Parse(wire::WriteResize("", fungible, amounts, resized, 0));
+  std::optional<json::Value> resources;
+  patch->root()["spec"]["containers"].ForEachElement(
+      [&](json::Value container) { resources = container["resources"]; });
+  const auto read = [&](const char* kind, const char* name) {
+    const auto quantity = ParseExactQuantity((*resources)[kind][name].text());
+    return quantity ? std::optional(quantity->exact) : std::nullopt;
+  };
+  if (const auto cpu = read("requests", "cpu")) fungible.requested.cpu = MilliCpu(cpu->ToMilli());
+  if (const auto cpu = read("limits", "cpu")) fungible.cpu_limit = MilliCpu(cpu->ToMilli());
+  if (const auto memory = read("requests", "memory"))
+    fungible.requested.memory = Bytes(memory->ToMilli() / 1000);
+  if (const auto memory = read("limits", "memory"))
+    fungible.memory_limit = Bytes(memory->ToMilli() / 1000);
+  if (IsGuaranteed(fungible) != fungible.guaranteed) {
+    return Fail(ErrorCode::kInvalid, "Pod QOS Class may not change as a result of resizing");
   }
-  if (fungible.memory_limit)
-    fungible.memory_limit = std::max(*fungible.memory_limit, amounts.memory);
   // Synergy's field manager becomes the owner of fields that other clients had set.
   fungible.resized_by_us_alone = true;
+  return {};
 }
 
 std::string Describe(const ResourceVector& amounts, kube::Resized resized) {
@@ -121,6 +139,11 @@ void FakePodApi::RefuseNothing() {
 void FakePodApi::Put(Pod pod) {
   const std::lock_guard lock(mutex_);
   if (pod.resource_version == 0) pod.resource_version = 1;
+  if (pod.fungible) {
+    auto fungible = std::make_shared<ManagedContainer>(*pod.fungible);
+    fungible->guaranteed = IsGuaranteed(*fungible);
+    pod.fungible = std::move(fungible);
+  }
   Account(pod);
   std::string name = pod.name;
   pods_[std::move(name)] = {std::move(pod), {}};
@@ -225,10 +248,8 @@ Result<Pod> FakePodApi::Resize(const Pod& pod, const ResourceVector& amounts,
                fmt::format("resize {} {}", pod.name, Describe(amounts, resized)),
                [&](Kept& kept) -> Result<> {
                  ManagedContainer fungible = *kept.pod.fungible;
-                 ResourceVector all = amounts;
-                 if (resized == kube::Resized::kCpu) all.memory = fungible.requested.memory;
-                 if (resized == kube::Resized::kMemory) all.cpu = fungible.requested.cpu;
-                 SetRequested(fungible, all);
+                 const Result<> patched = Patch(fungible, amounts, resized);
+                 if (!patched) return patched;
                  kept.pod.fungible = std::make_shared<const ManagedContainer>(std::move(fungible));
                  return {};
                });

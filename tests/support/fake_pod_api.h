@@ -10,8 +10,8 @@
 //
 // It keeps each pod in the form in which src/wire reads pods. After a write, the pod is as the API
 // server would return it. This includes the effects of annotations, the amounts that a resize in
-// progress takes from the node, and a growing version. A pod has one container. Names are unique
-// across namespaces.
+// progress takes from the node, and a growing version. A pod has one container, and no resize may
+// change its QoS class. Names are unique across namespaces.
 //
 // Threading: from any thread, except setting the hooks.
 

@@ -218,7 +218,8 @@ Neighbours NeighboursOn(const TunerPass& pass, const NodeState& node) {
 MilliCpu MayLend(const TunerPass& pass, const Pod& pod, const NodeState& node) {
   const ManagedContainer& fungible = *pod.fungible;
   if (!IsIdle(pass, pod.uid) || pod.gang || fungible.enforcement == Enforcement::kStrict ||
-      fungible.Borrows() > MilliCpu(0) || IsResting(pass, pod.uid) || !MayStep(pass, pod, node) ||
+      fungible.guaranteed || fungible.Borrows() > MilliCpu(0) || IsResting(pass, pod.uid) ||
+      !MayStep(pass, pod, node) ||
       pass.cluster.limits().HasQuota(pod.pod_namespace, &ResourceVector::cpu)) {
     return MilliCpu(0);
   }

@@ -32,8 +32,8 @@ namespace {
 // sets the amounts of a placeholder.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   if (!pod.fungible || pod.fungible->placeholder) return std::nullopt;
-  const ResourceVector least =
-      LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
+  const ResourceVector least = pod.fungible->WithinQosClass(
+      LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor)));
   if (least == pod.fungible->requested) return std::nullopt;
   return least;
 }

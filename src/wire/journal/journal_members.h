@@ -141,11 +141,13 @@ void Members(auto& each, Like<SpecifiedContainer> auto& container) {
 }
 
 void Members(auto& each, Like<ReportedContainer> auto& container) {
-  auto& [memory_limit_in_force, in_force, set_aside, reported, resize, resize_message] = container;
+  auto& [memory_limit_in_force, in_force, set_aside, reported, guaranteed, resize, resize_message] =
+      container;
   each("memoryLimitInForce", memory_limit_in_force);
   each("inForce", in_force);
   each("setAside", set_aside);
   each("reported", reported);
+  each("guaranteed", guaranteed);
   each("resize", resize);
   each("resizeMessage", resize_message);
 }

@@ -249,6 +249,7 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
   fungible->placeholder = !annotations[annotations::kPlaceholder].absent();
   fungible->in_force = fungible->requested;
   fungible->set_aside = fungible->requested;
+  fungible->guaranteed = fields.Text(status["qosClass"]) == "Guaranteed";
   if (use == PodUse::kAccounted) {
     const Value reported = FindByName(fields, status["containerStatuses"], name);
     fungible->reported = !reported["resources"].absent();
@@ -274,13 +275,13 @@ std::shared_ptr<const ManagedContainer> ReadManagedContainer(FieldReader& fields
     fungible->devices =
         ReadWrittenByUs<DeviceReading>(fields, annotations[annotations::kDevices],
                                        "was not written by the node agent", ReadDevices);
-    fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
     // A loss stops the resizes of all pods on the node, so it counts only if the agent wrote it.
     if (fungible->devices && !WrittenByNodeAgent(metadata, annotations::kDevices)) {
       fungible->devices->resized = false;
       if (fungible->devices->safety == DeviceSafety::kLost)
         fungible->devices->safety = DeviceSafety::kUnsafe;
     }
+    fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
   }
   fungible->change = ReadWrittenByUs<ChangeRecord>(
       fields, annotations[annotations::kChange], "is not a change that Synergy wrote", ReadChange);

@@ -37,14 +37,15 @@ std::string Identity(const std::string& uid, uint64_t resource_version) {
   return out;
 }
 
-// Never lowers a limit in force, because memory cannot be taken from a process. A limit may be
-// lowered if it is not in force yet because the kubelet has deferred the growth. Before the
-// container runs, a limit that equals the request must stay equal, or the pod's QoS class would
-// change.
+// Never lowers an author's limit, nor a limit in force, because memory cannot be taken from a
+// process. A limit may be lowered if it is not in force yet because the kubelet has deferred the
+// growth. A Guaranteed pod's limit stays equal to its request, which keeps its QoS class. So does
+// the limit that Synergy has added, before the container runs.
 Bytes MemoryLimit(const ManagedContainer& fungible, Bytes request) {
   const Bytes limit = *fungible.memory_limit;
   if (fungible.enforcement == Enforcement::kShared) return std::max(request, limit);
-  if (!fungible.reported && limit == fungible.requested.memory) return request;
+  const bool added = !fungible.written.memory_limit && limit == fungible.requested.memory;
+  if (fungible.guaranteed || (added && !fungible.reported)) return request;
   return std::max(request, fungible.memory_limit_in_force.value_or(limit));
 }
 
@@ -172,9 +173,9 @@ std::string WriteDevices(const DeviceReading& reading) {
   std::string out = fmt::format(R"({{"safety":"{}"{},"why":)", ToString(reading.safety),
                                 reading.resized ? R"(,"resized":true)" : "");
   AppendJsonString(out, reading.why);
-  return out + "}";
   out += R"(,"container":)";
   AppendJsonString(out, reading.container);
+  return out + "}";
 }
 
 std::string WriteProbe(const CpuProbe& probe) {

@@ -1,5 +1,6 @@
 #include "admission/sizing.h"
 
+#include <memory>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -114,6 +115,20 @@ TEST_F(SizingTest, AWrittenMemoryLimitStaysAndNothingExceedsIt) {
   EXPECT_THAT(Sized(Profile(GB(48))).warnings, ElementsAre(HasSubstr("the memory limit 50G")));
   sizing.enforcement = Enforcement::kStrict;
   EXPECT_EQ(Sized(Profile(GB(10))).memory_limit, std::nullopt);
+}
+
+TEST_F(SizingTest, MemoryStaysBelowALimitThatWouldMakeThePodGuaranteed) {
+  sizing.written.memory_limit = GB(50);
+  sizing.enforcement = Enforcement::kStrict;
+  EXPECT_EQ(Sized(Profile(GB(10))).floor.memory, GB(50) - MiB(1));
+  EXPECT_EQ(Sized(Profile(GB(10))).demand.memory, GB(50) - MiB(1));
+  const JobProfile profile = Profile(GB(10));
+  EXPECT_EQ(Unplaced(&profile).floor.memory, GB(50) - MiB(1));
+  sizing.written.memory_request = GB(50);
+  EXPECT_EQ(Sized(Profile(GB(10))).floor.memory, GB(50)) << "it is Guaranteed from the beginning";
+  sizing.enforcement = Enforcement::kShared;
+  sizing.written = {.cpu_request = Cores(4), .cpu_limit = Cores(4), .memory_limit = GB(50)};
+  EXPECT_EQ(Sized().floor, Amounts(Cores(4), GB(50) - MiB(1)));
 }
 
 TEST_F(SizingTest, OnlyStrictAddsAMemoryLimitAndOnlyWithProcessMemory) {

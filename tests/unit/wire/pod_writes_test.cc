@@ -92,6 +92,20 @@ TEST(WriteResize, KeepsTheLimitAtTheRequestBeforeAStrictContainerRuns) {
   EXPECT_EQ(LimitSet(fungible), "8Gi");
 }
 
+TEST(WriteResize, LowersNoWrittenMemoryLimit) {
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(8));
+  fungible.reported = false;
+  fungible.written.memory_limit = GiB(8);
+  EXPECT_EQ(LimitSet(fungible), "8Gi");
+}
+
+TEST(WriteResize, KeepsTheLimitOfAGuaranteedContainerAtItsRequest) {
+  ManagedContainer fungible = Running(Enforcement::kStrict, GiB(8));
+  fungible.guaranteed = true;
+  fungible.memory_limit_in_force = GiB(8);
+  EXPECT_EQ(LimitSet(fungible), "4Gi");
+}
+
 TEST(ReadStatus, GivesCodeReasonAndMessage) {
   const std::optional<Status> status = ReadStatus(
       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
