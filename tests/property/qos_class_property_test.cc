@@ -212,7 +212,7 @@ class World {
     const auto resized =
         api_.Resize(pod, amounts, kube::Precondition::kSamePod, kube::Resized::kBoth, {});
     CheckClass();
-    return resized.ok();
+    return static_cast<bool>(resized);
   }
 
   void Settle() {

@@ -122,8 +122,6 @@ TEST_F(SizingTest, MemoryStaysBelowALimitThatWouldMakeThePodGuaranteed) {
   sizing.enforcement = Enforcement::kStrict;
   EXPECT_EQ(Sized(Profile(GB(10))).floor.memory, GB(50) - MiB(1));
   EXPECT_EQ(Sized(Profile(GB(10))).demand.memory, GB(50) - MiB(1));
-  const JobProfile profile = Profile(GB(10));
-  EXPECT_EQ(Unplaced(&profile).floor.memory, GB(50) - MiB(1));
   sizing.written.memory_request = GB(50);
   EXPECT_EQ(Sized(Profile(GB(10))).floor.memory, GB(50)) << "it is Guaranteed from the beginning";
   sizing.enforcement = Enforcement::kShared;

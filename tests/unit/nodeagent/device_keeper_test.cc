@@ -94,7 +94,8 @@ TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
   groups_.by_id = {{"id-1", kSafe}, {"id-2", kUnsafe}};
   pods_.Replace({Pod("a", "id-1")});
   Steps(1);
-  pods_.Upsert(WithReading(Pod("a", "id-2"), kSafe));
+  pods_.Upsert(Changed(Pod("a", "id-2"),
+                       [](ManagedContainer& fungible) { fungible.devices = Of("id-1", kSafe); }));
   Steps(1);
   EXPECT_THAT(writer_.devices,
               ElementsAre(Pair("a", Of("id-1", kSafe)), Pair("a", Of("id-2", kUnsafe))));
@@ -140,7 +141,7 @@ TEST_F(DeviceKeeperTest, AContainerThatWasSafeUntilAResizeHasLostItsGpus) {
   Steps(60);
   EXPECT_EQ(writer_.devices.size(), 1U) << "nothing shows that it has them again";
   groups_.by_id = {{"id-a", kSafe}};
-  Steps(12);
+  Steps(10);
   EXPECT_THAT(writer_.devices, ElementsAre(Pair("a", lost), Pair("a", Of("id-a", kSafe))));
 }
 
