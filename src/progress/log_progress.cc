@@ -116,7 +116,7 @@ void LogProgress::NoteSettings(std::string_view text) {
 
 // Computes the iteration of a line that has only a part of an epoch, if no line has a count.
 void LogProgress::Count(ProgressLine& line) {
-  counts_ = counts_ || line.iteration;
+  counts_ = counts_ || (line.iteration && line.kind == LineKind::kTraining);
   if (counts_ || line.format != "huggingface" || line.kind != LineKind::kTraining || !line.epoch ||
       !all_steps_ || all_epochs_.value_or(0) <= 0) {
     return;

@@ -211,7 +211,10 @@ std::optional<ProgressLine> ReadLoose(std::string_view text) {
 
 std::optional<ProgressLine> ReadHeadedEpoch(std::string_view text, const ProgressLine& heading) {
   const std::optional<double> loss = FindLoss(text);
-  if (!loss || !heading.epoch || IsOtherActivity(text)) return std::nullopt;
+  constexpr double kMostEpochs = 1e9;
+  if (!loss || !heading.epoch || *heading.epoch > kMostEpochs || IsOtherActivity(text)) {
+    return std::nullopt;
+  }
   const std::string_view before = text.substr(0, std::min(text.find("oss"), kLongestFront));
   if (KindOf(before) != LineKind::kTraining) return std::nullopt;
   ProgressLine line{.format = "epochs", .claim = Claim::kEpoch};

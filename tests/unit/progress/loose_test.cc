@@ -281,6 +281,10 @@ TEST(Loose, AHeadingAndALossBelowItAreAnEpoch) {
   EXPECT_EQ(
       Measured(Counted("Epoch {0}/20\n2026-11-22T07:09:{0:02}Z stdout F val_loss 0.7", 10, 1)),
       "nothing");
+  EXPECT_EQ(Measured(Counted("Epoch 9999999999999999999999{:02}\n2026-11-22T07:09:09Z stdout F "
+                             "train_loss 0.5",
+                             10, 1)),
+            "nothing");
 }
 
 TEST(Loose, PartsOfAnEpochCountWhereTheLengthIsPrinted) {
@@ -291,6 +295,9 @@ TEST(Loose, PartsOfAnEpochCountWhereTheLengthIsPrinted) {
       Counted("{{'loss': 0.5, 'learning_rate': 1e-05, 'epoch': 0.{:02}}}", 10, 5);
   EXPECT_EQ(Measured(sizes + dicts), "huggingface 50/400 epoch 0.5 rate 5 loss 0.5");
   EXPECT_EQ(Measured(dicts).substr(0, 15), "huggingface -/-");
+  EXPECT_EQ(Measured(sizes + Counted("Loading shards:  50%|#   | {}/4 [00:10<10:00]", 4, 1) + dicts)
+                .substr(0, 18),
+            "huggingface 50/400");
   const std::string bar = Counted("  1%|#   | {}/400 [00:10<10:00, 5.0it/s]", 4, 1);
   EXPECT_EQ(Measured(sizes + bar + dicts).substr(0, 17), "huggingface 4/400");
 }
