@@ -295,8 +295,8 @@ struct ManagedContainer : AdmittedContainer,
   MilliCpu Rounded(MilliCpu cpu) const {
     return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
-  // Clamps `amounts` to the bounds that the author's values and the QoS class set, but not below the
-  // floor.
+  // Clamps `amounts` to the bounds that the author's values and the QoS class set, but not below
+  // the floor.
   ResourceVector WithinBounds(ResourceVector amounts) const;
   // Clamps `amounts`, which are to be requested next, so that the pod's QoS class stays. The pod is
   // Guaranteed if the limits of all its containers equal their requests. So amounts below their

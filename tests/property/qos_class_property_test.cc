@@ -55,8 +55,8 @@ std::optional<Amount> Maybe(std::vector<Amount> amounts) {
   return index < amounts.size() ? std::optional(amounts[index]) : std::nullopt;
 }
 
-// What an author wrote. The API server sets a missing request to the limit, unless the limit is a
-// default of the namespace.
+// Returns amounts that an author could write. The API server sets a missing request to the limit,
+// unless the limit is a default of the namespace.
 WrittenAmounts AnyWritten() {
   WrittenAmounts written;
   written.cpu_limit = Maybe<MilliCpu>({Cores(3), Cores(4), Cores(8)});

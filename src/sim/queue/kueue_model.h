@@ -26,9 +26,9 @@
 //   * An evicted workload keeps its quota until its last pod has ended. It then returns to its
 //     place in the order.
 //
-// The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or amounts of
-// other quotas (`admits` replaces them). Unlike Kueue 0.19, it does not remember shapes of workloads
-// that did not fit.
+// The model has no cohorts, borrowing, fair sharing, waitForPodsReady and its backoff, or amounts
+// of other quotas (`admits` replaces them). Unlike Kueue 0.19, it does not remember shapes of
+// workloads that did not fit.
 //
 // Threading: one owner. Pure: the caller passes the time.
 
