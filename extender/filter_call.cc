@@ -13,12 +13,14 @@ std::optional<NodeIndex> CountedOn(const ClusterState& state, const ClusterSnaps
   return placement ? CountedAt(snapshot, placement->node, uid) : std::nullopt;
 }
 
-OpenNodes::OpenNodes(const AskedNodes& asked, const ClusterSnapshot& snapshot,
-                     const std::function<const GpuReservation*(const NodeState&)>& refused_by)
+OpenNodes::OpenNodes(const AskedNodes& asked, const Pod& pod,
+                     const std::optional<PassingTerms>& terms, const ClusterSnapshot& snapshot)
     : asked_(asked), refused_by_(asked.size()) {
+  std::optional<PassingCheck> passing;
+  if (terms) passing.emplace(snapshot, pod, *terms);
   for (size_t i = 0; i < asked.size(); ++i) {
-    const auto index = refused_by ? snapshot.Find(asked.Name(i)) : std::nullopt;
-    if (index) refused_by_[i] = refused_by(snapshot.node(*index));
+    const auto index = passing ? snapshot.Find(asked.Name(i)) : std::nullopt;
+    if (index) refused_by_[i] = passing->RefusedBy(snapshot.node(*index));
     if (refused_by_[i] == nullptr) open_.push_back(i);
   }
 }
@@ -66,13 +68,6 @@ void FilterCall::Judge() {
     fitting_.push_back(i);
     last_fitting_ = node.index;
   }
-}
-
-OpenNodes FilterCall::Open() const {
-  if (!terms_) return OpenNodes(asked_, *snapshot_, {});
-  PassingCheck passing(*snapshot_, args_.pod, *terms_);
-  return OpenNodes(asked_, *snapshot_,
-                   [&](const NodeState& node) { return passing.RefusedBy(node); });
 }
 
 void FilterCall::Refuse(size_t i, std::string reason) {

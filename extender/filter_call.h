@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,10 +54,9 @@ class RequestedNodes final : public AskedNodes {
 // The requested nodes that are open to the pod, and the reservations that close the others.
 class OpenNodes final : public AskedNodes {
  public:
-  // `refused_by` returns the reservation that closes a known node; null: the node is open. Empty:
-  // all are.
-  OpenNodes(const AskedNodes& asked, const ClusterSnapshot& snapshot,
-            const std::function<const GpuReservation*(const NodeState&)>& refused_by);
+  // `terms`: nullopt if no GPUs are reserved.
+  OpenNodes(const AskedNodes& asked, const Pod& pod, const std::optional<PassingTerms>& terms,
+            const ClusterSnapshot& snapshot);
 
   size_t size() const override { return open_.size(); }
   std::string_view Name(size_t i) const override { return asked_.Name(open_[i]); }
@@ -146,7 +144,7 @@ class FilterCall {
   // reservation does not count.
   bool MayFitSoon() const;
   // Returns the nodes that no reservation closes to the pod.
-  OpenNodes Open() const;
+  OpenNodes Open() const { return OpenNodes(asked_, args_.pod, terms_, *snapshot_); }
   Candidates Look() const { return Candidates(*snapshot_, args_.pod, counted_on_, asked_); }
 
  private:

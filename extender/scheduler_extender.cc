@@ -14,7 +14,6 @@
 #include "allocation/room_under_way.h"
 #include "cluster/state/fit.h"
 #include "extender/filter_call.h"
-#include "extender/gangs/gang_passing.h"
 #include "extender/gangs/lost_members.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/pods/gpu_reservation.h"
@@ -238,32 +237,19 @@ std::optional<std::string> SchedulerExtender::ReleaseReplacements(
 std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const RequestedNodes requested(args, reader_);
   const std::optional<PassingTerms> terms = TermsFor(args);
-  const auto snapshot = state_.Snapshot();
-  const auto pod = std::make_shared<const Pod>(args.pod);
-  std::optional<GangPassing> passing;
-  std::function<const GpuReservation*(const NodeState&)> closed_by;
-  ClosedTo closed;
-  if (terms) {
-    passing.emplace(*snapshot, *terms, state_.ReplacementsOf(pod->gang->name));
-    closed_by = [&](const NodeState& node) { return passing->RefusedBy(pod, node); };
-    closed = [&](const std::shared_ptr<const Pod>& member, const NodeState& node) {
-      return passing->RefusedBy(member, node) != nullptr;
-    };
-  }
-  const OpenNodes asked(requested, *snapshot, closed_by);
-  const NodeSet avoided = AvoidedBy(args.pod);
-  const auto decide = [&] { return gangs_.Place(args.pod, asked, avoided, closed); };
+  const OpenNodes asked(requested, args.pod, terms, *state_.Snapshot());
   RefusalTexts refusals(terms, clock_.WallNow());
   const std::string id = ids_.Begin(args.pod.uid);
-  GangVerdict verdict = decide();
+  const NodeSet avoided = AvoidedBy(args.pod);
+  GangVerdict verdict = gangs_.Place(args.pod, asked, avoided);
   if (verdict.incomplete && count_succeeded_ &&
       gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
-    verdict = decide();
+    verdict = gangs_.Place(args.pod, asked, avoided);
   }
   if (verdict.short_of_room &&
       retries_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();
-    verdict = decide();
+    verdict = gangs_.Place(args.pod, asked, avoided);
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
   }
   if (verdict.short_of_room) {

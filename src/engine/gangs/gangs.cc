@@ -104,8 +104,7 @@ GangMembership Gangs::Read(const Gang& gang, const Record& record) const {
   return GangMembership::Read(state_, gang, is_known ? record.succeeded : 0);
 }
 
-GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided,
-                         const ClosedTo& closed) {
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided) {
   const Gang& gang = *pod.gang;
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
   const Instant now = clock_.Now();
@@ -140,7 +139,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet&
   // The end of a backoff does not wake kube-scheduler, so the answer is "not yet", which it
   // retries.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
-  const Question question{pod, NamesOf(asked), avoided, closed};
+  const Question question{pod, NamesOf(asked), avoided};
   NoteRefusals(pod, question.allowed, membership, record);
   GangVerdict verdict = Refused(gang.name, "");
   if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, question.allowed, record);
@@ -235,8 +234,7 @@ GangTerms Gangs::TermsOf(const Question& question, const GangMembership& members
           if (place != record.places.end()) return place->second == detail.name;
         }
         if (heed.pods && record.refusals.Forbid(pod->uid, detail.name, heed.doubts)) return false;
-        return MayGoByMessages(*pod, snapshot.node(node)) &&
-               !(question.closed && question.closed(pod, snapshot.node(node)));
+        return MayGoByMessages(*pod, snapshot.node(node));
       });
   if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
   return terms;

@@ -99,10 +99,6 @@ struct GangBind {
   std::optional<GangBindOutcome> outcome;
 };
 
-// Returns whether a GPU reservation closes the node to the gang's member. Empty: none does.
-using ClosedTo =
-    std::function<bool(const std::shared_ptr<const Pod>& member, const NodeState& node)>;
-
 class Gangs {
  public:
   // `state`, `clock` and `log` must outlive this object.
@@ -113,11 +109,9 @@ class Gangs {
   // object.
   void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
 
-  // Places a pod of a gang. `asked`: the nodes that kube-scheduler and GPU reservations allow.
-  // `avoided`: names of those that no member gets if the gang fits without them. `closed`: decides
-  // for the other members.
-  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {},
-                    const ClosedTo& closed = {});
+  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: names of
+  // those that no member gets if the gang fits without them.
+  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {});
   // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
   // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
   // the same pod ends with an error.
@@ -185,7 +179,6 @@ class Gangs {
     const Pod& pod;
     std::set<std::string_view> allowed;
     const NodeSet& avoided;
-    const ClosedTo& closed;
   };
   // How closely a plan follows what is known of kube-scheduler.
   struct Heed {

@@ -61,17 +61,6 @@ PassingCheck::PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod,
                            const PassingTerms& terms)
     : snapshot_(snapshot), pod_(pod), terms_(terms), job_(JobOf(pod)) {}
 
-bool PassingCheck::RunsInPart() {
-  if (!pod_.IsOfGang()) return false;
-  if (!runs_in_part_) {
-    const auto members = snapshot_.MembersOnNodes(pod_.gang->name);
-    runs_in_part_ = std::any_of(members.begin(), members.end(), [](const auto& member) {
-      return !member->waiting && member->UsesGpus();
-    });
-  }
-  return *runs_in_part_;
-}
-
 const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
   if (!node.exists) return nullptr;
   const std::string& name = node.detail->name;
@@ -89,8 +78,8 @@ const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
     if (!other->UsesGpus()) continue;
     std::string job = JobOf(*other);
     if (job == job_) {
-      // Its nodes stay open to a gang that runs in part, so that it becomes whole.
-      if (RunsInPart()) return nullptr;
+      // Gang members keep access to the places that their gang has or holds.
+      if (pod_.IsOfGang()) return nullptr;
       continue;
     }
     free -= other->requests.main.gpus;

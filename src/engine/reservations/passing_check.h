@@ -55,15 +55,11 @@ class PassingCheck {
   const GpuReservation* RefusedBy(const NodeState& node);
 
  private:
-  // Returns whether the pod's gang has running members.
-  bool RunsInPart();
-
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   const PassingTerms& terms_;
   const std::string job_;
   std::optional<bool> has_no_other_node_;
-  std::optional<bool> runs_in_part_;
 };
 
 // Removes from `chosen` the nodes that reservations would refuse to the pod even without the

@@ -310,11 +310,7 @@ std::vector<std::string> SimulatedScheduler::FilterGang(
                  !(avoid && Avoids(member->uid, node.detail->name, now));
         },
         allowed);
-    GangVerdict verdict =
-        gangs_.Place(*member, nodes_left, {}, [&](const auto&, const NodeState& node) {
-          const auto index = snapshot.Find(node.detail->name);
-          return index && !allowed[*index];
-        });
+    GangVerdict verdict = gangs_.Place(*member, nodes_left);
     waits_for = verdict.waits_for;
     if (verdict.kind != GangVerdict::Kind::kPlaced) return {};
     nodes.push_back(std::move(verdict.text));

@@ -22,9 +22,6 @@ using ::testing::Not;
 // Nodes a and b of 8 GPUs. The GPUs of a are reserved for default/big, which starts in an hour.
 class ReservedGpusTest : public ExtenderTest {
  protected:
-  static constexpr const char* kLabels =
-      R"(,"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"})";
-
   ReservedGpusTest() {
     AddNode("a");
     AddNode("b");
@@ -73,7 +70,10 @@ class ReservedGpusTest : public ExtenderTest {
                      .succeeded = false,
                      .reservation = std::nullopt});
   }
-  std::string AskMember() { return Ask("g-0", R"(,"activeDeadlineSeconds":60)", kLabels); }
+  std::string AskMember() {
+    return Ask("g-0", R"(,"activeDeadlineSeconds":60)",
+               R"(,"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"})");
+  }
 
   ReservedGpus reserved{state, clock};
 };
@@ -147,41 +147,6 @@ TEST_F(ReservedGpusTest, LetAGangPassOnlyIfAllOfItEndsInTime) {
   ASSERT_TRUE(terms);
   EXPECT_EQ(terms->gpus, Gpus(4));
   EXPECT_EQ(terms->longest, minutes(30));
-}
-
-TEST_F(ReservedGpusTest, KeepAllMembersOfAGangAway) {
-  state.UpsertPod(MakePod("other", 6, 1, 1, "b"));
-  AddMember("g-0", std::nullopt);
-  AddMember("g-1", std::nullopt);
-  EXPECT_THAT(AskMember(), HasSubstr("1 of 2 members fit beside each other"));
-  EXPECT_EQ(FreeGpus("a"), Gpus(8));
-}
-
-TEST_F(ReservedGpusTest, KeepAGangAwayThatHoldsAPlaceThere) {
-  reserved.Remove({.uid = "uid-big"});
-  state.UpsertPod(MakePod("other", 6, 1, 1, "b"));
-  AddMember("g-0", std::nullopt);
-  AddMember("g-1", std::nullopt);
-  ASSERT_THAT(AskMember(), HasSubstr(R"("NodeNames":["a"])"));
-  reserved.Upsert(Reserving("uid-big"));
-  EXPECT_THAT(AskMember(), HasSubstr("1 of 2 members fit beside each other"));
-  EXPECT_EQ(FreeGpus("a"), Gpus(8));
-}
-
-TEST_F(ReservedGpusTest, StayOpenToTheReplacementOfAMemberThatWasThere) {
-  state.ReserveForReplacements(minutes(1), clock.Now());
-  state.UpsertPod(MakePod("other", 6, 1, 1, "b"));
-  AddMember("g-1", std::nullopt);
-  AddMember("g-2", std::nullopt);
-  for (const auto& [name, node] : {std::pair("g-1", "b"), {"g-2", "a"}}) {
-    Pod running = *state.FindPod(std::string("uid-") + name);
-    running.node = node;
-    running.waiting = nullptr;
-    state.UpsertPod(running);
-  }
-  state.RemovePod("uid-g-2");
-  AddMember("g-0", std::nullopt);
-  EXPECT_THAT(Ask("g-0", {}, kLabels), HasSubstr(R"("NodeNames":["a"])"));
 }
 
 TEST_F(ReservedGpusTest, ForbidEvictionsThatWouldNotLetThePodIn) {
