@@ -237,19 +237,25 @@ std::optional<std::string> SchedulerExtender::ReleaseReplacements(
 std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const RequestedNodes requested(args, reader_);
   const std::optional<PassingTerms> terms = TermsFor(args);
-  const OpenNodes asked(requested, args.pod, terms, *state_.Snapshot());
+  const auto snapshot = state_.Snapshot();
+  const OpenNodes asked(requested, args.pod, terms, *snapshot);
+  std::map<std::string, OpenPart> parts;
+  if (terms) parts = PartsOpenTo(*snapshot, args.pod, *terms);
+  OpenGpus open;
+  for (const auto& [node, part] : parts) open.emplace(node, part.gpus);
   RefusalTexts refusals(terms, clock_.WallNow());
   const std::string id = ids_.Begin(args.pod.uid);
   const NodeSet avoided = AvoidedBy(args.pod);
-  GangVerdict verdict = gangs_.Place(args.pod, asked, avoided);
+  const auto decide = [&] { return gangs_.Place(args.pod, asked, avoided, open); };
+  GangVerdict verdict = decide();
   if (verdict.incomplete && count_succeeded_ &&
       gangs_.NoteSucceeded(args.pod, count_succeeded_(args.pod))) {
-    verdict = gangs_.Place(args.pod, asked, avoided);
+    verdict = decide();
   }
   if (verdict.short_of_room &&
       retries_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();
-    verdict = gangs_.Place(args.pod, asked, avoided);
+    verdict = decide();
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
   }
   if (verdict.short_of_room) {
@@ -271,7 +277,11 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   std::vector<std::string_view> fitting;
   std::vector<wire::FailedNode> failed;
   for (size_t i = 0; i < args.size(); ++i) {
-    const GpuReservation* const refused_by = asked.RefusedBy(i);
+    const GpuReservation* refused_by = asked.RefusedBy(i);
+    // The condition of a pod must name a reservation that keeps off other members of its gang, so
+    // that the controller reminds kube-scheduler of the pod when the reservation ends.
+    const auto part = is_placed ? parts.end() : parts.find(std::string(requested.Name(i)));
+    if (part != parts.end() && part->second.gpus < terms->gpus) refused_by = part->second.by;
     if (refused_by != nullptr) {
       failed.push_back({args.spelled_names[i], refusals.Text(*refused_by), true});
     } else if (is_placed && requested.Name(i) == verdict.text) {

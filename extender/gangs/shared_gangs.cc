@@ -15,9 +15,10 @@ SharedGangs::SharedGangs(ClusterState& state, ReserveRule reserve, std::string g
     : clock_(clock),
       gangs_(state, reserve, std::move(gpu_resource), times, std::move(locality), clock, log) {}
 
-GangVerdict SharedGangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided) {
+GangVerdict SharedGangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided,
+                               const OpenGpus& open) {
   const std::lock_guard lock(mutex_);
-  return gangs_.Place(pod, asked, avoided);
+  return gangs_.Place(pod, asked, avoided, open);
 }
 
 GangBindOutcome SharedGangs::Await(const std::string& uid, const std::string& node) {

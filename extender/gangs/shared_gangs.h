@@ -24,7 +24,8 @@ class SharedGangs {
   SharedGangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
               LocalityRules locality, const Clock& clock, Logger& log);
 
-  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided);
+  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided,
+                    const OpenGpus& open);
   // Blocks until it is decided whether the pod may be bound to `node`.
   GangBindOutcome Await(const std::string& uid, const std::string& node);
   // Does the same without blocking.

@@ -51,7 +51,12 @@ class GangPlanner {
     }
     for (const NodeIndex node : among) {
       if (!snapshot.node(node).exists) continue;
-      GangSite site{.node = node, .state = AsMembersFindIt(as_if(node)), .open_to = {}};
+      const auto most = terms.most_gpus.find(node);
+      GangSite site{.node = node,
+                    .state = AsMembersFindIt(as_if(node), most == terms.most_gpus.end()
+                                                              ? std::nullopt
+                                                              : std::optional(most->second)),
+                    .open_to = {}};
       if (Opens(site)) nodes_.push_back({std::move(site), {}});
     }
     not_apart_from_ = uids_;
@@ -83,14 +88,20 @@ class GangPlanner {
     NodeState filled;
   };
 
-  // Returns the node without the members, but with the pods that are nominated to it.
-  NodeState AsMembersFindIt(const NodeState& node) const {
+  // Returns the node without the members, but with the pods that are nominated to it. GPUs that no
+  // member may use count as requested.
+  NodeState AsMembersFindIt(const NodeState& node, std::optional<Gpus> most) const {
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
       if (uids_.contains(pod->uid)) state = WithoutPod(state, *pod);
     }
     for (const auto& pod : node.detail->nominated) {
       if (pod->priority >= priority_ && !uids_.contains(pod->uid)) state = WithPod(state, pod);
+    }
+    if (most) {
+      const Gpus closed = std::max(state.Free().gpus - std::max(*most, Gpus(0)), Gpus(0));
+      state.requested.gpus += closed;
+      state.wanted.gpus += closed;
     }
     return state;
   }

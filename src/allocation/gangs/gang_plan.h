@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -34,6 +35,7 @@
 #include "cluster/pod.h"
 #include "cluster/state/cluster_snapshot.h"
 #include "cluster/state/fit.h"
+#include "core/units.h"
 
 namespace synergy {
 
@@ -71,6 +73,8 @@ struct GangTerms {
 
   MayGo may_go;
   std::vector<ShapeBound> bounds = {};
+  // The most GPUs of a node that all members together may use. Nodes that are absent have no bound.
+  std::map<NodeIndex, Gpus> most_gpus = {};
   // Decides between nodes that take equally many GPUs, by what members read; null: the storage is
   // unknown.
   const StorageCatalog* storage = nullptr;

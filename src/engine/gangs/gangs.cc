@@ -104,7 +104,8 @@ GangMembership Gangs::Read(const Gang& gang, const Record& record) const {
   return GangMembership::Read(state_, gang, is_known ? record.succeeded : 0);
 }
 
-GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided) {
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided,
+                         const OpenGpus& open) {
   const Gang& gang = *pod.gang;
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
   const Instant now = clock_.Now();
@@ -139,7 +140,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet&
   // The end of a backoff does not wake kube-scheduler, so the answer is "not yet", which it
   // retries.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
-  const Question question{pod, NamesOf(asked), avoided};
+  const Question question{pod, NamesOf(asked), avoided, open};
   NoteRefusals(pod, question.allowed, membership, record);
   GangVerdict verdict = Refused(gang.name, "");
   if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, question.allowed, record);
@@ -237,6 +238,9 @@ GangTerms Gangs::TermsOf(const Question& question, const GangMembership& members
         return MayGoByMessages(*pod, snapshot.node(node));
       });
   if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
+  for (const auto& [name, most] : question.open) {
+    if (const auto node = snapshot.Find(name)) terms.most_gpus.emplace(*node, most);
+  }
   return terms;
 }
 

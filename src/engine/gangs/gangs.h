@@ -99,6 +99,10 @@ struct GangBind {
   std::optional<GangBindOutcome> outcome;
 };
 
+// By node: the most of its GPUs that GPU reservations leave to a gang's waiting members. Nodes that
+// are absent have no bound.
+using OpenGpus = std::map<std::string, Gpus>;
+
 class Gangs {
  public:
   // `state`, `clock` and `log` must outlive this object.
@@ -111,7 +115,8 @@ class Gangs {
 
   // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: names of
   // those that no member gets if the gang fits without them.
-  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {});
+  GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {},
+                    const OpenGpus& open = {});
   // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
   // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
   // the same pod ends with an error.
@@ -179,6 +184,7 @@ class Gangs {
     const Pod& pod;
     std::set<std::string_view> allowed;
     const NodeSet& avoided;
+    const OpenGpus& open;
   };
   // How closely a plan follows what is known of kube-scheduler.
   struct Heed {

@@ -408,16 +408,21 @@ PassingVerdict MayTake(const PassingPod& pod, std::span<const GpuReservation> re
   // that they wait for have ended.
   Gpus needed;
   std::set<std::string_view> awaited;
+  PassingVerdict verdict{.passing = Passing::kLeavesEnough};
   for (const Claim& claim : claims) {
     needed += claim.gpus;
     awaited.insert(claim.reservation->waits_for.begin(), claim.reservation->waits_for.end());
-    Gpus there = free - pod.gpus;
+    Gpus there = free;
     for (const HeldGpus& each : held) {
       if (awaited.contains(each.job)) there += each.gpus;
     }
-    if (there < needed) return {Passing::kRefused, claim.reservation};
+    const Gpus left = there - needed;
+    if (verdict.by != nullptr && left >= verdict.open) continue;
+    verdict.open = left;
+    if (verdict.passing != Passing::kRefused) verdict.by = claim.reservation;
+    if (left < pod.gpus) verdict.passing = Passing::kRefused;
   }
-  return {Passing::kLeavesEnough};
+  return verdict;
 }
 
 }  // namespace synergy

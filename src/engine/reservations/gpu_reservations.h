@@ -146,7 +146,7 @@ bool LetsMorePass(std::span<const GpuReservation> before, std::span<const GpuRes
 struct PassingPod {
   std::string_view job;
   int32_t priority = 0;
-  Gpus gpus;  // of the whole gang, since all of its pods may go to this node
+  Gpus gpus;
   std::optional<Duration> longest = std::nullopt;  // its longest possible run; none: unknown
   bool has_no_other_node = false;                  // no other node could ever take it
 };
@@ -168,7 +168,11 @@ enum class Passing : uint8_t {
 
 struct PassingVerdict {
   Passing passing = Passing::kNotReserved;
-  const GpuReservation* by = nullptr;  // kRefused: the first one that the pod would delay
+  // kRefused: the first one that the pod would delay. kLeavesEnough: the one that leaves the
+  // fewest.
+  const GpuReservation* by = nullptr;
+  // kLeavesEnough, kRefused: how many GPUs of the node the pod's job may take. Can be negative.
+  Gpus open = Gpus(0);
 };
 
 // Returns whether the pod may run on `node`, where `free` GPUs are free and running jobs hold

@@ -61,16 +61,15 @@ PassingCheck::PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod,
                            const PassingTerms& terms)
     : snapshot_(snapshot), pod_(pod), terms_(terms), job_(JobOf(pod)) {}
 
-const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
-  if (!node.exists) return nullptr;
-  const std::string& name = node.detail->name;
-  const bool is_reserved =
-      std::any_of(terms_.reservations.begin(), terms_.reservations.end(),
-                  [&](const GpuReservation& reservation) {
-                    return std::any_of(reservation.places.begin(), reservation.places.end(),
-                                       [&](const auto& place) { return place.node == name; });
-                  });
-  if (!is_reserved) return nullptr;
+bool PassingCheck::IsReserved(const std::string& node) const {
+  return std::any_of(terms_.reservations.begin(), terms_.reservations.end(),
+                     [&](const GpuReservation& reservation) {
+                       return std::any_of(reservation.places.begin(), reservation.places.end(),
+                                          [&](const auto& place) { return place.node == node; });
+                     });
+}
+
+PassingVerdict PassingCheck::VerdictOn(const NodeState& node, Own& own) const {
   Gpus free = node.allocatable.gpus;
   std::deque<std::string> jobs;  // a deque, because its elements do not move
   std::vector<HeldGpus> held;
@@ -78,20 +77,60 @@ const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
     if (!other->UsesGpus()) continue;
     std::string job = JobOf(*other);
     if (job == job_) {
-      // Gang members keep access to the places that their gang has or holds.
-      if (pod_.IsOfGang()) return nullptr;
+      if (!pod_.IsOfGang()) continue;
+      own.runs |= other->waiting == nullptr;
+      own.held += other->requests.main.gpus;
       continue;
     }
     free -= other->requests.main.gpus;
     held.push_back({jobs.emplace_back(std::move(job)), other->requests.main.gpus});
   }
-  const PassingPod passing{
-      .job = job_, .priority = pod_.priority, .gpus = terms_.gpus, .longest = terms_.longest};
-  const PassingVerdict verdict =
-      MayTake(passing, terms_.reservations, name, free, held, terms_.now);
-  if (verdict.passing != Passing::kRefused) return nullptr;
-  if (!has_no_other_node_) has_no_other_node_ = HasNoOtherNode(snapshot_, pod_, terms_.largest);
-  return *has_no_other_node_ ? nullptr : verdict.by;
+  const PassingPod passing{.job = job_,
+                           .priority = pod_.priority,
+                           .gpus = pod_.requests.main.gpus,
+                           .longest = terms_.longest};
+  return MayTake(passing, terms_.reservations, node.detail->name, free, held, terms_.now);
+}
+
+bool PassingCheck::HasNoOtherNode() {
+  if (!has_no_other_node_)
+    has_no_other_node_ = synergy::HasNoOtherNode(snapshot_, pod_, terms_.largest);
+  return *has_no_other_node_;
+}
+
+const GpuReservation* PassingCheck::RefusedBy(const NodeState& node) {
+  if (!node.exists || !IsReserved(node.detail->name)) return nullptr;
+  if (pod_.IsOfGang()) {
+    const std::optional<OpenPart> open = OpenTo(node);
+    return open && open->gpus < pod_.requests.main.gpus ? open->by : nullptr;
+  }
+  Own own;
+  const PassingVerdict verdict = VerdictOn(node, own);
+  return verdict.passing != Passing::kRefused || HasNoOtherNode() ? nullptr : verdict.by;
+}
+
+std::optional<OpenPart> PassingCheck::OpenTo(const NodeState& node) {
+  if (!node.exists || !IsReserved(node.detail->name)) return std::nullopt;
+  Own own;
+  const PassingVerdict verdict = VerdictOn(node, own);
+  const bool is_bounded =
+      verdict.passing == Passing::kRefused || verdict.passing == Passing::kLeavesEnough;
+  if (!is_bounded || own.runs || HasNoOtherNode()) return std::nullopt;
+  return OpenPart{std::max(verdict.open, own.held), verdict.by};
+}
+
+std::map<std::string, OpenPart> PartsOpenTo(const ClusterSnapshot& snapshot, const Pod& member,
+                                            const PassingTerms& terms) {
+  PassingCheck check(snapshot, member, terms);
+  std::map<std::string, OpenPart> parts;
+  for (const GpuReservation& reservation : terms.reservations) {
+    for (const GpuReservation::Place& place : reservation.places) {
+      const auto index = snapshot.Find(place.node);
+      const auto open = index ? check.OpenTo(snapshot.node(*index)) : std::nullopt;
+      if (open) parts.insert_or_assign(place.node, *open);
+    }
+  }
+  return parts;
 }
 
 void DropReserved(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms,

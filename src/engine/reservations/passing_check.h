@@ -5,6 +5,7 @@
 //
 // Threading: pure; a PassingCheck has one owner.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,22 +46,45 @@ struct PassingTerms {
   Instant now{};
 };
 
+struct OpenPart {
+  Gpus gpus;
+  const GpuReservation* by = nullptr;  // the reservation that needs the others
+};
+
 class PassingCheck {
  public:
   // All arguments must outlive this object.
   PassingCheck(const ClusterSnapshot& snapshot, const Pod& pod, const PassingTerms& terms);
 
   // Returns the reservation that keeps the pod off the node; null if the pod may run there. `node`:
-  // the node without the pod itself.
+  // the node without the pod itself. For a member of a gang, OpenTo() limits all members together.
   const GpuReservation* RefusedBy(const NodeState& node);
+  // Returns what the waiting pods of the pod's gang may take of the node; nullopt: all. A node
+  // where a part of the gang runs is open, so that the gang becomes whole. Elsewhere, the gang
+  // keeps the places that it holds.
+  std::optional<OpenPart> OpenTo(const NodeState& node);
 
  private:
+  struct Own {
+    Gpus held;
+    bool runs = false;  // a part of the gang runs on the node
+  };
+
+  bool IsReserved(const std::string& node) const;
+  // Sets `own` to what the pod's gang has on the node.
+  PassingVerdict VerdictOn(const NodeState& node, Own& own) const;
+  bool HasNoOtherNode();
+
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   const PassingTerms& terms_;
   const std::string job_;
   std::optional<bool> has_no_other_node_;
 };
+
+// Returns OpenTo() for each node with reserved GPUs where it limits the member's gang.
+std::map<std::string, OpenPart> PartsOpenTo(const ClusterSnapshot& snapshot, const Pod& member,
+                                            const PassingTerms& terms);
 
 // Removes from `chosen` the nodes that reservations would refuse to the pod even without the
 // victims there.

@@ -29,14 +29,12 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
 // The nodes that kube-scheduler's own filters and GPU reservations leave for a member of a gang.
 class SelectedNodes final : public AskedNodes {
  public:
-  // `fits`: whether the pod has room there by kube-scheduler's count. `allowed`: by node, whether
-  // GPU reservations let the gang go there.
+  // `allows`: whether the pod may go to the node apart from its own rules.
   SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot,
-                const std::function<bool(const NodeState&)>& fits,
-                const std::vector<bool>& allowed) {
+                const std::function<bool(const NodeState&)>& allows) {
     for (NodeIndex index = 0; index < snapshot.size(); ++index) {
       const NodeState& node = snapshot.node(index);
-      if (node.exists && allowed[index] && Selects(pod, *node.detail) && fits(node))
+      if (node.exists && Selects(pod, *node.detail) && allows(node))
         names_.emplace_back(node.detail->name);
     }
   }
@@ -229,9 +227,11 @@ std::optional<PodEvictions> SimulatedScheduler::ChooseVictims(const Pod& pod,
                                                               Instant now) {
   clock_.GoOnTo(now);
   const auto count_node = [&](const NodeState& node) { return AsCounted(pod, node, pods); };
+  const std::optional<PassingTerms> terms = TermsFor(pod, now);
+  std::optional<PassingCheck> passing;
+  if (terms) passing.emplace(snapshot, pod, *terms);
   const auto may_replace = [&](const NodeState& node) {
-    return Selects(pod, *node.detail) &&
-           (reservations_ == nullptr || reservations_->MayGo(pod, node, now));
+    return Selects(pod, *node.detail) && !(passing && passing->RefusedBy(node));
   };
   const auto count_pod = [&](const Pod& other) -> std::optional<ResourceVector> {
     const SimulatedPod* const found = pods.Find(other.uid);
@@ -285,32 +285,29 @@ bool SimulatedScheduler::IsReserved(const Pod& pod) const {
   return reservations_ != nullptr && reservations_->HasReservation(pod.uid);
 }
 
-std::vector<bool> SimulatedScheduler::NodesAllowed(
-    const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
-    Instant now) const {
-  std::vector<bool> allowed(snapshot.size(), true);
-  if (reservations_ == nullptr || members.empty()) return allowed;
-  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
-    const NodeState& node = snapshot.node(index);
-    allowed[index] = !node.exists || reservations_->MayGo(*members.front(), node, now);
-  }
-  return allowed;
+std::optional<PassingTerms> SimulatedScheduler::TermsFor(const Pod& pod, Instant now) const {
+  return reservations_ == nullptr ? std::nullopt : reservations_->TermsFor(pod, now);
 }
 
 std::vector<std::string> SimulatedScheduler::FilterGang(
     const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
     const SimulatedPods& pods, bool avoid, Instant now, std::optional<Duration>& waits_for) {
   std::vector<std::string> nodes;
-  const std::vector<bool> allowed = NodesAllowed(members, snapshot, now);
+  if (members.empty()) return nodes;
+  const std::optional<PassingTerms> terms = TermsFor(*members.front(), now);
+  OpenGpus open;
+  if (terms) {
+    for (const auto& [node, part] : PartsOpenTo(snapshot, *members.front(), *terms))
+      open.emplace(node, part.gpus);
+  }
   for (const auto& member : members) {
-    const SelectedNodes nodes_left(
-        *member, snapshot,
-        [&](const NodeState& node) {
-          return FitsByRequests(*member, node, pods) &&
-                 !(avoid && Avoids(member->uid, node.detail->name, now));
-        },
-        allowed);
-    GangVerdict verdict = gangs_.Place(*member, nodes_left);
+    const SelectedNodes nodes_left(*member, snapshot, [&](const NodeState& node) {
+      const auto part = open.find(node.detail->name);
+      return FitsByRequests(*member, node, pods) &&
+             (part == open.end() || part->second >= member->requests.main.gpus) &&
+             !(avoid && Avoids(member->uid, node.detail->name, now));
+    });
+    GangVerdict verdict = gangs_.Place(*member, nodes_left, {}, open);
     waits_for = verdict.waits_for;
     if (verdict.kind != GangVerdict::Kind::kPlaced) return {};
     nodes.push_back(std::move(verdict.text));
@@ -361,13 +358,16 @@ SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,
   using Rank = std::tuple<bool, double, FitRank>;
   Rank best_rank;
   std::optional<BestFit> best_fit;
+  const std::optional<PassingTerms> terms = TermsFor(pod, now);
+  std::optional<PassingCheck> passing;
+  if (terms) passing.emplace(snapshot, pod, *terms);
   const auto consider = [&](NodeIndex index, const NodeState& node) {
     choice.looked = true;
     if (!CheckFit(pod, node).none() || !Selects(pod, *node.detail)) return;
     if (!node.detail->nominated.empty() &&
         !CheckFit(pod, WithNominated(node, pod.uid, pod.priority)).none())
       return;
-    if (reservations_ != nullptr && !reservations_->MayGo(pod, node, now)) return;
+    if (passing && passing->RefusedBy(node)) return;
     const std::optional<double> first = rank_node_ ? rank_node_(pod, node.detail->name) : 0;
     if (!first) return;
     if (!best_fit && !order_)

@@ -146,10 +146,7 @@ class SimulatedScheduler final : public PodWatcher {
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader,
                   const SimulatedPods& pods, Instant now);
   bool IsReserved(const Pod& pod) const;
-  // Returns, by node, whether GPU reservations let the gang go there. All members get the same
-  // answer, because a plan for the whole gang relies on it.
-  std::vector<bool> NodesAllowed(const std::vector<std::shared_ptr<const Pod>>& members,
-                                 const ClusterSnapshot& snapshot, Instant now) const;
+  std::optional<PassingTerms> TermsFor(const Pod& pod, Instant now) const;
   // Returns the nodes of the members; empty if one of them finds none. `waits_for`: how long the
   // gang waits before it may be spread further. `avoid`: no member gets a node that it avoids.
   std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,

@@ -224,5 +224,21 @@ TEST_F(GangPlanTest, PutsNoMoreOfAShapeOnANodeThanThereMayBe) {
   EXPECT_LE(std::count(bounded.places.begin(), bounded.places.end(), PlaceOf(*snapshot, "a")), 1);
 }
 
+TEST_F(GangPlanTest, TakesNoMoreGpusOfANodeThanItMay) {
+  HaveNode("a");
+  HaveNode("b");
+  const Members members = Alike(6, 1);
+  snapshot = state.Snapshot();
+  GangTerms terms([](size_t, NodeIndex) { return true; });
+  const NodeIndex a = PlaceOf(*snapshot, "a");
+  const NodeIndex b = PlaceOf(*snapshot, "b");
+  terms.most_gpus = {{a, Gpus(2)}, {b, Gpus(4)}};
+  const GangPlan bounded = PlanGang(*snapshot, members, {}, terms);
+  ASSERT_EQ(bounded.places.size(), 6U);
+  EXPECT_EQ(std::count(bounded.places.begin(), bounded.places.end(), a), 2);
+  terms.most_gpus[b] = Gpus(-1);
+  EXPECT_EQ(PlanGang(*snapshot, members, {}, terms).fitting, 2U);
+}
+
 }  // namespace
 }  // namespace synergy::testing

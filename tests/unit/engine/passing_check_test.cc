@@ -47,6 +47,19 @@ class PassingCheckTest : public ::testing::Test {
     return check.RefusedBy(snapshot->node(*snapshot->Find(node))) == nullptr;
   }
 
+  static Pod MakeMember(std::string name, int64_t gpus) {
+    Pod pod = MakeGpuPod(std::move(name), gpus);
+    pod.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 2, .problem = {}});
+    return pod;
+  }
+  std::optional<Gpus> OpenTo(const Pod& pod, const std::string& node = "n1") {
+    terms.gpus = terms.largest = pod.requests.main.gpus;
+    const auto snapshot = state.Snapshot();
+    PassingCheck check(*snapshot, pod, terms);
+    const std::optional<OpenPart> open = check.OpenTo(snapshot->node(*snapshot->Find(node)));
+    return open ? std::optional(open->gpus) : std::nullopt;
+  }
+
   ClusterState state;
   PassingTerms terms;
 };
@@ -113,16 +126,42 @@ TEST_F(PassingCheckTest, TheOnlyNodeThatIsLargeEnoughIsThePodsOnlyOne) {
   EXPECT_FALSE(MayGo(special));
 }
 
-TEST_F(PassingCheckTest, AGangIsRefusedAsAWholeUnlessItHasAPlaceThere) {
-  const auto member = [](std::string name) {
-    Pod pod = MakeGpuPod(std::move(name), 1);
-    pod.gang = std::make_shared<const Gang>(Gang{.name = "team/g", .size = 2, .problem = {}});
-    return pod;
-  };
-  EXPECT_EQ(JobOf(member("g-0")), "gang team/g");
-  EXPECT_FALSE(MayGo(member("g-0")));
-  state.UpsertPod(OnNode(member("g-1"), "n1"));
-  EXPECT_TRUE(MayGo(member("g-0")));
+TEST_F(PassingCheckTest, AGangIsRefusedUnlessAPartOfItRunsThere) {
+  EXPECT_EQ(JobOf(MakeMember("g-0", 1)), "gang team/g");
+  EXPECT_FALSE(MayGo(MakeMember("g-0", 1)));
+  state.UpsertPod(OnNode(MakeMember("g-1", 1), "n1"));
+  EXPECT_TRUE(MayGo(MakeMember("g-0", 1)));
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1)), std::nullopt);
+}
+
+TEST_F(PassingCheckTest, AllMembersOfAGangTogetherTakeNoMoreThanIsLeft) {
+  terms.reservations.front().places = {{"n1", Gpus(6)}};
+  EXPECT_TRUE(MayGo(MakeMember("g-0", 2)));
+  EXPECT_FALSE(MayGo(MakeMember("g-0", 3)));
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1)), Gpus(2));
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1), "n2"), std::nullopt);
+  terms.longest = minutes(40);
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1)), std::nullopt);
+}
+
+TEST_F(PassingCheckTest, AGangKeepsThePlacesThatItHolds) {
+  Pod held = MakeMember("g-1", 3);
+  held.waiting = std::make_shared<const Waiting>();
+  state.UpsertPod(OnNode(held, "n1"));
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1)), Gpus(3));
+  EXPECT_TRUE(MayGo(MakeMember("g-0", 3)));
+  EXPECT_FALSE(MayGo(MakeMember("g-0", 4)));
+}
+
+// Each of two gangs has a whole node and a part of a third one, which they share.
+TEST_F(PassingCheckTest, GangsThatShareAReservedNodeLeaveEachOtherTheirParts) {
+  GpuReservation own = terms.reservations.front();
+  own.job = "gang team/g";
+  own.places = {{"n1", Gpus(4)}, {"n2", Gpus(8)}};
+  terms.reservations.front().places = {{"n1", Gpus(4)}};
+  terms.reservations.push_back(own);
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1)), Gpus(4));
+  EXPECT_EQ(OpenTo(MakeMember("g-0", 1), "n2"), std::nullopt);
 }
 
 TEST_F(PassingCheckTest, PodsOfKueueAreNotSubjectToReservations) {

@@ -22,6 +22,9 @@ using ::testing::Not;
 // Nodes a and b of 8 GPUs. The GPUs of a are reserved for default/big, which starts in an hour.
 class ReservedGpusTest : public ExtenderTest {
  protected:
+  static constexpr const char* kLabels =
+      R"(,"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"})";
+
   ReservedGpusTest() {
     AddNode("a");
     AddNode("b");
@@ -70,10 +73,7 @@ class ReservedGpusTest : public ExtenderTest {
                      .succeeded = false,
                      .reservation = std::nullopt});
   }
-  std::string AskMember() {
-    return Ask("g-0", R"(,"activeDeadlineSeconds":60)",
-               R"(,"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"})");
-  }
+  std::string AskMember() { return Ask("g-0", R"(,"activeDeadlineSeconds":60)", kLabels); }
 
   ReservedGpus reserved{state, clock};
 };
@@ -147,6 +147,40 @@ TEST_F(ReservedGpusTest, LetAGangPassOnlyIfAllOfItEndsInTime) {
   ASSERT_TRUE(terms);
   EXPECT_EQ(terms->gpus, Gpus(4));
   EXPECT_EQ(terms->longest, minutes(30));
+}
+
+TEST_F(ReservedGpusTest, KeepAllMembersOfAGangAway) {
+  state.UpsertPod(MakePod("other", 6, 1, 1, "b"));
+  AddMember("g-0", std::nullopt);
+  AddMember("g-1", std::nullopt);
+  EXPECT_THAT(AskMember(), AllOf(HasSubstr("1 of 2 members fit beside each other"),
+                                 HasSubstr("are reserved for default/big until")));
+  EXPECT_EQ(FreeGpus("a"), Gpus(8));
+}
+
+TEST_F(ReservedGpusTest, LeaveAGangWhatTheReservationDoesNotNeed) {
+  wire::PodTimes half = Reserving("uid-big");
+  half.reservation->places = {{"a", Gpus(5)}};
+  reserved.Upsert(std::move(half));
+  state.UpsertPod(MakePod("other", 7, 1, 1, "b"));
+  AddMember("g-0", std::nullopt);
+  AddMember("g-1", std::nullopt);
+  // Either member alone would fit beside the reservation; both would not.
+  EXPECT_THAT(AskMember(), HasSubstr("are reserved for default/big until"));
+  EXPECT_EQ(FreeGpus("a"), Gpus(8));
+  state.RemovePod("uid-other");
+  EXPECT_THAT(AskMember(), HasSubstr("NodeNames"));
+  EXPECT_GE(FreeGpus("a"), Gpus(6));
+}
+
+TEST_F(ReservedGpusTest, StayOpenToAGangThatHoldsAPlaceThere) {
+  reserved.Remove({.uid = "uid-big"});
+  state.UpsertPod(MakePod("other", 6, 1, 1, "b"));
+  AddMember("g-0", std::nullopt);
+  AddMember("g-1", std::nullopt);
+  ASSERT_THAT(AskMember(), HasSubstr(R"("NodeNames":["a"])"));
+  reserved.Upsert(Reserving("uid-big"));
+  EXPECT_THAT(AskMember(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
 TEST_F(ReservedGpusTest, ForbidEvictionsThatWouldNotLetThePodIn) {

@@ -218,38 +218,25 @@ Instant ReservationDriver::due() const {
   return waiting_ == 0 ? Instant::max() : planned_at_ + kInterval;
 }
 
-bool ReservationDriver::MayGo(const Pod& pod, const NodeState& node, Instant now) const {
-  if (reservations_.empty()) return true;
-  const std::string& name = NameOf(pod.uid);
-  const auto job = jobs_.find(name);
-  PassingPod passing{.job = name, .priority = pod.priority};
-  Gpus largest = pod.requests.main.gpus;  // the answer is equal for all pods of a gang
-  if (job == jobs_.end()) {
-    passing.gpus = pod.requests.main.gpus;
-  } else {
-    for (const ResourceVector& pod_needs : job->second.needs) {
-      passing.gpus += pod_needs.gpus;
-      largest = std::max(largest, pod_needs.gpus);
-    }
-    const auto ends =
-        options_.durations_known ? EndOf(&job->second, job->second.duration, now) : std::nullopt;
-    if (ends) passing.longest = ends->latest - now;
+std::optional<PassingTerms> ReservationDriver::TermsFor(const Pod& pod, Instant now) const {
+  if (reservations_.empty()) return std::nullopt;
+  const Gpus gpus = pod.requests.main.gpus;
+  PassingTerms terms{.reservations = InTermsOfPods(),
+                     .gpus = gpus,
+                     .largest = gpus,
+                     .longest = std::nullopt,
+                     .now = now};
+  const auto job = jobs_.find(NameOf(pod.uid));
+  if (job == jobs_.end()) return terms;
+  terms.gpus = Gpus(0);
+  for (const ResourceVector& needs : job->second.needs) {
+    terms.gpus += needs.gpus;
+    terms.largest = std::max(terms.largest, needs.gpus);
   }
-  Gpus free = node.allocatable.gpus;
-  std::vector<HeldGpus> held;
-  for (const auto& other : node.detail->pods) {
-    // Places of the job itself are part of what it requests.
-    if (!other->UsesGpus()) continue;
-    if (NameOf(other->uid) == name) {
-      if (pod.IsOfGang()) return true;
-      continue;
-    }
-    free -= other->requests.main.gpus;
-    held.push_back({NameOf(other->uid), other->requests.main.gpus});
-  }
-  const PassingVerdict verdict =
-      MayTake(passing, reservations_, node.detail->name, free, held, now);
-  return verdict.passing != Passing::kRefused || HasNoOtherNode(*state_.Snapshot(), pod, largest);
+  const auto ends =
+      options_.durations_known ? EndOf(&job->second, job->second.duration, now) : std::nullopt;
+  if (ends) terms.longest = ends->latest - now;
+  return terms;
 }
 
 bool ReservationDriver::HasReservation(const std::string& uid) const {

@@ -23,6 +23,7 @@
 #include "core/random.h"
 #include "core/resources.h"
 #include "engine/reservations/gpu_reservations.h"
+#include "engine/reservations/passing_check.h"
 #include "engine/reservations/remaining_time.h"
 
 namespace synergy {
@@ -70,9 +71,9 @@ class ReservationDriver {
   // Returns when Plan() is due without a change; Instant::max() while no job waits.
   Instant due() const;
 
-  // Returns whether the pod may go to the node; places that a gang holds stay open to it,
-  // regardless of later plans.
-  bool MayGo(const Pod& pod, const NodeState& node, Instant now) const;
+  // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if none are
+  // reserved.
+  std::optional<PassingTerms> TermsFor(const Pod& pod, Instant now) const;
   bool HasReservation(const std::string& uid) const;
   std::vector<std::string> PodsWithReservations() const;
   // Returns a text that is equal for pods that are refused in the same way.
