@@ -233,6 +233,7 @@ class SizesTest(unittest.TestCase):
 
     @tiers.long
     def test_karpenter_chooses_a_machine_that_has_what_pods_need(self):
+        self.chosen_by_karpenter()  # builds the program, which takes longer than requests stay large
         self.add_profile("large", points=[{"cpu": "1", "memory": "1G", "throughput": 1},
                                           {"cpu": "9", "memory": "1G", "throughput": 3}])
         self.add_profile("excessive", 2, points=[{"cpu": "1", "memory": "1G", "throughput": 1},

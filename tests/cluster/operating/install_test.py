@@ -346,6 +346,8 @@ class InstallTest(unittest.TestCase):
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
         # Helm removes the rights of programs before the programs have ended.
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
+        # Helm leaves it, and the next installation would not create its own.
+        self.cluster.delete("leases", "synergy-controller", namespace=NAMESPACE)
         self.cluster.audited = len(self.cluster.audit_lines())
         patch(op="remove")
         wait_for("the GPU to be gone",

@@ -235,7 +235,8 @@ class Cluster:
 
     def called(self, *call, absent=False, **options):
         """Makes a call, and repeats it once if there is no answer, as after a restart of the API
-        server. Raises ConnectionError if there is none then.
+        server. Raises ConnectionError if there is none then. Also repeats a deletion that takes
+        longer than the API server's time limit, as that of many pods on a busy machine.
 
         `absent`: returns None if the object does not exist.
         """
@@ -248,6 +249,8 @@ class Cluster:
                 if error.status == 409 and call[0] == "POST" and not again:
                     # The first call has created it.
                     return self.api.call("GET", f"{call[1].partition('?')[0]}/{call[2]['metadata']['name']}")
+                if error.status == 504 and call[0] == "DELETE" and again:
+                    continue
                 if error.status:
                     raise AssertionError(f"{call[0]} {call[1]}: {error}") from error
                 if not again:
