@@ -25,7 +25,8 @@ BY_LOG = {
     "shm": ("dd if=/dev/zero of=/dev/shm/torch_1 bs=1M count=4", "shm-too-small", "user", "fix"),
     "disk": ("dd if=/dev/zero of=/data/model.pt bs=1M count=4", "disk-full", "user", "fix"),
     "missing": ("cat /data/train.csv", "input-missing", "user", "fix"),
-    "refused": ("su nobody -s /bin/sh -c 'cat /etc/shadow'; exit 1", "permission", "user", "fix"),
+    "refused": ("echo nobody:x:65534:65534::/:/bin/sh >/etc/passwd; touch /data/key; chmod 600 /data/key; "
+                "su nobody -c 'cat /data/key'; exit 1", "permission", "user", "fix"),
     "port": ("nc -l -p 29500 & sleep 1; nc -l -p 29500", "port", "infrastructure", "retry"),
     "segfault": (CHILD.format("SEGV"), "segfault", "engine", "retry"),
     "abort": (CHILD.format("ABRT"), "abort", "engine", "retry"),

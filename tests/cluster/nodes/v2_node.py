@@ -21,7 +21,7 @@ NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
 # The resource that the agent counts as GPUs; more pods have it than there are GPUs.
-AGENTS_GPU = "synergy.test/gpu"
+AGENTS_GPU = "nvidia.com/agents-gpu"
 PATIENCE = 480  # in seconds, on a slow machine
 # The DaemonSets' components -> programs. The tests of the gate need no GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
