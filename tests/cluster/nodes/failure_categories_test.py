@@ -12,7 +12,8 @@ from failing import IMPORT, RETRIES, FailingJobs, job
 LONG = 300  # seconds; only limits how long a failing test waits
 SOAK = int(os.environ.get("SYNERGY_FAILURES_SECONDS", "180"))
 # A shell has to live on to report how a process of it ended, because process 1 ignores signals.
-CHILD = "sh -c 'kill -{} $$'; exit $?"
+# Of two "$" in a command, Kubernetes keeps one.
+CHILD = "sh -c 'kill -{} $$$$'; exit $?"
 # Prints what a Python program would, because the image has no Python.
 USAGE = "echo 'usage: train.py [-h] [--lr LR]' >&2; echo 'train.py: error: unrecognized arguments: --rl' >&2; exit 2"
 
