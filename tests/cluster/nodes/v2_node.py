@@ -156,6 +156,15 @@ def daemons(node_agent=None):
     return items
 
 
+def kill_agent(cluster, which):
+    """Kills the "guardian" of the node agent, its "child", which does the work, or the whole "agent".
+    The kubelet's probes also run the program, but not as children of the guardian."""
+    name = "synergy-node-ag"  # the kernel truncates the process name to this
+    guardian = f"$(pgrep --oldest {name})"
+    on_node(cluster, "pkill --signal KILL " + {
+        "guardian": f"--oldest {name}", "child": f"--parent {guardian} {name}", "agent": name}[which])
+
+
 def daemon_pods(cluster):
     return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod
             for pod in cluster.get("pods", namespace=helm.NAMESPACE)["items"]

@@ -283,15 +283,14 @@ class V2NodeTest(V2Test):
         # First the child dies, and the guardian removes the quota. Then both die, and the next
         # container reads the record. The two probes differ, because an agent does not resume a
         # probe that may have killed its predecessor.
-        for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
+        for which, cpu, log in (("child", 50, ["--previous"]), ("guardian", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
             probe(self.cluster, "probed", f"{cpu}m", 110)
             self.await_cpu_max(group, f"{cpu}01 100000")
-            on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
+            v2_node.kill_agent(self.cluster, which)
             started = time.monotonic()
             self.await_cpu_max(group, free)
-            print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which[2:]} process of the "
-                  "agent was killed")
+            print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which} was killed")
             wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
                      and v2_node.daemons_are_ready(self.cluster), PATIENCE)
             self.assertIn("a temporary CPU quota is removed", v2_node.agent_log(self.cluster, *log))
@@ -492,11 +491,11 @@ class StorageTest(V2Test):
         self.assertGreaterEqual(sum(after), 0.98 * sum(before))
 
         # Kills the agent, then the guardian, then both.
-        for which in ("--newest", "--oldest", ""):
+        for which in ("child", "guardian", "agent"):
             self.await_cap()
             restarts = v2_node.agent_restarts(self.cluster)
-            on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
-            self.await_no_cap(f"killed {which or 'both'}")
+            v2_node.kill_agent(self.cluster, which)
+            self.await_no_cap(f"killed the {which}")
             wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
                      and v2_node.daemons_are_ready(self.cluster), PATIENCE)
         self.await_cap()
