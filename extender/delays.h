@@ -2,6 +2,8 @@
 
 // How long a pod waits for room that may become free before it is refused, or evicts other pods.
 //
+// This file is separate because these limits of waiting need only a clock and a version.
+//
 // Threading: any thread.
 
 #include <cstdint>

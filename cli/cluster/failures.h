@@ -3,6 +3,9 @@
 // Reads the records of failures that the controller keeps in Synergy's namespace, with the user's
 // own rights.
 //
+// This file is separate because this folder is the only one that reads the API server; the commands
+// only show.
+//
 // Threading: values; one caller at a time.
 
 #include <string>

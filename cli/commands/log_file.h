@@ -2,6 +2,8 @@
 
 // Reads a container's log from a file, plain or gzip-compressed; "-" is standard input.
 //
+// This file is separate because two commands, progress and failure, read logs.
+//
 // Threading: one caller at a time.
 
 #include <functional>

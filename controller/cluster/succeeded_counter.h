@@ -3,6 +3,9 @@
 // Finds out how many members of waiting gangs have Succeeded, for decisions about room: such a gang
 // is complete without them, but the watch has only living pods.
 //
+// This file is separate because it queries the API server, while the rest of the watched cluster
+// follows watches.
+//
 // Threading: one thread calls Look(). Failures: if the API server does not answer, none are known
 // to have Succeeded, and the gang counts as incomplete until the next query.
 

@@ -4,6 +4,8 @@
 // until their reservation ends. A new leader removes protection that an earlier leader left on
 // nodes.
 //
+// This file is separate because it writes Nodes, which only clusters with an autoscaler allow.
+//
 // Threading: one owner; the watch writes nodes().
 // Failures: a failed write is repeated in the next step.
 

@@ -2,6 +2,9 @@
 
 // Writes the statuses of TrainingProfiles, including whether pods contradict them.
 //
+// This file is separate because a unit is what the daemon starts and stops; its parts have files of
+// their own.
+//
 // Threading: one owner constructs, starts and stops it; it has its own thread.
 
 #include "config/controller_config.h"

@@ -2,6 +2,9 @@
 
 // The tuner's copy of the stored profiles, refreshed between its decisions.
 //
+// This file is separate because the tuner needs a copy that does not change during a decision;
+// other readers use the store.
+//
 // Threading: one owner; the store may be written at the same time.
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 // (wire/agents/progress.h). Makes one answer at a time; all equal requests within a second share
 // it.
 //
+// This file is separate because the answer needs no server and no certificates.
+//
 // Threading: any thread. Ownership: store and clock must outlive it.
 
 #include <chrono>

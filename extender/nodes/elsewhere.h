@@ -4,6 +4,8 @@
 // (docs/internals/failures.md, "Elsewhere"). This is only a preference: it refuses no node to a
 // pod.
 //
+// This file is separate because a watch of its own fills it.
+//
 // Threading: any thread. Failures: without the ConfigMap, or with an unreadable one, no node is
 // avoided.
 

@@ -3,6 +3,8 @@
 // Reads the file in which synergy-device-plugin reports how long the GPUs of containers were busy
 // (wire/agents/gpu_busy.h).
 //
+// This file is separate because the file is the interface to another program, the device plugin.
+//
 // Threading: any thread.
 
 #include <string>

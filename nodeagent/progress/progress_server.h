@@ -4,6 +4,9 @@
 // certificates on both sides (docs/internals/progress.md). A request with the header
 // `Synergy-Turns: renew` also renews the turns on GPUs (docs/internals/sharing.md).
 //
+// This file is separate because the other files of the folder know nothing of HTTP and
+// certificates.
+//
 // Threading: one owner. The server's threads call `read` and `renew_turns` concurrently.
 
 #include <cstdint>

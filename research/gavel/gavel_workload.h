@@ -5,6 +5,8 @@
 // the fastest type, the durations are 60 x 10^U(1.5, 3) s for four of five jobs and 60 x 10^U(3, 4)
 // s for the rest.
 //
+// This file is separate because recorded workloads need no generator.
+//
 // Threading: pure. The same options give the same jobs everywhere.
 
 #include <string>

@@ -3,6 +3,8 @@
 // Turns the changes of a round into changes of pods, so that runs in rounds can be shown like runs
 // by events.
 //
+// This file is separate because only the display of a run needs it; the simulation does not.
+//
 // Threading: pure.
 
 #include <span>

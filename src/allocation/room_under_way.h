@@ -3,6 +3,9 @@
 // Predicts room that is about to become free on a node. Considers pods that are being deleted,
 // resizes in progress, and changes that kube-scheduler has already seen.
 //
+// This file is separate because the extender and preemption, which are otherwise independent, need
+// it.
+//
 // Threading: pure.
 
 #include <functional>

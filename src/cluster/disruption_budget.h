@@ -1,6 +1,8 @@
 #pragma once
 
 // The fields of a PodDisruptionBudget that preemption needs. Values.
+//
+// This file is separate because label selectors also serve the separation of pods.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,8 @@
 #pragma once
 
 // An object's labels. Values.
+//
+// This file is separate because nodes, pods and namespaces have labels, and share no other file.
 
 #include <optional>
 #include <string>

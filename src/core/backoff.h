@@ -3,6 +3,8 @@
 // Exponential backoff with jitter: each wait is uniform in [step/2, step], and the step doubles up
 // to a limit.
 //
+// This file is separate because programs of every kind retry.
+//
 // Threading: one owner at a time.
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 // A seeded random number generator with its own distributions. The distributions of the standard
 // library differ between implementations, so the same seed would not give the same run everywhere.
 //
+// This file is separate because simulations and backoffs need the same numbers on every platform.
+//
 // Threading: one owner at a time.
 
 #include <cstdint>

@@ -1,5 +1,10 @@
 #pragma once
 
+// The product's version.
+//
+// This file is separate because the build writes its values: only its source is compiled again for
+// each commit.
+
 #include <string_view>
 
 namespace synergy {

@@ -7,6 +7,8 @@
 // that time. Once it does so, the job is trusted again. A report of at least twice the longest time
 // so far starts a new check.
 //
+// This file is separate because reservations and queues both use the check.
+//
 // Threading: one owner.
 
 #include <optional>

@@ -3,6 +3,9 @@
 // Caches profiles for one GPU that were scaled to other counts (ForGpus()), because the same
 // profile is needed repeatedly. Scaled profiles are dropped together with their original.
 //
+// This file is separate because both the store of profiles and the copies of decisions use the
+// cache.
+//
 // Threading: one owner at a time.
 
 #include <cstddef>

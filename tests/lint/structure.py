@@ -23,9 +23,9 @@ MOST_FILES = 25
 SEEN = {folder: (12, 20)
         for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
 # A header and source with fewer lines together belong into another file, or have a comment that
-# says why not: "// Apart because ...".
+# says why not: "// This file is separate because ...".
 FEWEST_LINES = 80
-APART = "// Apart because "
+APART = "// This file is separate because "
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 

@@ -4,6 +4,8 @@
 //
 // The folder also has the built-in tables, philly.csv and acme.csv.
 //
+// This file is separate because the other options of a simulation need no tables of failures.
+//
 // Threading: pure, except for the file that it reads.
 
 #include <string_view>

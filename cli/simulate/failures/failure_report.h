@@ -2,6 +2,8 @@
 
 // Figures about failures in simulated runs (docs/internals/simulated-failures.md).
 //
+// This file is separate because only runs with failures have these figures.
+//
 // Threading: pure.
 
 #include <span>

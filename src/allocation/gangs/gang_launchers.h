@@ -3,6 +3,8 @@
 // Determines where a gang's members without GPUs (an MPIJob's launcher, a driver) must go.
 // kube-scheduler places them without the extender, so their nodes may be known only in part.
 //
+// This file is separate because launchers need no plan: kube-scheduler chooses their nodes.
+//
 // Threading: pure.
 
 #include <memory>

@@ -2,6 +2,9 @@
 
 // Records when Synergy's programs last acted on each pod, to explain failures that may follow.
 //
+// This file is separate because the controller and the node agent record acts, but only one of them
+// keeps the cluster's state.
+//
 // Threading: from any thread. Memory: kMost acts; beyond that, the oldest act is dropped.
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 
 // Parses durations as Go programs, such as kubectl and Kubernetes, write them.
 //
+// This file is separate because few of the readers of other texts read durations.
+//
 // Threading: pure.
 
 #include <string_view>

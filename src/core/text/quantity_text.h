@@ -4,6 +4,9 @@
 // thousandths ("3", "1500m"). Bytes have the largest suffix that keeps the value exact ("62500M",
 // "4Gi", "1023").
 //
+// This file is separate because these texts are for people; what Kubernetes reads is written in
+// src/wire.
+//
 // Threading: pure. Failures: none.
 
 #include <string>

@@ -2,6 +2,8 @@
 
 // Counts the members of a gang at one moment.
 //
+// This file is separate because the count depends only on the cluster, and not on what gangs hold.
+//
 // Threading: values.
 
 #include <cstddef>

@@ -4,6 +4,9 @@
 // not have this effect (docs/internals/sizing.md). After such a case, the pod's memory is never
 // changed again.
 //
+// This file is separate because the controller, which watches for such harm, needs nothing else of
+// the profiler.
+//
 // Threading: pure.
 
 #include <cstdint>

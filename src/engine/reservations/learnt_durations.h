@@ -4,6 +4,8 @@
 // (prediction_bound.h). Running trainings that already exceed the prediction count at once. So an
 // increase shows during the first long run, not at its end.
 //
+// This file is separate because predictions from ended jobs and from progress are independent.
+//
 // Threading: one owner. Memory: kMostEnded durations for each workload, kMostWorkloads workloads.
 
 #include <cstddef>

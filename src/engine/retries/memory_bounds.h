@@ -3,7 +3,7 @@
 // Bounds raises of a workload's process memory (retries.h) by the quotas, limit ranges and nodes of
 // the cluster.
 //
-// This file is separate so that retries.h does not depend on the cluster's state.
+// This file is separate because retries.h does not depend on the cluster's state.
 //
 // Threading: pure.
 

@@ -2,6 +2,8 @@
 
 // Writes the annotations that protect Nodes from scale-down. Tests replace it.
 //
+// This file is separate because only clusters with an autoscaler grant this write.
+//
 // Threading: any thread.
 // Failures: as in ApiClient; kConflict if the node has changed since it was read.
 

@@ -3,6 +3,8 @@
 // The JSON file with the record of the registrations of synergy-device-plugin, which the plugin
 // keeps across its own restarts. A reboot removes it.
 //
+// This file is separate because only the device plugin reads and writes this file.
+//
 // Threading: pure. Strings are UTF-8.
 
 #include <cstddef>

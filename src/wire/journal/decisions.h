@@ -2,6 +2,8 @@
 
 // A DecisionJournal as text, like journal.h: each decision is one line of JSON.
 //
+// This file is separate because journals of clusters, decisions and queues are read independently.
+//
 // Threading: pure. Strings are UTF-8, like everything from the API server.
 
 #include <string>

@@ -2,6 +2,8 @@
 
 // The queue planner's steps as lines of a recording: {"queues":"Planned", ...}.
 //
+// This file is separate because journals of clusters, decisions and queues are read independently.
+//
 // Threading: pure.
 
 #include <string>

@@ -2,6 +2,8 @@
 
 // Reads from a container's status how its last run ended. Private to src/wire.
 //
+// This file is separate because the readers of failures and of the pods on a node share it.
+//
 // Threading: pure.
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 // A node's annotations that prevent its scale-down (engine/reservations/autoscaling.h). A separate
 // watch reads them, and only if the configuration declares an autoscaler.
 //
+// This file is separate because other readers of nodes do not need these annotations.
+//
 // Threading: pure.
 
 #include <string>

@@ -2,6 +2,8 @@
 
 // ResourceSlices, with which DRA drivers offer devices (resource.k8s.io/v1).
 //
+// This file is separate because readers of claims need no slices.
+//
 // Threading: pure.
 
 #include <string>
