@@ -17,7 +17,7 @@ GangMembership GangMembership::Read(const ClusterState& state, const Gang& gang,
                                       std::min(own.size, gang.size), std::max(own.size, gang.size));
     }
     if (!member.pod->UsesGpus()) {
-      // The pod exists, and kube-scheduler places it without the extender.
+      // kube-scheduler places a pod without GPUs without the extender.
       if (!member.placed) read.launchers.push_back(member.pod);
     } else if (member.placed) {
       ++read.running;

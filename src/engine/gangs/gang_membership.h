@@ -28,6 +28,7 @@ struct GangMembership {
   size_t succeeded = 0;
   std::string disagreement;  // between the members about their gang; empty if none
 
+  // Returns whether a member with GPUs runs, or all members exist or have Succeeded.
   bool IsWhole(const Gang& gang) const {
     return running > 0 || members.size() == static_cast<size_t>(gang.size) ||
            (succeeded > 0 && members.size() + succeeded >= static_cast<size_t>(gang.size));

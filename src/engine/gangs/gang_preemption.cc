@@ -231,8 +231,8 @@ void GangPreemption::Look(const ClusterState& state, Moment at) {
         return;
       }
     }
-    // Only one gang per step, because this is expensive in a large cluster. Every other gang has
-    // its turn before this one comes again.
+    // Each step searches for only one gang, because a search is expensive in a large cluster. All
+    // other gangs get a search before this one gets the next.
     const auto others = std::chrono::seconds(gangs.size());
     look.until = at.now + std::max<Duration>(settings_.look_again, others);
     return;

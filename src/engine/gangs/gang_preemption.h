@@ -1,7 +1,7 @@
 #pragma once
 
-// Preempts for waiting gangs: decides for which gang pods of lower priority may be evicted, when to
-// evict them, and when to give up. preempting_gangs.h finds the gangs and chooses their victims. An
+// Preempts for waiting gangs: chooses the next gang, and decides when to evict pods of lower
+// priority and when to give up. preempting_gangs.h finds the gangs and chooses their victims. An
 // attempt for a gang has these phases:
 //
 //   places   a place is reserved for each member, recorded on the member's pod, so that no other
@@ -18,11 +18,11 @@
 // A gang backs off before its next attempt if evictions for it failed or did not help; the backoff
 // doubles each time.
 //
-// The owner calls it in a loop, in which all calls pass the same moment:
+// The owner runs a loop in which it passes the same moment to all calls:
 //
 //   Plan() --> carry out each action, OnResult() --> Plan() --> ...
 //
-// until Plan() returns no more actions, and again about a second later.
+// until Plan() returns no more actions. It runs the loop about once a second.
 //
 // Threading: pure; one owner.
 // Failures: a failed first reservation or a refused trial ends the attempt. After the evictions, a
@@ -55,14 +55,15 @@ namespace synergy {
 struct GangPreemptionSettings {
   GangPreemptionRules rules;
   ResourceVector headroom;
-  // How long places stay reserved for a gang that has room, as for a single pod.
+  // How long places stay reserved for a gang that has room; the same as for a single pod.
   Duration keep = kDefaultHold;
-  // How soon to look again for victims for a gang for which there was nothing to evict.
+  // How soon to search again for a gang for which no victims were found.
   Duration look_again = std::chrono::seconds(10);
-  // How long victims may take to leave: this long, or their own grace periods plus `keep`,
-  // whichever is longer, but at most `most_leave`.
+  // How long victims may take to leave: `leave`, or the longest grace period plus `keep` if that is
+  // longer, but at most `most_leave`.
   Duration leave = std::chrono::minutes(10);
   Duration most_leave = std::chrono::hours(1);
+  // The first backoff after a failed attempt, and the longest one.
   Duration rest = std::chrono::minutes(1);
   Duration most_rest = std::chrono::hours(1);
 };
@@ -71,9 +72,9 @@ class GangPreemption {
  public:
   explicit GangPreemption(GangPreemptionSettings settings) : settings_(std::move(settings)) {}
 
-  // Forgets the attempts in progress.
+  // Forgets all attempts and backoffs.
   void StartOver();
-  // `state` must contain the results of the actions of earlier calls.
+  // Returns the actions that are due. `state` must contain the results of earlier actions.
   std::vector<PreemptionAction> Plan(const ClusterState& state, Moment at);
   void OnResult(const PreemptionAction& action, const PreemptionResult& result);
 
@@ -93,8 +94,8 @@ class GangPreemption {
     Phase phase = Phase::kPlaces;
     Instant began{};
     Duration leave{};                     // how long the victims may take
-    Instant renewed{};                    // when the reservations were last to be renewed
-    Instant kept{};                       // ... and were, on all members
+    Instant renewed{};                    // when a renewal of the reservations was last requested
+    Instant kept{};                       // when they were last renewed on all members
     Instant evicted{};                    // when the evictions were last tried
     std::optional<Instant> room_since{};  // when the last victim left
     std::optional<Ended> ended{};
@@ -130,8 +131,8 @@ class GangPreemption {
   std::vector<Attempt> attempts_;
   std::optional<Instant> looked_;
   Rests looks_;  // when to look for victims again, by the gang's name
-  // Failed attempts, by namespace and priority. A gang that is created again has another name, and
-  // the pods evicted for it come back.
+  // The backoffs after failed attempts, by namespace and priority. The gang's name does not count,
+  // because a gang that is created again may have another name.
   Rests in_vain_;
 };
 

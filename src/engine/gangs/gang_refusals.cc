@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-// Changes when anything besides the gang's own pods could make kube-scheduler judge the node
-// differently.
+// Returns a hash of the node's properties that may change kube-scheduler's decision, apart from the
+// gang's own pods; 0 if the node does not exist.
 size_t Fingerprint(const ClusterSnapshot& snapshot, const std::string& name, const Gang& gang) {
   const auto place = snapshot.Find(name);
   if (!place || !snapshot.node(*place).exists) return 0;

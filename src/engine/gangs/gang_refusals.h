@@ -1,12 +1,12 @@
 #pragma once
 
-// Keeps kube-scheduler's refusals of a gang's members. They reveal reasons that the extender cannot
-// see, such as volumes and other plugins. A refusal has one of two causes, which look the same: the
-// pod itself, or the other members that kube-scheduler counted when it refused. So both conclusions
-// are kept: this pod must not go to this node, and the node takes no more pods of this pod's shape
-// than it had then.
+// Records kube-scheduler's refusals of nodes for a gang's members. Their reasons, such as volumes
+// and other plugins, are invisible to the extender. A refusal has one of two causes, which look the
+// same: the pod itself, or the other members that kube-scheduler counted when it refused. So both
+// conclusions are kept: this pod must not go to this node, and the node takes no more pods of this
+// pod's shape than it had then.
 //
-// Each refusal is kept while the node is unchanged and until kube-scheduler allows it. Once all the
+// Each refusal is kept until the node changes or kube-scheduler allows the pod there. Once all the
 // counted members have moved, the conclusion about the pod is in doubt.
 //
 // Threading: one owner.
@@ -48,15 +48,17 @@ class GangRefusals {
   // Drops refusals of nodes that have changed, and marks those that are now in doubt.
   void Review(const std::vector<CountedMember>& members, const ClusterSnapshot& snapshot);
 
-  // `in_doubt`: also counts refusals that are in doubt.
+  // Returns whether a refusal forbids the pod to go to the node. `in_doubt`: includes refusals that
+  // are in doubt.
   bool Forbid(const std::string& uid, const std::string& node, bool in_doubt) const;
+  // Returns the most pods of a shape that each refusal allows on its node.
   std::vector<ShapeBound> Bounds(const ClusterSnapshot& snapshot) const;
 
  private:
   struct Refusal {
     std::shared_ptr<const Pod> pod;
     std::string node;
-    size_t node_then = 0;
+    size_t node_then = 0;                        // the node's fingerprint at that time
     std::map<std::string, std::string> fellows;  // other members that may be the cause: uid to node
     bool forbids = true;                         // the pod must not go to the node
     bool in_doubt = false;

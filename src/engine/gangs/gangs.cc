@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
 // How long the watch may take to report binds that were allowed to proceed.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
-// How often to look up which members have Succeeded, and how long a count stays valid; a new run
-// may create all members again.
+// How often to look up which members have Succeeded, and how long a count stays valid. The count
+// expires because a new run may create all members again.
 constexpr Duration kBetweenAsks = std::chrono::seconds(30);
 constexpr Duration kSucceeded = std::chrono::seconds(5);
 constexpr std::string_view kStops = "the extender is stopping";
@@ -60,8 +60,8 @@ bool HasRoom(const Pod& pod, const std::string& node, const ClusterSnapshot& sna
   return place && CheckFit(pod, WithoutPod(snapshot.node(*place), pod.uid)).none();
 }
 
-// Returns the cost of spreading the gang, as known from any member: all share one template, or at
-// least one training.
+// Returns the cost of spreading the gang, from the first member for which it is known. All members
+// belong to one training.
 SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
   for (const auto& member : members) {
     if (member->gang->spread != SpreadCost{}) return member->gang->spread;
@@ -80,7 +80,7 @@ std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
   return nodes;
 }
 
-// Returns the same text for each attempt, so that Kubernetes counts one event.
+// Returns the same text for each attempt, so that Kubernetes merges the events into one.
 std::string WaitsText(SpreadTier tier, WallTime until) {
   return fmt::format("{}{} until {}; after that it may be spread further", kWaitsForLocality,
                      ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
@@ -137,8 +137,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked, const NodeSet&
     late.incomplete = others_may_be_done;
     return late;
   }
-  // The end of a backoff does not wake kube-scheduler, so the answer is "not yet", which it
-  // retries.
+  // The end of a backoff does not make kube-scheduler retry. The answer "not yet" does.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
   const Question question{pod, NamesOf(asked), avoided, open};
   NoteRefusals(pod, question.allowed, membership, record);
@@ -265,7 +264,8 @@ GangVerdict Gangs::Plan(const Question& question, const GangMembership& membersh
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(membership.to_place.begin(), membership.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
-  // If it is unknown, the watch is behind kube-scheduler, or the outcome of a bind is in doubt.
+  // If the pod is unknown, the watch is behind kube-scheduler, or the outcome of a bind is in
+  // doubt.
   if (!is_known) return NotYet(name, "the extender has not seen the pod yet");
   const auto snapshot = state_.Snapshot();
   record.refusals.Review(Counted(membership, record), *snapshot);
@@ -281,7 +281,7 @@ GangVerdict Gangs::Plan(const Question& question, const GangMembership& membersh
                terms.may_go(member, node);
       };
       Planned planned = PlanAround(*snapshot, name, membership, elsewhere, waited);
-      // No place of others yields to a preference.
+      // Avoiding these nodes is only a preference, so no other pod loses its place for it.
       if (!planned.local.plan.places.empty() && !planned.TakesOthersPlaces()) return planned;
     }
     return PlanAround(*snapshot, name, membership, terms, waited);
@@ -305,8 +305,7 @@ GangVerdict Gangs::Plan(const Question& question, const GangMembership& membersh
   if (local.waits_until) {
     Release(record);
     record.waits_for_locality = true;
-    // The end of this wait does not wake kube-scheduler, so the answer is "not yet", which it
-    // retries.
+    // The end of this wait does not make kube-scheduler retry. The answer "not yet" does.
     const WallTime until = first_asked + *local.waits_until;
     GangVerdict waits = NotYet(name, WaitsText(local.tier, until));
     waits.waits_for = until - clock_.WallNow();
@@ -375,7 +374,7 @@ bool Gangs::Take(const Planned& planned, const GangMembership& membership,
 bool Gangs::Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
                     const ClusterSnapshot& snapshot, Record& record) {
   state_.Release(std::exchange(record.launchers, {}));
-  // The hold lasts longer here than the gang's limit, so that Look() ends it and logs that.
+  // The reservation outlasts the hold, so that Look() ends the hold and logs its end.
   const Instant until = clock_.Now() + 2 * times_.hold;
   const std::vector<GangPlace> launchers = KnownPlaces(snapshot, membership.launchers);
   if (!launchers.empty()) {
@@ -567,7 +566,7 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
 
 std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
   if (bind.outcome || clock_.Now() < bind.until) return bind.outcome;
-  // The gang has its record while a bind waits.
+  // A gang has a record as long as one of its binds waits.
   Record& record = records_.at(bind.gang);
   const std::string why =
       fmt::format("{} of {} members wait to be bound", record.binds.size(), record.places.size());
@@ -677,7 +676,7 @@ void Gangs::Resume() {
   for (const auto& pod : state_.WaitingPods()) {
     if (!pod->IsOfGang() || records_.contains(pod->gang->name)) continue;
     if (!looked_at.insert(pod->gang->name).second) continue;
-    // The places of a lost member are held already.
+    // The places of lost members are reserved already.
     if (!state_.ReplacementsOf(pod->gang->name).empty()) continue;
     GangMembership membership = GangMembership::Read(state_, *pod->gang, 0);
     const bool fits_size = membership.members.size() <= static_cast<size_t>(pod->gang->size);
@@ -733,7 +732,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
     record.first_asked = now;
     return;
   }
-  // Another scheduler may have bound members.
+  // Another scheduler may have bound the members for which the binds wait.
   LetGo(record, gang);
   if (!record.let_go.empty() && now - record.let_go_at < kBeingBound) return;
   if (now - record.held_since >= times_.hold) GiveUp(name, membership, record);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Places gangs for the extender. Before it answers the filter call of the first member, it finds
-// and holds places for all members. It binds no member before the bind calls of all of them wait at
+// Places gangs for the extender. Before the filter call of the first member returns, places are
+// found and held for all members. No member is bound before the bind calls of all members wait at
 // the same time. docs/internals/gangs.md describes what users see.
 //
 //   filter of a member  not all members exist        -> not yet; refused once they are late
@@ -11,19 +11,19 @@
 //   bind of a member    waits for the binds of the others. A timeout is an error, after which
 //                       kube-scheduler retries; the places stay held. All members are given the
 //                       same CPU and memory
-//   Look()              releases the places of a gang that lost a member, or whose pods did not all
-//                       arrive within `hold`; such a gang backs off before it is tried again
+//   Look()              releases the places of a gang that lost a member, or whose pods were not
+//                       all bound within `hold`. After `hold`, the gang also backs off
 //
-// A member that passed the filter may still not be bound: when its bind fails, kube-scheduler no
-// longer counts it and may place other pods where it was. If kube-scheduler keeps a member from its
-// place, or another pod has taken the room, the member is placed again: next to the members that
-// kube-scheduler counts if possible, otherwise together with all of them (gang_refusals.h keeps
-// what such refusals reveal). None of this extends the hold.
+// A member that passed the filter may still lose its place: if its bind fails, kube-scheduler stops
+// counting it on the node and may place other pods there. If kube-scheduler refuses a member's
+// node, or another pod has taken the room, the member gets a new place. If possible, the members
+// that kube-scheduler counts stay where they are; otherwise all members are placed again.
+// gang_refusals.h records the refusals. A new place does not extend the hold.
 //
 // A gang with a running member need not be complete, because another member may have failed or the
-// extender may have been away. The members that exist are placed together around the running ones,
-// first in places that are reserved for replacements (cluster/state/replacements.h). All state is
-// in memory: after a restart, bound members count, and the others are planned again.
+// extender may have been down. The waiting members are placed together, if possible in places that
+// are reserved for replacements (cluster/state/replacements.h), or else near the running members.
+// All state is in memory: after a restart, bound members count, and the others are planned again.
 //
 // Threading: one owner.
 
@@ -56,13 +56,13 @@
 namespace synergy {
 
 struct GangTimes {
-  // How long a gang's places are held while not all of its pods have arrived to be bound.
+  // How long a gang's places are held while some of its members are not bound.
   Duration hold = std::chrono::seconds(60);
   // How long a bind waits for the binds of the other members. It is longer than the backoff (10 s)
   // after which kube-scheduler retries a member that failed.
   Duration wait = std::chrono::seconds(12);
-  // How long the creation of a gang's members may take before the members count as late. Until then
-  // kube-scheduler gets an answer that makes it retry soon.
+  // How long the creation of a gang's members may take before missing members count as late. Until
+  // then kube-scheduler gets an answer that makes it retry soon.
   Duration creation = std::chrono::seconds(10);
 };
 
@@ -88,7 +88,8 @@ struct GangCounts {
   std::array<uint64_t, kSpreadTiers> placed{};  // since the start, by tier
 };
 
-// The amounts that all members of a gang get (gang_allocation.h), or why a bind failed.
+// The amounts that all members of a gang get (gang_allocation.h), or the error of a failed bind.
+// nullopt: there are no common amounts.
 using GangBindOutcome = Result<std::optional<ResourceVector>>;
 
 // A member's bind call that waits for those of the other members.
@@ -99,8 +100,8 @@ struct GangBind {
   std::optional<GangBindOutcome> outcome;
 };
 
-// By node: the most of its GPUs that GPU reservations leave to a gang's waiting members. Nodes that
-// are absent have no bound.
+// For each node, the most GPUs that GPU reservations leave to a gang's waiting members. A node
+// without an entry has no limit.
 using OpenGpus = std::map<std::string, Gpus>;
 
 class Gangs {
@@ -109,34 +110,38 @@ class Gangs {
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
         LocalityRules locality, const Clock& clock, Logger& log);
 
-  // Makes plans take into account the storage that members read from. `storage` must outlive this
+  // Sets the storage that plans take into account; null: it is unknown. `storage` must outlive this
   // object.
   void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
 
-  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: names of
-  // those that no member gets if the gang fits without them.
+  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: the names of
+  // nodes that no member gets if the gang fits on others. `open`: the limits that GPU reservations
+  // set.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked, const NodeSet& avoided = {},
                     const OpenGpus& open = {});
-  // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
-  // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
-  // the same pod ends with an error.
+  // Begins a bind to `node`. Its outcome is set once the pod may be bound, or once the bind has
+  // failed. For a pod without a gang or without GPUs the outcome is set at once, without amounts.
+  // An earlier bind of the same pod ends with an error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
+  // Returns the outcome of the bind, or nullopt while the bind waits. Ends a bind that has waited
+  // too long with an error.
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
-  // Gives up places of lower priority, of gangs as a whole, if the pod then fits on one of `asked`:
-  // those that are held here, and those that the tuner keeps. Returns whether it did. Call it for a
-  // pod that fits nowhere.
+  // Gives up places that gangs hold or the tuner keeps for lower priorities, if the pod then fits
+  // on one of the `asked` nodes. A gang gives up all of its places or none. Returns whether any
+  // places were given up. REQUIRES: the pod fits on none of these nodes now.
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
-  // Records that this number of members has Succeeded. The record expires after a few seconds, but
-  // not while places are held. Returns whether they make the gang complete.
+  // Records how many members have Succeeded. The record expires after some seconds, but not while
+  // places are held. Returns whether these members make the gang complete.
   bool NoteSucceeded(const Pod& pod, size_t members);
-  // Holds places for the waiting members of gangs that run in part, because an extender that has
-  // ended may have let them all be bound. Does this once for each gang, and only until a filter
-  // call asks about it; no other place yields. Call it when the cluster is known, before the other
-  // functions, and then about once a second.
+  // Holds places for the waiting members of gangs of which other members run: an earlier extender
+  // may have been binding all of them when it ended. Considers each gang once at most, and only
+  // before its first filter call. Takes no place from another pod. Call it once the cluster state
+  // is complete, before the other functions, and then about once a second.
   void Resume();
-  // Does the periodic work. Call it about once a second.
+  // Releases places whose gang is bound, has lost a member or has held them for too long, and
+  // forgets gangs without pods. Call it about once a second.
   void Look();
-  // Ends all waiting binds, and fails those that come later.
+  // Fails all waiting binds, and all binds that begin later.
   void Stop();
   GangCounts Count() const;
 
@@ -151,11 +156,11 @@ class Gangs {
     Places places;                 // empty: nothing is held
     std::set<std::string> passed;  // members in `places` that kube-scheduler counts there
     std::map<std::string, std::shared_ptr<GangBind>> binds;  // waiting binds, by uid
-    std::set<std::string> let_go;                            // uids whose binds no longer wait
+    std::set<std::string> let_go;  // uids of members whose binds may proceed
     Instant let_go_at{};
     bool resumed = false;                // Resume() took the places
     std::vector<std::string> launchers;  // uids of launchers for which room is held as well
-    // The amounts for all members, computed when the first may be bound.
+    // The amounts for all members, computed once the first member may be bound.
     std::optional<std::optional<ResourceVector>> allocation;
     GangRefusals refusals;
     // In this hold: whether all known refusals were dropped once, and whether members that
@@ -173,29 +178,29 @@ class Gangs {
   struct Planned {
     LocalPlan local;
     std::vector<std::string> yielding;  // uids of lost pods whose places it takes
-    std::vector<HeldPlaces> held;       // that yield
+    std::vector<HeldPlaces> held;       // places of waiting pods that yield
 
     // Returns whether the plan neither places the gang nor waits for a better place.
     bool IsNone() const { return local.plan.places.empty() && !local.waits_until; }
     bool TakesOthersPlaces() const { return !yielding.empty() || !held.empty(); }
   };
-  // A filter call: the pod, the nodes that it may go to, and what Place() says of the rest.
+  // The arguments of Place(), with the names of the asked nodes as a set.
   struct Question {
     const Pod& pod;
     std::set<std::string_view> allowed;
     const NodeSet& avoided;
     const OpenGpus& open;
   };
-  // How closely a plan follows what is known of kube-scheduler.
+  // Selects the known decisions of kube-scheduler that a plan respects.
   struct Heed {
-    bool counted = false;  // members that it counts stay where they are
+    bool counted = false;  // members that kube-scheduler counts stay where they are
     bool pods = false;     // no pod goes to a node that kube-scheduler refused for it
     bool doubts = false;   // ... even if that refusal is in doubt
     bool shapes = false;   // no more pods of a shape go to a node than its bound allows
   };
 
-  // Returns when kube-scheduler first tried to place the gang. If that was before the start of this
-  // process, the time comes from what kube-scheduler wrote on the pods.
+  // Returns when kube-scheduler first tried to place the gang. A time before the start of this
+  // process comes from the conditions that kube-scheduler wrote on the pods.
   WallTime FirstAsked(const GangMembership& membership, const Record& record) const;
   // Counts the members, including those that are known to have Succeeded.
   GangMembership Read(const Gang& gang, const Record& record) const;
@@ -204,13 +209,14 @@ class Gangs {
   void NoteRefusals(const Pod& pod, const std::set<std::string_view>& allowed,
                     const GangMembership& membership, Record& record) const;
   GangVerdict Plan(const Question& question, const GangMembership& membership, Record& record);
-  // Calls `plan` with all constraints, then with fewer and fewer until it finds a plan.
+  // Calls `plan` with all constraints, then with fewer and fewer until one call finds places.
   static Planned PlanHeeding(bool counted, const GangRefusals& refusals,
                              const std::function<Planned(const Heed&)>& plan);
   static GangTerms TermsOf(const Question& question, const GangMembership& membership,
                            const Record& record, const ClusterSnapshot& snapshot, Heed heed);
-  // Returns whether the refusal has a visible reason: the node has no room for the pod, or the
-  // members' rules of separation forbid it, given the counted members on their nodes.
+  // Returns whether the extender can see a reason to refuse `node` for the pod: the node has no
+  // room, or the members' rules of separation forbid it. `counted`: the members that kube-scheduler
+  // counts on nodes.
   static bool KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
                       const ClusterSnapshot& snapshot, const GangMembership& membership,
                       const std::vector<CountedMember>& counted);
@@ -223,8 +229,8 @@ class Gangs {
   // is known.
   bool Reserve(const std::vector<GangPlace>& places, const GangMembership& membership,
                const ClusterSnapshot& snapshot, Record& record);
-  // Plans the gang first in the places reserved for its replacements, then anywhere that is allowed
-  // after waiting for `waited`, and then also in places that yield to it.
+  // Plans the gang first in the places reserved for its replacements, then where locality allows it
+  // after `waited`, and finally also in places that yield to it.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                      const GangMembership& membership, const GangTerms& terms,
                      Duration waited) const;
@@ -238,7 +244,7 @@ class Gangs {
                        const ClusterSnapshot& snapshot) const;
   std::string DescribeLack(const GangMembership& membership, const GangPlan& plan,
                            const ClusterSnapshot& snapshot) const;
-  // Lets the binds proceed if all of them wait.
+  // Lets the gang's binds proceed if all of its members wait and still have room.
   void LetGo(Record& record, const Gang& gang);
   static void End(Record& record, const std::string& uid, Error error);
   // Returns how many binds wait or will soon wait.

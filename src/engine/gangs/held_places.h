@@ -1,7 +1,7 @@
 #pragma once
 
-// Places that are held for waiting pods and yield to pods of higher priority: those of a gang all
-// at once, and those of single pods one by one.
+// Selects places that are held for waiting pods and yield to a pod of higher priority. The places
+// of a gang yield all at once, and those of single pods one by one.
 //
 // Threading: values.
 
@@ -24,20 +24,21 @@ struct HeldPlaces {
   std::vector<std::string> uids;                           // of the pods that the places are for
 };
 
-// Collects held places by the gang or the single pod that they are for.
+// Groups held places by gang; the place of a single pod is a group of its own.
 class HeldPlacesByJob {
  public:
   // Adds the place of a member of `gang`, or of a single pod if `gang` is empty.
   void Add(const Pod& pod, const std::string& gang);
-  // Returns those that yield to a pod of this priority, lowest priority first.
+  // Returns the groups that yield to a pod of this priority, lowest priority first.
   std::vector<HeldPlaces> Below(int32_t priority) const;
 
  private:
   std::map<std::pair<bool, std::string>, HeldPlaces> jobs_;  // by whether it is a gang, and name
 };
 
-// Returns as few of `held` as possible for which `fits` returns true if they yield; returns none if
-// not even all of them are enough. Prefers those that come first.
+// Returns a minimal part of `held` for which `fits` returns true, preferring places that come
+// first. Returns none if all of `held` are not enough. `fits`: returns whether the waiting pod or
+// gang fits once these places have yielded.
 std::vector<HeldPlaces> FewestThatYield(
     const std::vector<HeldPlaces>& held,
     const std::function<bool(const std::vector<HeldPlaces>&)>& fits);

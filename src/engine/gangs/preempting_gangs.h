@@ -2,8 +2,8 @@
 
 // Finds the gangs that wait while gangs or pods of lower priority run, and the pods that each of
 // them would have to replace (docs/internals/gangs.md). kube-scheduler's own preemption considers
-// one pod at a time, so it would evict pods for a gang that could still not run. The extender
-// therefore rejects such evictions, and the controller preempts for gangs as a whole.
+// one pod at a time, so it would evict pods for a gang that could still not run. So the extender
+// rejects these evictions, and the controller preempts for gangs as a whole.
 //
 // Threading: pure.
 
@@ -27,8 +27,8 @@ namespace synergy {
 
 struct GangPreemptionRules {
   std::string scheduler_name = kDefaultSchedulerName;
-  // How long all pods of a gang must have been Unschedulable. Before that, room may become free
-  // without evictions, or through cuts.
+  // How long all pods of a gang must have been Unschedulable. Until then, room may become free
+  // without evictions, for example through cuts.
   Duration patience = std::chrono::seconds(10);
 };
 
@@ -62,7 +62,7 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
 // and Kueue's queues preempt on their own.
 bool MayBeEvicted(const Pod& pod);
 
-// Does what SelectGangVictims() does, with `headroom` kept free on every node.
+// Chooses victims as SelectGangVictims() does, with `headroom` kept free on every node.
 std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                                      const ResourceVector& headroom, WallTime now);
 
@@ -73,8 +73,8 @@ struct PlannedPlace {
 };
 
 // Returns whether `places`, all of one gang, have room beside `taken` once the pods with the uids
-// `leaving` have left. Also counts as free the room that needs no eviction: the room of pods that
-// are being deleted, amounts that can be cut, and room kept for lower priorities.
+// `leaving` have left. Room that needs no eviction also counts as free: that of pods that are being
+// deleted, amounts that can be cut, and room kept for lower priorities.
 bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
                const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
                WallTime now);

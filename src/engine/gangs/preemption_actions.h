@@ -23,7 +23,7 @@ namespace synergy {
 enum class PreemptionEnd : uint8_t {
   kBound,     // all members have nodes
   kInVain,    // victims did not leave, or the gang did not use the room
-  kRefused,   // a reservation failed, or an eviction would be refused; no pod was evicted
+  kRefused,   // stopped before any eviction: for example, a dry run was refused
   kGangGone,  // a member no longer exists
   kYielded,   // a gang of higher priority got the room
 };
