@@ -32,19 +32,19 @@ struct DivisionSites {
   };
   std::vector<Site> sites;         // the node itself first
   std::vector<std::string> gangs;  // gangs to divide; a gang's number is its index here
-  bool has_to_wait = false;        // for a division on another node; then ignore all other members
-  // A gang here has a waiting pod. The departure of that pod changes no node.
+  bool has_to_wait = false;  // for a division on another node; if true, ignore all other members
+  // A gang here has a waiting pod. If that pod leaves, no node changes, so the node has to be
+  // divided again in every round.
   bool has_incomplete_gang = false;
 
   // The shares of all sites, one site after the other.
   std::vector<PodShare> Shares() const;
-  // Returns the new amounts of the shares, and those that levelling alone would give them
-  // (gang_division.h).
+  // Return the new amounts of the shares, and the amounts after levelling alone (gang_division.h).
   std::vector<ResourceVector> Regrown(const ResourceVector& headroom) const;
   std::vector<ResourceVector> Levelled() const;
 };
 
-// `settled`: gangs that should not be considered again.
+// `settled`: gangs that keep their amounts. `use`: returns the state of the named node.
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
                       const ShareRules& rules, const std::set<std::string>& settled,
                       const std::function<NodeUse(const std::string&)>& use);

@@ -73,8 +73,8 @@ class GangRoomSearch {
     return cuts;
   }
 
-  // Makes as few cuts as possible. A plan fills one node after another; this uses the nodes with
-  // cuts as little as possible, those with the most members first.
+  // Reduces the cuts of a plan. A plan fills one node after another, so this function moves members
+  // away from nodes that need cuts, first from the node with the most members.
   void SpareOthers(std::vector<NodeIndex>& places) {
     std::vector<NodeIndex> dear;
     for (const auto& [node, lacking] : CutsFor(places)) dear.push_back(node);

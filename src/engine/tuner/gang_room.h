@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes room for all pods of a waiting gang by cuts on any number of nodes, or for none of them
+// Finds cuts, on any number of nodes, that make room for all pods of a waiting gang
 // (docs/internals/tuner.md).
 //
 // Threading: pure.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Adds the gang-dependent values (InGang of allocation/pod_share.h) to shares of gang members: how
-// many GPUs wait for the slowest member, and how fast the members on other nodes are.
+// Adds the values that depend on the gang (InGang of allocation/pod_share.h) to the shares of its
+// members, such as the speed of the members on other nodes.
 //
 // Threading: pure.
 
@@ -19,15 +19,14 @@ namespace synergy {
 std::vector<std::shared_ptr<const Pod>> RunningMembers(const ClusterSnapshot& cluster,
                                                        const std::string& gang);
 
-// Returns what the gang's least member has, scaled to the pod's number of GPUs. `members`: all
-// members, including the pod.
+// Returns the least CPU and the least memory of any member, scaled to the pod's number of GPUs.
+// `members`: all members, including the pod.
 ResourceVector LeastOfGang(std::span<const std::shared_ptr<const Pod>> members, const Pod& pod);
 
 // Returns the number of GPUs of all members.
 double GpusOfGang(std::span<const std::shared_ptr<const Pod>> members);
 
-// Marks the shares of a node that belong to members of gangs. Does nothing if `rules` has no
-// cluster.
+// Sets PodShare::gang in the shares of gang members. Does nothing if `rules.cluster` is null.
 void JoinGangs(const ShareRules& rules, NodeShares& node_shares);
 
 }  // namespace synergy

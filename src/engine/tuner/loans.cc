@@ -39,8 +39,8 @@ bool IsIdle(const TunerPass& pass, const std::string& uid) {
          found->second.idle >= pass.settings.idle_after;
 }
 
-// Does the same for a pod that already lends, but gives the agents time to report it to a new
-// process.
+// Returns whether a pod that already lends may still be idle. Without a report, assumes so for
+// kIdleIsFresh after the start of this process, because agents need time to report.
 bool StaysIdle(const TunerPass& pass, const std::string& uid) {
   if (pass.settings.idle_after <= Duration::zero()) return false;
   const auto found = pass.memory.idle.find(uid);
@@ -70,7 +70,7 @@ bool MayStep(const TunerPass& pass, const Pod& pod, const NodeState& node) {
   return retry == pass.memory.loan_retries.end() || retry->second <= pass.at.now;
 }
 
-// A pod that borrows or may borrow, and what it is lent.
+// A pod that borrows or may borrow, and the CPU that is lent to it.
 struct Borrower {
   std::shared_ptr<const Pod> pod;  // null: gone
   MilliCpu lent;                   // in total
@@ -126,7 +126,7 @@ NodeLoans LoansOn(const TunerPass& pass, const NodeState& node, bool all_end) {
   return found;
 }
 
-// Records on the pod that it borrows no more than this, because the lenders of the rest are gone.
+// Records on the pod that it borrows only `borrowed`, because the lenders of the rest are gone.
 void Keep(TunerPass& pass, const std::shared_ptr<const Pod>& pod, MilliCpu borrowed) {
   const ManagedContainer& fungible = *pod->fungible;
   tuner_action::Record record;
@@ -164,8 +164,8 @@ bool HasChanges(const TunerMemory& memory, const std::string& node) {
          std::any_of(memory.asked.begin(), memory.asked.end(), is_there);
 }
 
-// Cuts the lender's peers for the CPU that it lent, because another scheduler has given that CPU to
-// other pods.
+// Cuts other pods on the lender's node to replace the CPU that it lent, because another scheduler
+// has given that CPU to other pods.
 void CutPeers(TunerPass& pass, const Pod& lender, const NodeState& node) {
   if (HasChanges(pass.memory, node.detail->name)) return;
   const MilliCpu lacking = MilliCpu(0) - WithNominated(node).Free().cpu;
@@ -193,10 +193,10 @@ void Return(TunerPass& pass, const Loan& loan, const NodeState& node) {
   }
   const ManagedContainer& fungible = *lender.fungible;
   MoveLoan(pass, loan.lender, ChangeKind::kReturned, fungible.requested.cpu + fungible.Lends(),
-           MilliCpu(0), fungible.change->borrower, "it has the CPU back that it had lent");
+           MilliCpu(0), fungible.change->borrower, "it has got back the CPU that it had lent");
 }
 
-// The shares of a node, and how much CPU each could use beyond what it has.
+// The shares of a node, and how much CPU each could use beyond its own and the node's spare CPU.
 struct Neighbours {
   NodeShares shares;
   std::vector<MilliCpu> wants;

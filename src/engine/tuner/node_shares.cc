@@ -57,8 +57,8 @@ const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimensio
   return found->second.node == NodeMark::Of(node) ? &found->second : nullptr;
 }
 
-// Returns what the tuner is giving to the namespace's pods while the API server may not have
-// recorded it yet.
+// Returns the growth that the tuner is giving to the namespace's pods and that the API server may
+// not have recorded yet.
 ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& memory) {
   ResourceVector given;
   for (const auto& [uid, change] : memory.changes) {
@@ -87,7 +87,7 @@ PodShare ShareOf(const Pod& pod, const NodeState& node, const JobProfile* profil
   // Without the process memory it is unknown which part of the memory is cache.
   if (profile->process_memory() && !fungible.memory_let_be) {
     share.most.memory = demand.memory;
-    // The demand assumes that the pod's neighbours leave the storage to it.
+    // The demand assumes that the pod has the storage to itself.
     if (reads != nullptr) share.most.memory = std::max(share.most.memory, reads->Enough());
   }
   share.most = fungible.WithinBounds(share.most);
@@ -263,12 +263,12 @@ std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const NodeState& n
     return Notify{
         Respected::kByHand,
         fmt::format(
-            "another client has changed its requests to {}: Synergy does not change it any more",
+            "another client has changed its requests to {}: Synergy no longer changes the pod",
             DescribeCpuAndMemory(fungible.requested))};
   }
   if (HasLostDevices(pod, node)) {
     return Notify{Respected::kDevicesLost,
-                  fmt::format("a resize has cost it its GPUs, and no running pod of its node is "
+                  fmt::format("a resize has taken its GPUs, so no running pod on its node is "
                               "resized any more: {}",
                               DevicesOf(pod, node).why)};
   }
@@ -283,8 +283,8 @@ std::optional<tuner_action::Notify> NoticeFor(const Pod& pod, const NodeState& n
       profiles.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus);
   if (!known.profile) {
     return Notify{Respected::kProfileGone,
-                  fmt::format("profile {} is missing or invalid: the pod's amounts stay, unless "
-                              "another pod needs the part above its floor",
+                  fmt::format("profile {} is missing or invalid: the pod keeps its amounts, unless "
+                              "another pod needs its surplus",
                               fungible.profile)};
   }
   if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;

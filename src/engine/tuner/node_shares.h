@@ -21,7 +21,7 @@
 
 namespace synergy {
 
-// Keeps alive the profiles that the shares point to.
+// The shares of a node's pods. Keeps alive the profiles that the shares point to.
 struct NodeShares {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<std::shared_ptr<const JobProfile>> profiles;
@@ -56,11 +56,12 @@ ResourceVector MostAllowed(const Pod& pod, const ShareRules& rules);
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                                   const ShareRules& rules);
 
-// For a reclaim, shares also carry the gang-dependent values (gang_shares.h).
+// Returns the shares of the pods that may be changed now, sorted by namespace and name. For a
+// reclaim, the shares also have the gang-dependent values (gang_shares.h).
 NodeShares SharesOn(const NodeState& node, SharePurpose use, const ShareRules& rules);
 
-// Considers the pods on the node that temporarily cannot be changed. Returns when the first of them
-// can be changed again; nullopt if there is no such pod.
+// Returns when the first of the pods that temporarily cannot be changed may be changed again;
+// nullopt if the node has no such pod.
 std::optional<Instant> NextChange(const NodeState& node, const ShareRules& rules);
 
 // Returns a notice for the pod's owner if the tuner leaves the pod alone, or uses figures other

@@ -28,8 +28,8 @@
 namespace synergy {
 namespace {
 
-// Returns the pod's requests at its floor, if those are less than its present requests. The webhook
-// sets the amounts of a placeholder.
+// Returns the pod's requests at its floor, if those are less than its present requests. Returns
+// nullopt for a placeholder, whose amounts the webhook sets.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   if (!pod.fungible || pod.fungible->placeholder) return std::nullopt;
   const ResourceVector least = pod.fungible->WithinQosClass(
@@ -38,14 +38,15 @@ std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   return least;
 }
 
-// Returns the pod as it is after a cut to those amounts.
+// Returns the pod as it is after a cut to its floor.
 std::shared_ptr<const Pod> AtLeast(const std::shared_ptr<const Pod>& pod) {
   const std::optional<ResourceVector> least = LessThanItAsksFor(*pod);
   return least ? std::make_shared<const Pod>(WithAllocation(*pod, *least)) : pod;
 }
 
-// Returns the time from which others may be cut for the pod. No pod is cut for a pod that waits for
-// something else. But a hint may be wrong, so it expires.
+// Returns the time from which other pods may be cut for the waiting pod. No pod is cut for it while
+// kube-scheduler's message names a reason other than CPU and memory. But the message is only a hint
+// (NamesShortage), so this limit expires.
 Instant MayCutFrom(const TunerPass& pass, const WaitingPod& waiting) {
   return waiting.unnamed_since ? *waiting.unnamed_since + pass.settings.unnamed : Instant{};
 }
@@ -58,8 +59,8 @@ bool Refuses(const TunerPass& pass, const NodeState& node, const WaitingPod& wai
 }
 
 // Records that the pod has had room on the node since `room_since` but is not bound there, so a
-// reason that cannot be seen here keeps it away. If kube-scheduler showed no activity meanwhile, it
-// may be down: then the pod tries other nodes first, and this node again soon.
+// reason that the tuner cannot see keeps it away. If kube-scheduler showed no activity meanwhile,
+// kube-scheduler may be down. Then the refusal ends soon.
 void RememberRefusal(TunerPass& pass, WaitingPod& waiting, const NodeState& node,
                      Instant room_since) {
   auto& refused = waiting.refused;
@@ -99,7 +100,8 @@ bool IsTakenOver(const TunerPass& pass, const KeptPlace& place) {
           waiting->kept_until > place.until_as_written + kPrecision);
 }
 
-// Returns the nodes where something is in progress that will change how much room there is.
+// Returns the nodes whose free amounts are about to change: those with changes, kept places or
+// unfinished actions.
 std::set<std::string_view> NodesInProgress(const TunerMemory& memory) {
   std::set<std::string_view> nodes;
   for (const auto& [uid, change] : memory.changes) nodes.insert(change.node);
@@ -146,7 +148,8 @@ void EndPlace(TunerPass& pass, const std::string& uid, PlaceEnd end) {
   pass.WakeAt(pass.at.now);
 }
 
-// Call it repeatedly while there is room for a waiting pod.
+// Makes kube-scheduler retry a waiting pod, at growing intervals. Call it repeatedly while there is
+// room for the pod.
 void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   const Instant now = pass.at.now;
   if (pass.memory.asked.contains(waiting.pod->uid)) return;
@@ -161,8 +164,8 @@ void RemindOfRoom(TunerPass& pass, WaitingPod& waiting) {
   pass.WakeAt(*waiting.next_reminder);
 }
 
-// Returns the planned pod in its present state; null if anything has changed it since, or if it now
-// needs what the cut would take.
+// Returns the planned pod in its present state; null if it has changed since, or if the cut would
+// take more than its surplus.
 std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCut& cut) {
   const auto index = pass.cluster.Find(cut.pod->node);
   if (!index || pass.memory.changes.contains(cut.pod->uid)) return nullptr;
@@ -176,8 +179,8 @@ std::shared_ptr<const Pod> StillAsPlanned(const TunerPass& pass, const PlannedCu
   return nullptr;
 }
 
-// Requests the cuts for a place that has been written on its pod. Ends the place if a peer has
-// changed.
+// Requests the cuts for a place that has been written on its pod. Ends the place if a pod to be cut
+// has changed.
 void AskForCuts(TunerPass& pass, KeptPlace& place) {
   for (const PlannedCut& cut : std::exchange(place.planned, {})) {
     const std::shared_ptr<const Pod> pod = StillAsPlanned(pass, cut);
@@ -190,7 +193,7 @@ void AskForCuts(TunerPass& pass, KeptPlace& place) {
   }
 }
 
-// Gives up the place of a pod of lower priority, if nothing else is in the way.
+// Gives up one place of a pod of lower priority if the waiting pod fits there without that place.
 void FreePlaceFor(TunerPass& pass, const Pod& pod) {
   for (const auto& [uid, place] : pass.memory.places) {
     const auto index = pass.cluster.Find(place.node);
@@ -253,8 +256,8 @@ Attempt UseRoom(TunerPass& pass, WaitingPod& waiting, const NodeState& node) {
   return Attempt::kRoom;
 }
 
-// Makes the pod smaller if it may run with less: kube-scheduler must try the smaller pod before
-// others are cut.
+// Cuts the waiting pod to its floor if it requests more, because kube-scheduler must try the
+// smaller pod before other pods are cut. Returns whether the pod is cut.
 bool CutsItself(TunerPass& pass, const WaitingPod& waiting) {
   const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
   if (!least) return false;
@@ -314,7 +317,7 @@ bool IsInProgress(const TunerMemory& memory, const std::string& uid) {
   return memory.places.contains(uid) || memory.changes.contains(uid) || memory.asked.contains(uid);
 }
 
-// Makes the cuts that a place lacks which others keep. A move and gang preemption count on them.
+// Makes the cuts that are still needed for a place that a move or gang preemption keeps.
 void MakeRoomInPlace(TunerPass& pass, WaitingPod& waiting, std::set<std::string>& taken) {
   const std::string& name = waiting.pod->waiting->kept_node;
   const Instant now = pass.at.now;
@@ -337,8 +340,8 @@ void MakeRoomInPlace(TunerPass& pass, WaitingPod& waiting, std::set<std::string>
   CutAsPlanned(pass, *plan, fmt::format("room for {}", waiting.pod->Key()));
 }
 
-// Tries the first pod of the kind, then the next ones as long as something was done for the one
-// before.
+// Tries the pods of the kind in order, until one has room without cuts or none of them can get
+// room.
 void MakeRoomForKind(TunerPass& pass, WaitingKind& kind, std::set<std::string>& taken) {
   if (kind.looked_at == pass.cluster.version()) return;
   if (pass.at.now < kind.next_look) {
@@ -380,8 +383,8 @@ WaitingKind::Rank RankOf(const TunerMemory& memory, const std::string& name,
 }
 
 // Returns the members that wait for room, by name. Returns none if nothing can be done for the gang
-// now: it is incomplete, not all of it waits, something is in progress for it, or others keep
-// places for some members but not for all.
+// now: the gang is incomplete, some of its pods do not wait, or a change for it is in progress.
+// Also returns none if a move or gang preemption keeps places for only some members.
 std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) {
   TunerMemory& memory = pass.memory;
   std::vector<WaitingPod*> members;
@@ -401,15 +404,16 @@ std::vector<WaitingPod*> MembersInNeed(TunerPass& pass, const GangInNeed& gang) 
   return members;
 }
 
-// Returns the time from which others may be cut for the gang. Applies the rule for single pods to
-// the messages of all members.
+// Returns the time from which other pods may be cut for the gang: the earliest such time of any
+// member.
 Instant MayCutFrom(const TunerPass& pass, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
   for (const WaitingPod* member : members) from = std::min(from, MayCutFrom(pass, *member));
   return from;
 }
 
-// Gives up places of pods of lower priority, if nothing else is in the way.
+// Gives up places of pods of lower priority if the gang has room without those places. `room_but`:
+// returns the gang's room without the places of the pods with the uids `but`.
 void FreePlacesFor(
     TunerPass& pass, const std::vector<std::shared_ptr<const Pod>>& members,
     const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
@@ -493,7 +497,7 @@ void MakeRoomForGang(TunerPass& pass, GangInNeed& gang, std::set<std::string>& t
     member.next_reminder.reset();
     member.reminders = 0;
     const NodeIndex node = room->places[i];
-    // The first member on a node gets its cuts.
+    // The first member on a node gets the node's cuts.
     const auto own = cuts.extract(node);
     KeepPlace(pass, member, node, own.empty() ? nullptr : own.mapped());
     taken.insert(pass.cluster.node(node).detail->name);
@@ -539,7 +543,7 @@ class NodesWithoutSurplus {
   std::map<NodeIndex, NodeState> nodes_;
 };
 
-// `node`: the node without its surplus.
+// Returns whether the node takes a pod of the kind. `node`: the node without surplus.
 bool Takes(const TunerPass& pass, const NodeState& node, const WaitingKind& kind) {
   if (!MayGoTo(*kind.model, node) || !CheckFit(*AtLeast(kind.model), node).none()) return false;
   return std::any_of(kind.queue.begin(), kind.queue.end(), [&](const WaitingKind::Rank& next) {
@@ -657,9 +661,9 @@ void AdvancePlaces(TunerPass& pass) {
     AskForCuts(pass, place);
     const bool cutting = all.cutting || IsCutting(pass.memory, place);
     if (!cutting && !place.room_since) place.room_since = pass.at.now;
-    // kube-scheduler has retried, and the pod lacks neither CPU nor memory: only its message about
-    // an unschedulable pod names all that the pod lacks. A gang that may use the room but waits for
-    // a closer one eventually takes it.
+    // After the cuts, kube-scheduler has retried the pod and names another reason. Its message is
+    // complete only if it marks the pod Unschedulable. A gang that could use the room but waits for
+    // closer places takes the room eventually.
     const bool in_vain = !cutting && place.shortage_named && place.pod->waiting->unschedulable &&
                          !NamesShortage(*place.pod) && !WaitsForLocality(*place.pod);
     if (pass.at.now >= place.until || in_vain) {
@@ -700,7 +704,7 @@ void MakeRoom(TunerPass& pass) {
       MakeRoomInPlace(pass, waiting, taken);
     }
   }
-  // Kinds take turns. The first pod of a kind represents it; a gang counts as a whole.
+  // Kinds and gangs come in the order of their ranks. The first pod of a kind has the kind's rank.
   struct Next {
     WaitingKind::Rank rank;
     WaitingKind* kind = nullptr;
@@ -737,7 +741,7 @@ void PrepareNodes(TunerPass& pass) {
                                                                    : before->second);
     }
   }
-  // Nodes that are prepared no longer are divided.
+  // Divide the nodes that are no longer prepared.
   for (const auto& [name, node] : memory.prepared) {
     if (!prepared.contains(name)) memory.touched.insert(name);
   }
@@ -776,7 +780,7 @@ void MakeRoomAhead(TunerPass& pass) {
   for (auto& [name, prepared] : pass.memory.prepared) {
     const auto index = pass.cluster.Find(name);
     if (prepared.is_over || !index || !pass.cluster.node(*index).exists) continue;
-    // The end of what is in progress there is news.
+    // When the work in progress there ends, the tuner plans again.
     if (busy.contains(name) || pass.cluster.node(*index).changed <= prepared.looked_at) continue;
     if (pass.at.now < prepared.next_attempt) {
       pass.WakeAt(prepared.next_attempt);

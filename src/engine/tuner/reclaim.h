@@ -1,13 +1,14 @@
 #pragma once
 
 // The part of the tuner that makes room for pods that wait only for CPU or memory. Meanwhile it
-// keeps a place for them, and makes kube-scheduler retry when kube-scheduler has not noticed room.
+// keeps a place for each of them. It also makes kube-scheduler retry a pod if kube-scheduler has
+// not noticed room for it.
 //
 // It also makes room ahead, for jobs with a GPU reservation. They still wait for GPUs, so no place
 // can be kept for them. Shortly before the likely start, the tuner cuts surplus of the pods that
-// stay on the reserved nodes, until what is free and what the awaited jobs will leave is enough for
-// the job's floor. It then divides these nodes no more until the job has started or the reservation
-// has ended or moved.
+// stay on the reserved nodes. It stops when the floor of the reserved job will fit as soon as the
+// jobs that it waits for have ended. It then does not divide these nodes until the job has started
+// or the reservation has ended or moved.
 //
 // Threading: pure.
 
@@ -34,22 +35,22 @@ void OnPlaceResult(TunerMemory& memory, const Pod& waiting, bool done);
 // keep.
 void MakeRoom(TunerPass& pass);
 
-// How long before the likely start of a reservation its nodes are prepared: at least this, and at
-// least the time for two changes of CPU and two of memory.
+// Nodes are prepared at least this long before the likely start of their reservation, and longer if
+// two changes of CPU and two of memory may take longer.
 inline constexpr Duration kLeastAhead = std::chrono::minutes(5);
 // A node is not prepared for longer than this, even if the start is put off again and again.
 inline constexpr Duration kLongestPrepared = std::chrono::minutes(30);
 
 // Decides which nodes are prepared for reservations.
 void PrepareNodes(TunerPass& pass);
-// Returns when it has something to do, given the last reported reservations.
+// Returns when PrepareNodes() has something to do, given the last reported reservations.
 Instant PreparationDue(const TunerMemory& memory, const TunerSettings& settings);
 // Cuts surplus on prepared nodes that lack room.
 void MakeRoomAhead(TunerPass& pass);
 
-// Returns those of `nodes` that are prepared, where a place is kept, or where a waiting pod could
-// have one if all loans (loans.h) ended. The pod must be allowed there, nothing known may block it,
-// and it must fit once surplus is cut, together with all other members if it is in a gang.
+// Returns those of `nodes` that are prepared, have a kept place, or could have a place for a
+// waiting pod if all loans (loans.h) ended. The pod must be allowed there, nothing known may block
+// it, and it must fit once surplus is cut. A gang's pod must fit together with all other members.
 std::set<std::string> NodesToPlaceOn(TunerPass& pass, const std::set<std::string>& nodes);
 
 }  // namespace synergy

@@ -78,8 +78,8 @@ void SendNotices(TunerPass& pass, const NodeState& node) {
   }
 }
 
-// Nodes with changes in progress or kept places, and prepared nodes. They are divided when this
-// state ends; its end makes the tuner look at them again.
+// Nodes that cannot be divided now: nodes with changes in progress or kept places, and nodes that
+// are prepared for a reservation. When such a state ends, the tuner looks at the node again.
 class BusyNodes {
  public:
   explicit BusyNodes(const TunerMemory& memory) {
@@ -95,7 +95,8 @@ class BusyNodes {
     for (const auto& [uid, asked] : memory.asked) asked_.insert(asked.node);
   }
   bool WaitsForEnd(const std::string& node) const { return waited_for_.contains(node); }
-  // Returns whether actions there have no outcome yet. Only the memory receives the outcome.
+  // Returns whether actions there have no outcome yet. The outcome changes only the tuner's memory,
+  // not the cluster.
   bool WaitsForOutcome(const std::string& node) const { return asked_.contains(node); }
   NodeUse UseOf(const std::string& node) const {
     if (dividing_.contains(node) || asked_.contains(node)) return NodeUse::kDividing;
@@ -116,7 +117,7 @@ class BusyNodes {
 // State of nodes and gangs during one decision.
 struct Division {
   BusyNodes busy;
-  std::set<std::string> settled_gangs;  // no change of these gains anything
+  std::set<std::string> settled_gangs;  // gangs for which no change gains anything
 };
 
 // Returns whether this decision has requested enough actions, so that later decisions handle the
@@ -129,12 +130,12 @@ bool HasEnough(const TunerPass& pass) {
 // The new amounts of the shares of all sites.
 struct NewAmounts {
   std::vector<ResourceVector> amounts;
-  bool cuts = false;    // it begins with cuts
-  bool levels = false;  // it only makes the members of gangs equal
+  bool cuts = false;    // the change begins with cuts
+  bool levels = false;  // the change only makes the members of gangs equal
 };
 
-// Returns whether the difference is too small to change for equality alone, because the amounts of
-// members with unequal GPUs are rounded.
+// Returns whether no amount in `b` is more than 1 % below that in `a`. Rounding for members with
+// unequal GPUs causes such differences, which are not worth a change.
 bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<ResourceVector>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if ((a[i].cpu - b[i].cpu).count() > a[i].cpu.count() / 100) return false;
@@ -301,7 +302,7 @@ void DivideNodes(TunerPass& pass) {
     if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(pass, node, division);
   }
   memory.touched.merge(nodes);
-  // Otherwise the outcomes of the actions cause the next decision.
+  // If unfinished actions are the limit (kManyAsked), their outcomes cause the next decision.
   if (!memory.touched.empty() && pass.plan.actions.size() >= kManyActions) {
     pass.WakeAt(pass.at.now);
   }

@@ -9,7 +9,7 @@
 
 namespace synergy {
 
-// Begins a round if one is due.
+// Divides the nodes that are due, and begins a round if one is due.
 void DivideNodes(TunerPass& pass);
 
 }  // namespace synergy

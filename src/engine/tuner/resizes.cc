@@ -25,11 +25,12 @@ using Phase = PodChange::Phase;
 // How long to leave a previous process's announcement alone, because its own call may still be
 // running.
 constexpr Duration kGrace = std::chrono::seconds(5);
-constexpr Duration kSlack = std::chrono::seconds(1);  // the wall clock is another one
+constexpr Duration kSlack = std::chrono::seconds(1);  // wall clock and monotonic clock may differ
 
 bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
 
-// Returns whether a resize leaves the pod all its devices. The pod waits, or runs on `node`.
+// Returns whether a resize leaves the pod all its devices. `node`: the pod's node; empty if the pod
+// waits.
 bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
   if (node.empty()) return true;
   const auto place = cluster.Find(node);
@@ -66,8 +67,9 @@ TunerAction StepOf(const PodChange& change) {
   return {change.pod, Step{{change.record, change.node.empty()}}};
 }
 
-// A process that takes over an announcement does not know the record before it. Without a record
-// the amounts would look changed by hand, so this makes one.
+// Returns the withdrawal of an announced change. A process that takes over an announcement does not
+// know the previous record. Without a record the amounts would look changed by hand, so this
+// function creates one.
 Withdraw Withdrawal(const PodChange& change, WallTime now) {
   const ChangeRecord& record = change.record;
   const ResourceVector& kept = record.from;
@@ -205,8 +207,8 @@ PodChange Begin(const TunerPass& pass, const std::shared_ptr<const Pod>& pod,
   return change;
 }
 
-// Returns whether the second dimension's change may follow: the pod keeps its devices, and what the
-// change takes is still surplus.
+// Returns whether the second dimension's change may follow: the pod keeps its devices, and the
+// amounts that the change takes are still surplus.
 bool MayGoOn(const TunerPass& pass, const PodChange& change) {
   if (change.node.empty()) return true;
   const auto place = pass.cluster.Find(change.node);
@@ -232,7 +234,7 @@ void GoOn(TunerPass& pass, const PodChange& change) {
 void AdvanceMade(TunerPass& pass, const std::string& uid, PodChange& change) {
   const bool late = pass.at.now >= change.due;
   const Verdict verdict = Judge(change, late);
-  // To put back what the kubelet has begun resizes the container once more.
+  // Putting back a change that the kubelet has begun resizes the container once more.
   const ManagedContainer& now = *change.pod->fungible;
   const bool has_begun = now.set_aside != now.in_force;
   if (verdict.failure && has_begun && !KeepsDevices(pass.cluster, *change.pod, change.node)) {
@@ -262,13 +264,13 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
     return;
   }
   const bool waits = change.node.empty();
-  // The watch may not have reported pods that were bound or grew before the announcement; after an
-  // outage of the API server this takes seconds. It reports them before the announcement.
+  // Wait until the watch has reported the announcement, and thus all pods that were bound or grew
+  // before it. After an outage of the API server, this may take seconds.
   if (!waits && pass.cluster.pods_observed_until() < change.pod->resource_version) return;
-  // The kubelet may start a pod that has been bound meanwhile with the amounts from its bind.
+  // If the pod has been bound meanwhile, the kubelet may start it with the amounts from its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;
-  // After the announcement expires, others may take the room.
+  // After the announcement expires, other pods may take the room.
   const bool counts = change.pod->fungible->announced_until > pass.at.wall;
   const bool keeps_devices = KeepsDevices(pass.cluster, *change.pod, change.node);
   const bool has_room = waits || IsCut(change.record) || (counts && HasRoom(pass.cluster, change));
@@ -285,12 +287,12 @@ void AdvanceAnnounced(TunerPass& pass, const std::string& uid, PodChange& change
   GiveUp(pass.settings, pass.memory, uid, pass.at.now);
 }
 
-// Returns whether a revert is announced of a change that the kubelet has not applied.
+// Returns whether the pod announces the revert of a change that the kubelet has not applied.
 bool AnnouncesRevert(const ManagedContainer& fungible) {
   return fungible.Announced() && fungible.in_force == fungible.change->to;
 }
 
-// Returns the change that the announced one would revert.
+// Returns the change that `revert` undoes.
 ChangeRecord Reverted(const ChangeRecord& revert) {
   return {.kind = InverseOf(revert.kind),
           .from = revert.to,
@@ -423,8 +425,8 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
   const bool announces = std::holds_alternative<Announce>(action.what);
   if (announces && done) {
     change.phase = Phase::kAnnounced;
-    // No other pod competes for what a waiting pod gives up, and the extender always counts a
-    // loan's room as taken.
+    // No other pod competes for the amounts that a waiting pod gives up, and the extender always
+    // counts a loan's room as taken.
     const bool competes = !change.node.empty() && !of_loan;
     const Duration settle = std::max<Duration>(settings.settle, 2 * (at.now - change.begun));
     change.due = at.now + (competes ? settle : Duration::zero());
@@ -436,7 +438,7 @@ void OnChangeResult(const TunerSettings& settings, TunerMemory& memory, const Tu
     if (running_cut) memory.next.push_back(StepOf<Record>(change));
   } else {
     Withdraw withdrawal = Withdrawal(change, at.wall);
-    // Mark the pod so that other processes do not count on room here, either.
+    // Mark the pod so that other programs do not count on its surplus.
     if (running_cut) {
       withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
       RememberUnshrinkable(memory, settings, at.now);

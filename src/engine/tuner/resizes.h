@@ -13,23 +13,23 @@
 
 namespace synergy {
 
-// These two begin a change. REQUIRES: the pod is fungible, and no other change of it is in
-// progress. For a running pod the CPU is changed first, and the memory once that is in force.
+// Begin a change. For a running pod the CPU is changed first, and the memory once the new CPU is in
+// force. REQUIRES: the pod is fungible, and no other change of it is in progress.
 void Cut(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
          ChangeKind kind, std::string why);
 void Grow(TunerPass& pass, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
           std::string why);
-// Begins a step of a loan (IsOfLoan of `kind`) to `cpu`. `borrowed`: the part of `cpu` that others
-// will lend. `borrower`: the same as in ChangeRecord.
+// Begins a step of a loan, which changes the pod's CPU to `cpu`. `borrowed`: the part of `cpu` that
+// other pods will lend. `borrower`: the same as in ChangeRecord. REQUIRES: IsOfLoan(kind).
 void MoveLoan(TunerPass& pass, const std::shared_ptr<const Pod>& pod, ChangeKind kind, MilliCpu cpu,
               MilliCpu borrowed, std::string borrower, std::string why);
-// Returns whether the node has CPU for its pods, including what is announced for them and what is
-// kept for loans.
+// Returns whether the node has enough CPU for its pods, their announced growth and their loans.
 bool HasCpu(const ClusterSnapshot& cluster, const std::string& node);
 // Takes over changes that a previous process left unfinished or did not record.
 void TakeOverUnfinished(TunerPass& pass);
-// Plans TakeOverUnfinished() after a failure that may leave a change announced or unrecorded: after
-// some seconds, and twice as long after each further failure until the next round.
+// Schedules TakeOverUnfinished() after a failure that may leave a change announced or unrecorded.
+// The delay begins with some seconds, doubles with each further failure, and begins again with each
+// round.
 void TakeOverSoon(TunerMemory& memory, Duration round, Instant now);
 
 // Advances the changes in progress.

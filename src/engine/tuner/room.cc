@@ -18,7 +18,8 @@ namespace {
 // Number of nodes to examine closely for one waiting pod: those that lack the least.
 constexpr size_t kNodesToWeigh = 16;
 
-// Returns what the pod lacks on the node; nullopt if it lacks anything besides CPU and memory.
+// Returns the CPU and memory that the pod lacks on the node; nullopt if it also lacks anything
+// else.
 std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
   const FitFailures failures = CheckFit(pod, node);
   FitFailures scarce;
@@ -48,7 +49,7 @@ std::set<std::string> JobsOn(const NodeState& node) {
 // The effect of reservations on a node.
 struct Ahead {
   ResourceVector needed;                 // by the jobs that have no pod there yet
-  std::set<std::string_view> waits_for;  // jobs that leave before
+  std::set<std::string_view> waits_for;  // jobs that will end first
 };
 
 Ahead AheadOn(const NodeState& node, const std::vector<const GpuReservation*>& reservations) {
@@ -65,7 +66,7 @@ Ahead AheadOn(const NodeState& node, const std::vector<const GpuReservation*>& r
   return ahead;
 }
 
-// Returns what must be free now, beyond what the awaited jobs will leave.
+// Returns the amounts that must be free now, beyond those that the awaited jobs will free.
 ResourceVector NeededNow(const NodeState& node, const Ahead& ahead) {
   ResourceVector needed = ahead.needed;
   for (const auto& pod : node.detail->pods) {
@@ -109,8 +110,8 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
         node.detail->nominated.empty() ? Lacking(pod, node)
                                        : Lacking(pod, WithNominated(node, pod.uid, pod.priority));
     if (!lacking) continue;
-    // The pod fits: kube-scheduler is about to try it, or it waits for something that cannot be
-    // seen here.
+    // The pod fits. kube-scheduler is about to try it, or the pod waits for something that the
+    // tuner cannot see.
     if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
     candidates.push_back(
         {index, *lacking,

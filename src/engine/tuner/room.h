@@ -29,16 +29,16 @@ struct RoomPlan {
 // share.
 double CostOf(const std::vector<PodShare>& shares, const std::vector<ResourceVector>& amounts);
 
-// Finds the cheapest room on any node for which `considers` is true. A place that is kept for the
-// pod is room for it. Returns nullopt if no cut of CPU and memory above the floors makes room.
+// Finds the cheapest room on any node for which `considers` returns true. A place that is kept for
+// the pod counts as room. Returns nullopt if no cut of CPU and memory above the floors makes room.
 std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod,
                                      const ShareRules& rules,
                                      const std::function<bool(const NodeState&)>& considers);
 
-// Finds the cheapest cuts on the node after which jobs with these reservations will have their CPU
-// and memory there, once the jobs that they wait for are gone. Pods of the awaited jobs are not
-// cut, because they leave what they have. A job that has a pod or a kept place on the node needs no
-// more. Returns nullopt if no cuts above the floors suffice.
+// Finds the cheapest cuts on the node that leave CPU and memory for the jobs with these
+// reservations, once the jobs that they wait for are gone. Pods of the awaited jobs are not cut,
+// because they will free their amounts anyway. A job that has a pod or a kept place on the node
+// needs no more. Returns nullopt if no cuts above the floors suffice.
 std::optional<RoomPlan> RoomAhead(const ClusterSnapshot& snapshot, NodeIndex node,
                                   const std::vector<const GpuReservation*>& reservations,
                                   const ShareRules& rules);

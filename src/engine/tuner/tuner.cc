@@ -57,7 +57,8 @@ void Dequeue(TunerMemory& memory, const WaitingPod& waiting) {
   }
 }
 
-// Returns whether all that kube-scheduler considers when it looks for a node is unchanged.
+// Returns whether two versions of a pod are the same in everything that kube-scheduler considers
+// when it looks for a node.
 bool SameForKubeScheduler(const Pod& a, const Pod& b) {
   return a.requests == b.requests && a.labels == b.labels && a.priority == b.priority &&
          SameSelection(a, b);
@@ -73,17 +74,17 @@ void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
   }
 }
 
-// Divides the node at `then`, not at once. Pods that wait for the room that a pod leaves come
-// first: peers that grew into it at once would have to be cut again.
+// Divides the node at `then` instead of at once, so that waiting pods get the freed room first.
+// Other pods that grew into the room at once would have to be cut again.
 void DivideLater(TunerMemory& memory, const std::string& node, Instant then) {
   const auto [due, is_new] = memory.due.try_emplace(node, then);
   if (!is_new) due->second = std::min(due->second, then);
 }
 
-// Postpones the search for room after a pod has left. kube-scheduler first tries all pods that wait
-// for the room that the pod leaves. A place kept earlier for one of them, at its peers' cost, could
-// take the room from another pod that fits without any cut. Postpones only once per search: in a
-// cluster where pods leave all the time, no pod may have to wait for a quiet moment.
+// Postpones the search for room after a pod has left. kube-scheduler first tries all waiting pods
+// in the freed room. A place that is kept before that, at the cost of other pods, could take the
+// room from a pod that fits without any cut. Each search is postponed only once, because in some
+// clusters pods leave all the time.
 void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
   for (WaitingKind& kind : memory.kinds) {
     if (kind.postponed) continue;

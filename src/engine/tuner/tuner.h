@@ -1,24 +1,24 @@
 #pragma once
 
-// Synergy-Tune on the live cluster (docs/internals/tuner.md). It makes room for GPU pods that wait
-// only for CPU or memory (reclaim), and gives a node's spare amounts to the pods there that gain
-// most from them (regrow). It decides from the state of the cluster, a memory and the time, and
-// returns actions. The controller carries them out through the API server, and the simulator in
-// simulated time.
+// Implements Synergy-Tune on the live cluster (docs/internals/tuner.md). The tuner makes room for
+// GPU pods that wait only for CPU or memory (reclaim). It gives a node's spare amounts to the pods
+// there that gain most from them (regrow). Its decisions depend only on the cluster's state, the
+// tuner's memory and the time. They are actions, which the controller carries out through the API
+// server, and the simulator in simulated time.
 //
 //   a pod is Unschedulable -> cuts the pod's own surplus; otherwise keeps a place for the pod on
-//                             the node where that costs the least throughput, and cuts the surplus
-//                             of its peers there; kube-scheduler finds the room and binds the pod
+//                             the node where room costs the least throughput, and cuts the surplus
+//                             of other pods there; kube-scheduler finds the room and binds the pod
 //   a pod waits although there is room
 //                          -> kube-scheduler tried it before the extender had seen the room, and is
 //                             made to retry
 //   a GPU reservation starts soon
 //                          -> cuts surplus on its nodes until the job's floor fits there, and
 //                             leaves the room free until then (reclaim.h)
-//   every round, shortly after a pod has left a node (so that waiting pods go first), when a change
-//   there has ended, and when a pod may be changed again after that
-//                          -> divides the node's CPU and memory again: cuts first, growth once they
-//                             are in force
+//   every round, shortly after a pod has left a node (waiting pods go first), after a change on the
+//   node, and when a pod there may be changed again
+//                          -> divides the node's CPU and memory again: cuts first, and growth once
+//                             the cuts are in force
 //
 //   a pod is idle for long   -> lends CPU to a neighbour, until it is busy again (loans.h)
 //
@@ -29,8 +29,8 @@
 //
 //   Observe() news --> Plan() --> carry out each action, OnResult() --> Observe() news --> ...
 //
-// until Plan() returns no more actions. Before TunerPlan::wake there is nothing to plan without
-// news.
+// until Plan() returns no more actions. Without news, Plan() has nothing to do before
+// TunerPlan::wake.
 //
 // Threading: pure; one owner of the memory.
 
@@ -78,7 +78,8 @@ struct TunerSettings {
   Duration remind_kubelet = std::chrono::seconds(2);
   // How long to leave alone a pod that could not be cut.
   Duration unshrinkable = std::chrono::minutes(10);
-  // How long to wait before retrying a change on a node whose kubelet reported it as infeasible.
+  // How long to wait before retrying a change on a node whose kubelet reported the change as
+  // infeasible.
   Duration infeasible = std::chrono::hours(1);
   // How long no pod is cut for a waiting pod if kube-scheduler does not report a lack of CPU or
   // memory.
@@ -105,8 +106,8 @@ class Tuner {
   Tuner(TunerSettings settings, const ProfileCatalog& profiles,
         const StorageCatalog* storage = nullptr);
 
-  // Returns the memory of a new process, which begins with a round. Its first news must contain all
-  // pods.
+  // Returns the memory of a new process, which begins with a round. REQUIRES: Observe() gets news
+  // of all pods before the first Plan().
   static TunerMemory StartOver(Moment at);
   void Observe(TunerMemory& memory, const PodNews& news, Moment at) const;
   // Records how long pods have been idle, by uid; replaces what was known.
@@ -117,7 +118,7 @@ class Tuner {
   void ObserveReservations(TunerMemory& memory, std::vector<GpuReservation> reservations) const;
   // Returns when Plan() has something to do for the reservations, even without other news.
   Instant ReservationsDue(const TunerMemory& memory) const;
-  // Returns the nodes with pods that lend; reports about these are urgent.
+  // Returns the nodes with pods that lend CPU. The reports of their agents are urgent.
   std::set<std::string> NodesOfLenders(const TunerMemory& memory) const;
   TunerPlan Plan(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const;
   // `done`: the API server has accepted the action.

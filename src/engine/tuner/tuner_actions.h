@@ -36,7 +36,7 @@ enum class ChangeFailure : uint8_t {
 };
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
 
-// Why a pod is left alone, or treated with figures other than those at its admission.
+// Why a pod is left alone, or handled with figures other than those at its admission.
 enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices, kDevicesLost };
 // "by_hand", "profile_changed", "profile_gone", "devices", "devices_lost"
 std::string_view ToString(Respected reason);
@@ -73,10 +73,10 @@ struct Announce : ChangeStep {};
 // Requests change.to.
 struct Resize : ChangeStep {};
 
-// Writes `change` on the pod after it was made; repeated to make the kubelet look.
+// Writes `change` on the pod after the resize. Writing it again makes the kubelet look at the pod.
 struct Record : ChangeStep {};
 
-// Reads the pod from the API server; if it announces `change`, writes `before`.
+// Reads the pod from the API server. If the pod announces `change`, writes `before` instead.
 struct Withdraw : ChangeStep {
   ChangeRecord before;
   std::optional<WallTime> unshrinkable_until;  // the pod must not be cut before this

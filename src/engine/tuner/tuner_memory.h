@@ -1,14 +1,16 @@
 #pragma once
 
-// The state that the tuner keeps between decisions: a plain value.
+// The state that the tuner keeps between decisions.
 //
-// After a restart it is rebuilt from the pods (StartOver of tuner.h): which pods wait, and which
-// changes are unfinished. The rest is lost, and starts over or is determined again: a waiting pod's
-// numbers of attempts and reminders, the nodes that refuse it, what a node's kubelet cannot do,
-// which growth failed in this round, how long exactly a pod has waited (its order among equals),
-// and which notices were sent (they are sent again).
+// After a restart (StartOver of tuner.h), the tuner learns from the pods which of them wait and
+// which changes are unfinished. It does not recover
 //
-// Threading: one owner.
+//   * a waiting pod's attempts, reminders and refusing nodes
+//   * a pod's exact waiting time, which decides among waiting pods of equal priority
+//   * the changes that a kubelet cannot make, and the growth that failed in this round
+//   * the notices that were sent; they are sent again
+//
+// Threading: values; one owner.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +32,7 @@
 
 namespace synergy {
 
-// The properties of a node that reveal a change of it.
+// The properties of a node by which the tuner notices that the node has changed.
 struct NodeMark {
   Labels labels;
   std::vector<Taint> taints;
@@ -45,7 +47,7 @@ struct NodeMark {
   bool operator==(const NodeMark&) const = default;
 };
 
-// How long a pod's GPUs and CPU have been idle, as its node's agent reports.
+// How long a pod's GPUs and CPU have been idle, as the node agent reports.
 struct IdlePod {
   std::string node;
   Duration idle{};
@@ -63,17 +65,17 @@ struct IdlePod {
 //                                                       +- refused, deferred, too late: put back
 //   loan:    like a growth, also for cuts, so that the pods always show its state; no settling
 //
-// A growth is announced first, and waits a moment, because the extender may be binding a pod into
-// the same room. The extender counts announced amounts as taken. So after that moment either its
-// bind is visible and the growth is withdrawn, or no such bind can follow. If the API server was
-// slow to record the announcement, it may be as slow with a bind, so the wait is longer. A cut
-// needs no such care and is recorded afterwards. (A kubelet that has just looked at a pod, for
-// example because of an annotation, carries out a resize up to a second later;
-// docs/internals/tuner.md.) A cut of a waiting pod is the exception: it is announced, and its
-// resize depends on the announcement.
+// A growth is announced first and then waits for a moment, because the extender may be binding a
+// pod into the same room. The extender counts announced amounts as taken. So after the wait, either
+// the extender's bind is visible and the growth is withdrawn, or no such bind can follow. If the
+// API server was slow to record the announcement, it may be as slow with a bind, so the wait is
+// longer. A cut of a running pod needs no announcement. It is recorded afterwards, because a
+// kubelet that has just looked at a pod, for example because of an annotation, carries out a resize
+// up to a second later. A cut of a waiting pod is announced, and the resize is written only if the
+// pod has not changed since.
 //
-// A change of a running pod concerns either CPU or memory, so that a dimension that the kubelet
-// cannot change does not block the other, and it is clear which one failed. If both change, memory
+// A change of a running pod concerns either CPU or memory. So a dimension that the kubelet cannot
+// change does not block the other, and a failure has a known dimension. If both change, memory
 // follows once CPU is in force.
 struct PodChange {
   enum class Phase : uint8_t {
@@ -116,9 +118,9 @@ struct KeptPlace {
   std::optional<Instant> room_since;  // when the cuts took effect
 };
 
-// A node where a waiting pod had room that kube-scheduler did not use, for a reason that cannot be
-// seen here. No pod is cut there for this pod again before `until`, unless the pod or the node
-// changes, or one of the pods that were there leaves.
+// A node where a waiting pod had room that kube-scheduler did not use, for a reason that the tuner
+// cannot see. Before `until`, no pod is cut there for the waiting pod. The refusal ends earlier if
+// the waiting pod or the node changes, or if one of the pods that were there leaves.
 struct Refusal {
   NodeMark node;
   std::set<std::string> there;  // uids of the pods that were there
@@ -138,7 +140,7 @@ struct WaitingPod {
   std::string room_on;                     // the node where it has room without any cut ...
   Instant room_since{};                    // ... since when
   Instant room_seen{};                     // ... and when that was last seen
-  // Start of the time in which kube-scheduler's message has named no shortage of CPU or memory.
+  // The time since which kube-scheduler's messages have named no shortage of CPU or memory.
   std::optional<Instant> unnamed_since;
   uint64_t looked_at = 0;  // as in WaitingKind, for a pod that some nodes refuse
 };
@@ -197,7 +199,7 @@ struct Asked {
 // A node on which CPU and memory are made free for a GPU reservation that starts soon (reclaim.h).
 struct PreparedNode {
   Instant since{};
-  bool is_over = false;    // prepared for too long: not any more
+  bool is_over = false;    // prepared for too long, so no longer prepared
   uint64_t looked_at = 0;  // as in WaitingKind
   Instant next_attempt{};
 };
@@ -223,16 +225,15 @@ struct TunerMemory {
   std::set<std::string> touched;                 // nodes to divide again
   std::set<std::string> held_up;  // nodes to divide again once all requested actions there are done
   std::map<std::string, Instant> due;       // nodes to divide again later
-  std::map<std::string, uint64_t> divided;  // node to the version with nothing to gain
+  std::map<std::string, uint64_t> divided;  // by node: the version when it was last divided
   uint64_t divided_by = 0;                  // ... for this version of the profiles
   std::vector<TunerAction> next;            // actions that follow from an outcome
   std::map<std::string, std::set<std::string>> notified;  // the notices that were sent, by uid
   Instant started{};                                      // when this process began
   Instant next_round{};
-  // When to look for changes that were left unfinished, before the next round, and how long to wait
-  // for that after the next failure.
+  // When to look for unfinished changes before the next round; nullopt: not before it.
   std::optional<Instant> take_over;
-  Duration take_over_after{};
+  Duration take_over_after{};        // the last delay of `take_over` after a failure in this round
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
 };

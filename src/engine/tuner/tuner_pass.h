@@ -1,6 +1,6 @@
 #pragma once
 
-// Holds the working state of one pass of the tuner: what its parts read and write.
+// Holds the data that all parts of the tuner share during one call of Tuner::Plan().
 //
 // Threading: one owner.
 
@@ -39,7 +39,8 @@ struct TunerPass {
   void WakeAt(Instant when) { plan.wake = std::min(plan.wake, when); }
 };
 
-// Drops the records that no node has room, because there may be room although no node has changed.
+// Makes the next search for room consider all nodes again, because there may be room although no
+// node has changed.
 inline void LookAnew(TunerMemory& memory) {
   for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
   for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
