@@ -1,9 +1,9 @@
 #pragma once
 
-// Computes the amounts that the members of a gang get when they are bound. All get the same per
-// GPU, because the slowest member determines the gang's speed. The amounts are the least of what
-// each node can give to all the members placed there (bind_allocation.h) and of what running
-// members have.
+// Computes the amounts that the members of a gang get when they are bound. All get the same amounts
+// per GPU, because the slowest member determines the gang's speed. These are the smallest amounts
+// that a node can give to all members placed there (bind_allocation.h), or that a running member
+// has.
 //
 // Threading: pure.
 
@@ -16,8 +16,8 @@
 
 namespace synergy {
 
-// Returns the common amounts, which are for as many GPUs as their `gpus`. Returns nullopt if no
-// member may be changed. REQUIRES: all members of the gang are counted at their places.
+// Returns the common amounts for the number of GPUs in their `gpus`. Returns nullopt if no member
+// may be changed. REQUIRES: all members of the gang are counted at their places.
 std::optional<ResourceVector> AllocationOfGang(const ClusterSnapshot& snapshot,
                                                const std::string& gang, const ReserveRule& reserve);
 

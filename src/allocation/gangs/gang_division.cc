@@ -262,7 +262,7 @@ class GangDivider {
     return some;
   }
 
-  // Distributes what the discrete steps left over.
+  // Distributes the amounts that the discrete steps left over.
   void GiveRests(NodeAmounts& amounts) const {
     for (const auto& [number, gang] : gangs_) {
       const ResourceVector has = LeastOf(gang, amounts);

@@ -1,14 +1,14 @@
 #pragma once
 
-// Divides several nodes again at once when they share gangs: all members of a gang get the same per
-// GPU, and each is as fast as the slowest.
+// Divides several nodes again at once when they share gangs. All members of a gang get the same
+// amounts per GPU, and each trains at the speed of the slowest.
 //
 // For each possible amount of a gang, the other shares of its nodes are divided again, node by node
 // (surplus.h). This continues, gang by gang, until neither a single gang nor an exchange between
 // two gangs on one node improves the result. With one gang the search finds the best of the amounts
-// that it tries; with several gangs it may miss that one. The search also tries a simple division:
-// divide each node on its own, as if all members trained alone, then lower each gang to its least
-// member. So the result is never worse than the simple division.
+// that it tries. With several gangs it may miss the best combination. The search also tries a
+// simple division: divide each node on its own, as if all members trained alone, then lower each
+// gang to its least member. So the result is never worse than the simple division.
 //
 // Threading: pure.
 
@@ -32,7 +32,8 @@ using NodeAmounts = std::vector<std::vector<ResourceVector>>;
 // common amounts gets the nearest amounts within them.
 NodeAmounts RegrowTogether(std::span<const DividedNode> nodes);
 
-// Lowers the members of each gang to their least amounts, and leaves all other shares unchanged.
+// Returns the present amounts, but with the members of each gang lowered to the gang's least
+// amounts.
 NodeAmounts Levelled(std::span<const DividedNode> nodes);
 
 }  // namespace synergy

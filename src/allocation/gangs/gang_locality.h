@@ -1,10 +1,10 @@
 #pragma once
 
-// Decides how close together a gang's members should be, and how long the gang waits for that:
-// first for one node, then for one rack, and then it may go anywhere (Philly, ATC'19, section 2.3).
-// A gang that loses no speed when spread does not wait. The loss comes from a measured speed, or
-// from Tiresias' skew (NSDI'19, section 3.3); without either, the gang is assumed to lose speed.
-// Within a tier, gang_plan.h chooses the places.
+// Decides how close together a gang's members should be, and how long the gang waits for that. A
+// gang waits first for one node and then for one rack; after that it may go anywhere (Philly,
+// ATC'19, section 2.3). A gang that loses no speed when spread does not wait. The loss comes from a
+// measured speed, or from Tiresias' skew (NSDI'19, section 3.3); without either, the gang is
+// assumed to lose speed. Within a tier, gang_plan.h chooses the places.
 //
 // The gang does not wait for a tier that could not hold it even if it were empty, nor for a tier
 // whose wait is zero. The waits run one after the other from the gang's first request, even while

@@ -106,7 +106,7 @@ class GangPlanner {
     return state;
   }
 
-  // Usually all members have one shape.
+  // Returns the index of the pod's shape in `shapes_`, after adding a new shape.
   size_t ShapeOf(const Pod& pod) {
     const auto known = std::find_if(shapes_.begin(), shapes_.end(),
                                     [&](const Pod* shape) { return AskForTheSame(*shape, pod); });
@@ -146,7 +146,8 @@ class GangPlanner {
     return order;
   }
 
-  // Places as many members as possible, and then removes them again.
+  // Plans places for as many members as possible, one node after another. Leaves the nodes
+  // unchanged.
   GangPlan Fill(std::vector<size_t> waiting) {
     GangPlan plan;
     std::vector<NodeState> before;
@@ -187,6 +188,7 @@ class GangPlanner {
     return plan;
   }
 
+  // Returns the members that the node takes, beside those already planned there.
   Batch Fill(Entry& entry, const std::vector<size_t>& waiting) {
     Batch batch{.entry = &entry, .taken = {}, .gpus = 0, .filled = entry.site.state};
     std::vector<bool> too_large(shapes_.size());

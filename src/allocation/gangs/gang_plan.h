@@ -75,8 +75,8 @@ struct GangTerms {
   std::vector<ShapeBound> bounds = {};
   // The most GPUs of a node that all members together may use. Nodes that are absent have no bound.
   std::map<NodeIndex, Gpus> most_gpus = {};
-  // Decides between nodes that take equally many GPUs, by what members read; null: the storage is
-  // unknown.
+  // The members' reads from this storage decide between nodes that take equally many GPUs. Null:
+  // the storage is unknown.
   const StorageCatalog* storage = nullptr;
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
 // Looks for places if filling one node after another found none (gang_plan.h): it moves members
-// that are in the way of others. First it uses augmenting paths, as for a matching in a bipartite
-// graph: a member takes the place of another member if that member in turn finds a place. Then it
-// searches exhaustively, up to a fixed number of steps; for small gangs that finds a plan whenever
-// one exists.
+// that are in the way of others. First it uses augmenting paths, as in bipartite matching: a member
+// takes the place of another member if that member in turn finds a place. Then it searches
+// exhaustively, up to a fixed number of steps; for small gangs that finds a plan whenever one
+// exists.
 //
 // Threading: pure.
 
@@ -27,13 +27,14 @@ struct GangSite {
   std::vector<bool> open_to;  // by member: it may go there, apart from resources
 };
 
-// Changes only the amounts, because a plan does not depend on which pods are on the node.
+// Add or remove the pod's amounts, but not the pod itself, because a plan does not depend on which
+// pods are on the node.
 NodeState WithAmounts(NodeState state, const Pod& pod);
 NodeState WithoutAmounts(NodeState state, const Pod& pod);
 
 // Returns the places of all members, or an empty vector if the search finds none. `order`: the
-// order in which members are tried. `separation`: REQUIRES: holds no member; it is restored on
-// return.
+// order in which members are tried. `separation` is unchanged on return. REQUIRES: it holds no
+// member.
 std::vector<NodeIndex> SearchPlaces(const std::vector<std::shared_ptr<const Pod>>& members,
                                     const std::vector<size_t>& order, std::vector<GangSite> sites,
                                     const std::vector<ShapeBound>& bounds,

@@ -19,10 +19,11 @@
 namespace synergy {
 namespace {
 
-// Each attempt excludes victims that a budget protects.
+// The maximum number of searches. Each excludes the victims of earlier searches that a budget
+// protects.
 constexpr int kMostTries = 8;
 // With at most this many victims, the search considers all nodes when it tests whether a victim can
-// stay; with more victims, it considers only the nodes that the gang uses.
+// stay. With more victims, it considers only the nodes that the gang uses.
 constexpr size_t kFewVictims = 32;
 
 // Pods that are evicted together.
@@ -41,7 +42,8 @@ struct Unit {
 };
 using Units = std::vector<const Unit*>;
 
-// Changes only the amounts, because a plan does not depend on which pods are on the node.
+// Removes the pod's amounts, but not the pod itself, because a plan does not depend on which pods
+// are on the node.
 void Leave(NodeState& node, const Pod& pod) {
   node.requested -= pod.requests.main;
   node.wanted -= pod.PlanningDemand();
@@ -115,7 +117,7 @@ class VictimSearch {
     for (const NodeIndex node : all_) {
       if (!nodes_[node].exists) continue;
       for (const auto& pod : nodes_[node].detail->pods) {
-        // The place is kept, held or expected, so no running pod is there.
+        // A waiting pod only has a kept, held or expected place here.
         if (pod->waiting || IsOwn(*pod)) continue;
         const bool of_gang = pod->IsOfGang();
         if (!of_gang && !pod->UsesGpus()) continue;
@@ -185,8 +187,8 @@ class VictimSearch {
     Units victims;
     std::vector<NodeIndex> places;
   };
-  // Chooses the shortest sufficient prefix of the candidates, and from it only the units in the way
-  // on the nodes that the gang uses. Returns nullopt if even all candidates are not enough.
+  // Chooses the shortest sufficient prefix of the candidates, and from it only those units on the
+  // gang's nodes that must leave. Returns nullopt if even all candidates are not enough.
   std::optional<Choice> Least(std::span<const Unit* const> candidates) const {
     Choice choice;
     choice.places = Plan(candidates, all_);
@@ -251,7 +253,7 @@ class VictimSearch {
   const MayGo& may_go_;
   const MayEvict& may_evict_;
   std::vector<NodeIndex> all_;
-  std::vector<NodeState> nodes_;   // their state soon
+  std::vector<NodeState> nodes_;   // as Soon() returns them
   std::set<std::string> leaving_;  // UIDs
   int32_t priority_ = std::numeric_limits<int32_t>::max();
 };

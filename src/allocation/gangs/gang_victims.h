@@ -5,14 +5,15 @@
 // applied to all members at once (pkg/scheduler/framework/plugins/defaultpreemption):
 //
 //   no pod of the gang's priority or a higher one; of the others, the lowest priority first
-//   no pod that need not leave: a pod that can stay does, the highest priority first
+//   no pod that can stay; pods of the highest priority are spared first
 //   no pod for CPU or memory that cuts can provide (surplus.h), or for room that becomes free
 //   anyway, or that is kept for waiting pods of lower priority
 //
 // and in addition
 //
 //   no gang in part: all of its pods that have a node, or none
-//   no pod against a PodDisruptionBudget: the Eviction API would refuse it half way
+//   no pod whose eviction violates a PodDisruptionBudget, because the Eviction API would refuse it
+//   after it has accepted others
 //   among equals, gangs that are already broken (a member is missing) first, then the victims with
 //   the fewest GPUs
 //

@@ -29,7 +29,7 @@ bool IsCounted(const Pod& pod, const TopologySpread& spread, const NodeState& no
                  spread.honors_taints ? node.detail->taints : none);
 }
 
-// Returns the rule that is the same, or a new one, and whether it is new.
+// Returns the rule for which `is_same` returns true, or a new rule, and whether the rule is new.
 template <class Rule, class IsSame>
 std::pair<Rule*, bool> FindOrAdd(std::vector<Rule>& rules, const IsSame& is_same) {
   const auto found = std::find_if(rules.begin(), rules.end(), is_same);

@@ -4,8 +4,8 @@
 // (cluster/separation.h), as kube-scheduler will judge each of them.
 //
 // Topology spread depends on the order in which members are placed. If it holds once all of them
-// are placed, some order satisfies it at every step: each member goes into the allowed domain with
-// the fewest matching pods (Allows()).
+// are placed, some order satisfies it at every step. In that order, each member goes into the
+// allowed domain with the fewest matching pods (Allows()).
 //
 // Threading: one owner.
 
@@ -26,7 +26,7 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // Says which other pods on the nodes count.
+  // Selects which other pods on the nodes count.
   enum class Others : uint8_t {
     kAll,  // all known pods
     kNone,
@@ -46,6 +46,7 @@ class MemberSeparation {
   bool AllowsInTheEnd(size_t member, NodeIndex node) const;
   // Returns whether topology spread holds, or may hold once `more` further members are placed.
   bool SpreadMayHold(size_t more) const;
+  // Add or remove a member on a node.
   void Put(size_t member, NodeIndex node);
   void Take(size_t member, NodeIndex node);
 
