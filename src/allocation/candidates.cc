@@ -5,10 +5,10 @@
 namespace synergy {
 namespace {
 
-// Nodes to prefetch ahead: a cluster of thousands of nodes exceeds the processor's caches, and a
-// request lists them in any order.
+// The number of nodes to prefetch ahead. The data of thousands of nodes exceeds the processor's
+// caches, and a request lists nodes in any order.
 constexpr size_t kAhead = 8;
-constexpr size_t kBits = 64;  // of Candidate::lacking
+constexpr size_t kBits = 64;  // number of bits of Candidate::lacking
 
 }  // namespace
 
@@ -41,8 +41,8 @@ Candidates::Candidates(const ClusterSnapshot& snapshot, const Pod& pod,
 
 Candidates::Candidate Candidates::Judge(size_t i) {
   Candidate candidate = Get(i);
-  // The columns hold what is free now. They reflect neither a removed share nor a node taken from
-  // the request.
+  // The columns hold the free amounts of the snapshot's nodes. They do not cover a node without the
+  // pod's own share, nor a node that is known only from the request.
   if (by_columns_ && candidate.index && candidate.index != counted_on_) {
     candidate.lacking = Lacking(*candidate.index);
     candidate.failures = CheckFit(pod_, *candidate.state, *candidate.lacking != 0);

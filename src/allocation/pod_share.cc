@@ -8,7 +8,8 @@ namespace {
 
 double GpusOf(const PodShare& share) { return static_cast<double>(share.current.gpus.count()); }
 
-// Returns the unit of the share's throughput.
+// Returns the unit of the share's throughput: the throughput at its fair share, or the best one if
+// that is 0.
 double UnitOf(const PodShare& share) {
   const double fair = share.profile->ThroughputAt(share.fair.cpu, share.fair.memory);
   return fair > 0 ? fair : share.profile->Best();
