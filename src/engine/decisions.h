@@ -1,8 +1,9 @@
 #pragma once
 
-// Records the decisions of the programs in the cluster. Each record holds everything that the
-// decision read, so that a replay can repeat the decision and compare. A decision that read the
-// cluster names the version of its snapshot; cluster_journal.h reconstructs that version.
+// Defines the records of decisions by the extender and the tuner. Each record contains all inputs
+// of the decision, so that a replay can repeat the decision and compare the results. If the
+// cluster's state is an input, the record contains the version of the snapshot; cluster_journal.h
+// reconstructs that version.
 //
 // Threading: values. Each journal documents which threads may call it.
 
@@ -31,10 +32,10 @@ namespace synergy {
 
 namespace decision {
 
-// A request of kube-scheduler about one pod.
+// A request from kube-scheduler about one pod.
 struct Asked {
   Pod pod;                              // as read from the request
-  std::vector<std::string> nodes;       // names
+  std::vector<std::string> nodes;       // the names of the requested nodes
   std::vector<Node> sent;               // those of `nodes` that the cluster state lacked
   std::optional<NodeIndex> counted_on;  // by CountedAt() of candidates.h
 };
@@ -58,10 +59,10 @@ struct Prioritize {
 
 struct Bind {
   uint64_t version = 0;
-  Pod pod;  // as known
+  Pod pod;  // as in the cluster state
   std::string node;
   ReserveRule reserve;
-  ResourceVector planned;                // what the whole pod should take there
+  ResourceVector planned;                // the planned requests of the whole pod
   std::optional<ResourceVector> common;  // the argument of PlanAtBind() of bind_allocation.h
 };
 
@@ -110,7 +111,7 @@ struct IdleReported {
   std::map<std::string, IdlePod> pods;  // by uid
 };
 
-// All that is known of storage from this point on.
+// The known facts about storage from this point on.
 struct StorageReported {
   StorageFacts facts;
 };
@@ -122,8 +123,8 @@ struct ReservationsReported {
 
 struct TunerDecided {
   uint64_t version = 0;
-  // How many items of news (PodNews) the tuner processed for this decision: in order, those that
-  // follow the items of the previous decision, or a KeepNews (cluster_journal.h).
+  // The number of PodNews items that the tuner processed for this decision. They are the next items
+  // after those of the previous decision, or after a KeepNews (cluster_journal.h).
   uint64_t news = 0;
   Moment at;
   uint64_t first = 0;  // number of the first action; the others follow consecutively
@@ -146,6 +147,7 @@ using Decision =
                  decision::TunerDecided, decision::TunerLearned, decision::IdleReported,
                  decision::StorageReported, decision::ReservationsReported>;
 
+// Receives each decision once it has been made.
 class DecisionJournal {
  public:
   virtual ~DecisionJournal() = default;

@@ -18,14 +18,14 @@
 
 namespace synergy {
 
-// The profile of a pod with that number of GPUs, and the profile's generation. Null if there is no
-// profile, or if it is invalid.
+// A profile, scaled to a pod's number of GPUs, and its generation. Null if the profile does not
+// exist or is invalid.
 struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
   bool measured = false;  // by Synergy, which updates the pods when the profile changes
-  // The profile that a cache model gave; null if the profile has another source, or is for another
-  // number of GPUs.
+  // The measurements and the cache model from which `profile` was calculated; null if it has
+  // another source, or is for another number of GPUs.
   std::shared_ptr<const TrainingProfile> cached = nullptr;
 };
 

@@ -43,8 +43,8 @@ StorageFacts::Disk MostRead(const std::map<std::string, DiskReads>& disks) {
   return most;
 }
 
-// Returns the profile of the training alone on storage of this bandwidth; null if no valid profile
-// results.
+// Returns the profile of the training with storage of this bandwidth to itself; null if it is not
+// valid.
 std::shared_ptr<const JobProfile> WithStorage(TrainingProfile training, double bandwidth) {
   training.cached->model.storage_bandwidth = Bytes(std::llround(bandwidth));
   Result<JobProfile> profile = MakeJobProfile(training);

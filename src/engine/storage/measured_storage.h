@@ -1,7 +1,7 @@
 #pragma once
 
-// Provides the tuner with the storage that pods share, as measured by node agents
-// (profile/pod_progress.h), and with what pods read, according to their profiles.
+// Gives the tuner the bandwidth of the storage that pods share, as node agents measure it
+// (profile/pod_progress.h), and the reads of pods, according to their profiles.
 //
 // Agents report a disk's bandwidth only after the disk was fully used, and a pod's disk only while
 // the pod reads. A pod may have got so much memory that it no longer reads; it must not lose the
@@ -47,9 +47,9 @@ StorageFacts WithReports(const StorageFacts& before, std::span<const KnownProgre
                          const PodIsThere& is_there);
 
 // Derives the storage from these facts, and pods' reads from the cache models of their profiles
-// (cache_model.h). A profile that was measured beside other readers contains the bandwidth that
-// they left; here it gets the bandwidth of the whole disk. The reads of members of gangs are
-// unknown, as are those of pods whose number of GPUs differs from their profile's.
+// (cache_model.h). A profile that was measured beside other readers has the bandwidth that they
+// left; this class replaces it with the bandwidth of the whole disk. The reads of members of gangs
+// are unknown, as are those of pods whose number of GPUs differs from their profile's.
 class MeasuredStorage final : public StorageCatalog {
  public:
   // The profiles must outlive this object.
@@ -72,7 +72,7 @@ class MeasuredStorage final : public StorageCatalog {
 
   const ProfileCatalog& profiles_;
   StorageFacts facts_;
-  // Cached per training, for the last node that needed it.
+  // Cached for each training, with the bandwidth of the last node that needed it.
   mutable std::map<std::weak_ptr<const TrainingProfile>, Alone, std::owner_less<>> alone_;
 };
 
