@@ -60,7 +60,11 @@ std::optional<Verdict> ByXid(const FailureFacts& facts, bool hardware) {
   // An agent may report a value outside this range.
   if (since_iteration)
     since_iteration = std::clamp(*since_iteration, Duration::zero(), kLongestXidWindow);
-  if (since_iteration) window = std::min(window, *since_iteration + kBeforeIteration);
+  // The last lines of a collective operation's timeout often have no time.
+  const bool hung = std::any_of(facts.logs.begin(), facts.logs.end(), [](const LogReading& log) {
+    return log.finding && log.finding->rule->category == Category::kCollectiveTimeout;
+  });
+  if (since_iteration && !hung) window = std::min(window, *since_iteration + kBeforeIteration);
   for (const CodeRule& rule : XidRules()) {
     if (IsHardware(rule.category) != hardware) continue;
     for (const SeenXid& seen : facts.xids) {

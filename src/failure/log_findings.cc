@@ -133,8 +133,8 @@ class Reading {
     for (const Candidate& one : candidates_) {
       if (one.of_thread && steps_ == one.steps && !WentOn(one)) of_threads.push_back(one);
     }
-    const size_t last = candidates_.empty() ? 0 : candidates_.back().entry;
-    std::erase_if(candidates_, [this, last](const Candidate& one) {
+    const Candidate last = candidates_.empty() ? Candidate() : candidates_.back();
+    std::erase_if(candidates_, [this, &last](const Candidate& one) {
       return one.aside || one.of_thread || WentOn(one) || (one.handled && WasHandled(one, last));
     });
     if (candidates_.empty() && !ended_) candidates_ = std::move(of_threads);
@@ -448,10 +448,10 @@ class Reading {
            lines_ - one.lines > (one.raised ? kLinesAfterTraceback : kLinesAfterLine);
   }
 
-  // Returns whether the program went on after it had handled this one. `last`: the entry of the
-  // last candidate.
-  bool WasHandled(const Candidate& one, size_t last) const {
-    return one.entry < last || steps_ > one.steps ||
+  // Returns whether the program went on after it had handled this one. `last`: the last candidate.
+  bool WasHandled(const Candidate& one, const Candidate& last) const {
+    const bool is_cause_of_last = one.raised && last.raised && one.chain == last.chain;
+    return (one.entry < last.entry && !is_cause_of_last) || steps_ > one.steps ||
            lines_ - one.lines > one.no_work + kLinesAfterHandled;
   }
 
