@@ -31,6 +31,7 @@
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 #include "kube/apis/profile_api.h"
+#include "kube/apis/storage_api.h"
 #include "kube/token_gate.h"
 #include "metrics/controller_metrics.h"
 #include "metrics/profiling_metrics.h"
@@ -116,6 +117,8 @@ class RunningDaemon final : public Daemon {
                 config.dra_enabled),
         pod_api_(kube::MakePodApi(*opened_.clients.acting, reader_)),
         profile_api_(kube::MakeProfileApi(*opened_.clients.acting)),
+        storage_api_(kube::MakeStorageApi(*opened_.clients.any, *opened_.clients.acting,
+                                          config_.own_namespace)),
         cluster_(config_, *opened_.clients.any, reader_, opened_.recorder.get(), clock, log),
         events_(kube::EventRecorder::Start(*opened_.clients.any, clock, log, "synergy-controller",
                                            kube::InstanceName(), kQueuedEvents)),
@@ -127,8 +130,8 @@ class RunningDaemon final : public Daemon {
                   opened_.metrics->controller),
         progress_(config_, cluster_.state(), *opened_.clients.any, clock, log,
                   opened_.metrics->controller),
-        tuner_(config_, cluster_, progress_, admission_.pods(), *pod_api_, *events_, leadership_,
-               opened_.recorder.get(), clock, log, opened_.metrics->tuner),
+        tuner_(config_, cluster_, progress_, admission_.pods(), *pod_api_, *storage_api_, *events_,
+               leadership_, opened_.recorder.get(), clock, log, opened_.metrics->tuner),
         profiling_(config_, admission_.settings(), cluster_, progress_, profiles_.mismatch(),
                    *pod_api_, *profile_api_, *events_, leadership_, clock, log,
                    opened_.metrics->profiling),
@@ -282,6 +285,7 @@ class RunningDaemon final : public Daemon {
   const wire::ObjectReader reader_;
   const std::unique_ptr<kube::PodApi> pod_api_;
   const std::unique_ptr<kube::ProfileApi> profile_api_;
+  const std::unique_ptr<kube::StorageApi> storage_api_;
   WatchedCluster cluster_;
   const std::unique_ptr<kube::EventRecorder> events_;
   const Leadership leadership_;

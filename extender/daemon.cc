@@ -18,6 +18,7 @@
 #include "extender/gauges.h"
 #include "extender/nodes/elsewhere.h"
 #include "extender/nodes/ended_pods.h"
+#include "extender/nodes/node_storage.h"
 #include "extender/scheduler_extender.h"
 #include "extender/shadow.h"
 #include "http/server/server.h"
@@ -32,6 +33,7 @@
 #include "metrics/extender_metrics.h"
 #include "record/recorder.h"
 #include "wire/agents/failures.h"
+#include "wire/agents/placement_storage.h"
 #include "wire/extender/extender_messages.h"
 #include "wire/journal/cluster_dump.h"
 #include "wire/objects/objects.h"
@@ -148,6 +150,13 @@ class RunningDaemon final : public Daemon {
                               elsewhere_, fmt::format("metadata.name={}", wire::kAvoidedNodesName));
       extender_.SetElsewhere(&elsewhere_);
     }
+    if (!config_.storage_namespace.empty() && !config_.shadow) {
+      optional_watches_.Start(
+          "storage",
+          fmt::format("/api/v1/namespaces/{}/configmaps", kube::Escape(config_.storage_namespace)),
+          storage_, fmt::format("metadata.name={}", wire::kStorageName));
+      extender_.SetStorage(&storage_);
+    }
     extender_.SetCountSucceeded(kube::AskForSucceeded(*client_, reader_, state_, clock_, log_));
     if (config_.dra_enabled)
       devices_.Start(watches_, {config_.gpu_resource, config_.device_classes});
@@ -172,6 +181,8 @@ class RunningDaemon final : public Daemon {
       gauges.gangs_waiting_for_locality = gangs.waiting_for_locality;
       gauges.gangs_placed = gangs.placed;
       gauges.gpu_reservations = reserved_.count();
+      if (const auto known = storage_.Known())
+        gauges.nodes_with_storage = known->storage().bandwidths.size();
       gauges.vacant_places = state_.Reservations(ReservationKind::kReplacement).size();
       return gauges;
     });
@@ -280,6 +291,7 @@ class RunningDaemon final : public Daemon {
   kube::ResourceQuotaStore quota_store_;
   ReservedGpus reserved_;
   Elsewhere elsewhere_;
+  NodeStorage storage_;
   kube::DeviceWatches devices_;
   kube::Watches watches_;
   // Without these, no GPUs are reserved and no nodes avoided, but everything else continues.

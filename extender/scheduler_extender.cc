@@ -314,7 +314,9 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   const auto snapshot = state_.Snapshot();
   const auto counted_on = CountedOn(state_, *snapshot, args->pod.uid);
   const NodeSet avoided = AvoidedBy(args->pod);
-  const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_, avoided);
+  const auto storage = storage_ == nullptr ? nullptr : storage_->Known();
+  const Ranking ranking =
+      RankNodes(*snapshot, args->pod, counted_on, asked, reserve_, avoided, storage.get());
   const double slack = args->pod.waiting && args->pod.waiting->prefers ? slack_ : 0;
   ranking.GivePoints(points, slack);
   const std::optional<NodeIndex> best = ranking.best_node();
@@ -328,13 +330,15 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   }
   std::string answer = wire::WriteHostPriorityList(args->spelled_names, points);
   if (journal_ != nullptr) {
-    journal_->Wrote(decision::Prioritize{snapshot->version(),
-                                         Describe(args->pod, counted_on, *snapshot, asked),
-                                         reserve_,
-                                         slack,
-                                         {points.begin(), points.end()},
-                                         ranking.best_node(),
-                                         {avoided.begin(), avoided.end()}});
+    journal_->Wrote(
+        decision::Prioritize{snapshot->version(),
+                             Describe(args->pod, counted_on, *snapshot, asked),
+                             reserve_,
+                             slack,
+                             {points.begin(), points.end()},
+                             ranking.best_node(),
+                             {avoided.begin(), avoided.end()},
+                             storage ? std::optional(storage->storage()) : std::nullopt});
   }
   return answer;
 }

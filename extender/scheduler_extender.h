@@ -26,6 +26,7 @@
 #include "extender/delays.h"
 #include "extender/gangs/shared_gangs.h"
 #include "extender/nodes/elsewhere.h"
+#include "extender/nodes/node_storage.h"
 #include "extender/nodes/reserved_gpus.h"
 #include "kube/succeeded_members.h"
 #include "metrics/extender_metrics.h"
@@ -82,6 +83,9 @@ class SchedulerExtender {
 
   // Sets the nodes that pods avoid. Call it once, before the verbs; `elsewhere` must outlive them.
   void SetElsewhere(const Elsewhere* elsewhere) { elsewhere_ = elsewhere; }
+
+  // Sets what is known about storage. Call it once, before the verbs; `storage` must outlive them.
+  void SetStorage(const NodeStorage* storage) { storage_ = storage; }
 
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
@@ -150,6 +154,7 @@ class SchedulerExtender {
   DecisionJournal* journal_ = nullptr;
   const ReservedGpus* reserved_ = nullptr;  // null: there are none
   const Elsewhere* elsewhere_ = nullptr;    // null: no nodes are avoided
+  const NodeStorage* storage_ = nullptr;    // null: storage does not count
 };
 
 }  // namespace synergy::extender

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kube/apis/failure_api.h"
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/failure_api.h"
+#include "kube/apis/failures/retry_api.h"
 
 namespace synergy::cli {
 

@@ -38,7 +38,7 @@
 #include "engine/retries/prerun.h"
 #include "engine/retries/retries.h"
 #include "kube/apis/events.h"
-#include "kube/apis/prerun_api.h"
+#include "kube/apis/failures/prerun_api.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {

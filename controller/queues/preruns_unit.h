@@ -21,7 +21,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
-#include "kube/apis/prerun_api.h"
+#include "kube/apis/failures/prerun_api.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
 #include "wire/objects/objects.h"

@@ -91,9 +91,12 @@ void TunerDriver::LookAtStorage(Instant now) {
                                      const std::shared_ptr<const Pod> pod = state_.FindPod(uid);
                                      return pod != nullptr && pod->node == node;
                                    });
-  if (facts == parts_.storage->facts()) return;
-  if (parts_.journal != nullptr) parts_.journal->Wrote(decision::StorageReported{facts});
-  tuner_.ObserveStorage(memory_, parts_.storage->Hold(std::move(facts)));
+  if (facts != parts_.storage->facts()) {
+    if (parts_.journal != nullptr) parts_.journal->Wrote(decision::StorageReported{facts});
+    tuner_.ObserveStorage(memory_, parts_.storage->Hold(std::move(facts)));
+  }
+  if (parts_.publish_storage)
+    parts_.publish_storage(ForPlacement(*parts_.storage, *state_.Snapshot()));
 }
 
 void TunerDriver::LookAtReservations(Instant now) {

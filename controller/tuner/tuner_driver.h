@@ -22,6 +22,7 @@
 #include "engine/decisions.h"
 #include "engine/reservations/gpu_reservations.h"
 #include "engine/storage/measured_storage.h"
+#include "engine/storage/published_storage.h"
 #include "engine/tuner/tuner.h"
 #include "metrics/tuner_metrics.h"
 #include "profile/pod_progress.h"
@@ -38,6 +39,8 @@ struct TunerDriverParts {
   // The tuner's knowledge of storage, and the latest reports of pods, from which it is derived.
   MeasuredStorage* storage = nullptr;
   std::function<std::vector<KnownProgress>(Instant now)> reports;
+  // Receives what placement should know of the storage, whenever the reports have been read.
+  std::function<void(PlacementStorage)> publish_storage;
   // Returns the GPU reservations in force; called before each decision.
   std::function<std::vector<GpuReservation>(Instant now)> reservations;
   // Receives the nodes of the pods that lend whenever this set changes, because the reports of

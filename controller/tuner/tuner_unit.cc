@@ -13,6 +13,7 @@ namespace {
 
 // How long reservations count after they were set. They are set again every few seconds.
 constexpr Duration kReservationsCount = std::chrono::minutes(1);
+constexpr Duration kPublishingLook = std::chrono::seconds(1);
 
 TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   const config::ControllerConfig::Tuner& tuner = config.tuner;
@@ -67,10 +68,11 @@ LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const 
 
 TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
                      ProgressUnit& progress, kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api,
-                     kube::EventRecorder& events, const Leadership& leadership,
-                     DecisionJournal* journal, const Clock& clock, Logger& log,
-                     metrics::TunerMetrics& metrics)
+                     kube::StorageApi& storage_api, kube::EventRecorder& events,
+                     const Leadership& leadership, DecisionJournal* journal, const Clock& clock,
+                     Logger& log, metrics::TunerMetrics& metrics)
     : enabled_(config.tuner.enabled),
+      publishes_(config.tuner.storage),
       clock_(clock),
       waking_pods_(pods, [this] { waker_.Wake(); }),
       waking_nodes_(cluster.nodes(), [this] { waker_.Wake(); }),
@@ -83,6 +85,7 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
           ToExecutorSettings(config))),
       oom_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
                  config.tuner.memory_watch),
+      publisher_(storage_api, clock, log),
       driver_(tuner_, cluster.state(), *executor_, clock, metrics,
               {.profiles = &profiles_,
                .oom = &oom_watch_,
@@ -90,12 +93,18 @@ TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& clu
                .idle = IdleReports(config, progress.store()),
                .storage = &storage_,
                .reports = StorageReports(config, progress.store()),
+               .publish_storage =
+                   [this](PlacementStorage storage) { publisher_.Offer(std::move(storage)); },
                .reservations = [this](Instant now) { return Reservations(now); },
                .watch_lenders =
                    [&agents = progress.agents()](std::set<std::string> nodes) {
                      agents.WatchClosely(AgentDirectory::Purpose::kLoans, std::move(nodes));
                    }}),
-      loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
+      loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_),
+      publishing_({.may_act = AskMayAct(leadership),
+                   .start_over = [this] { publisher_.StartOver(); },
+                   .step = [this](const std::stop_token& stop) { publisher_.Publish(stop); }},
+                  kPublishingLook, clock) {}
 
 void TunerUnit::SetReservations(std::vector<GpuReservation> reservations) {
   {
@@ -115,12 +124,15 @@ std::vector<GpuReservation> TunerUnit::Reservations(Instant now) const {
 }
 
 void TunerUnit::Start() {
-  if (enabled_) loop_.Start();
+  if (!enabled_) return;
+  loop_.Start();
+  if (publishes_) publishing_.Start();
 }
 
 void TunerUnit::Stop() {
   // Stop the driver first, because it uses the executor.
   loop_.Stop();
+  publishing_.Stop();
   executor_.reset();
 }
 

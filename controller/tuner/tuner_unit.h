@@ -21,6 +21,7 @@
 #include "controller/profiles/tuner_profiles.h"
 #include "controller/progress/progress_unit.h"
 #include "controller/tuner/action_executor.h"
+#include "controller/tuner/storage_publisher.h"
 #include "controller/tuner/tuner_calls.h"
 #include "controller/tuner/tuner_driver.h"
 #include "core/clock.h"
@@ -30,6 +31,7 @@
 #include "engine/tuner/tuner.h"
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
+#include "kube/apis/storage_api.h"
 #include "kube/reflector.h"
 #include "metrics/tuner_metrics.h"
 
@@ -46,9 +48,9 @@ class TunerUnit {
   // `pods` is the store to which pods() forwards. `journal` receives all decisions; null: there is
   // no journal. All references must outlive this object.
   TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster, ProgressUnit& progress,
-            kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::EventRecorder& events,
-            const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,
-            metrics::TunerMetrics& metrics);
+            kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::StorageApi& storage_api,
+            kube::EventRecorder& events, const Leadership& leadership, DecisionJournal* journal,
+            const Clock& clock, Logger& log, metrics::TunerMetrics& metrics);
 
   // Return stores that forward the watches' reports, and wake the tuner.
   kube::ObjectStore<Pod>& pods() { return waking_pods_; }
@@ -66,6 +68,7 @@ class TunerUnit {
   std::vector<GpuReservation> Reservations(Instant now) const;
 
   const bool enabled_;
+  const bool publishes_;
   const Clock& clock_;
   Waker waker_;
   mutable std::mutex mutex_;  // guards the following two
@@ -79,8 +82,10 @@ class TunerUnit {
   TunerCalls calls_;
   std::unique_ptr<ActionExecutor> executor_;  // null after Stop()
   OomWatch oom_watch_;
+  StoragePublisher publisher_;
   TunerDriver driver_;
   LeaderLoop loop_;
+  LeaderLoop publishing_;
 };
 
 }  // namespace synergy::controller

@@ -56,10 +56,11 @@ apply_controller_manifests() {
 
 train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
-# Applies the chart's additions for autoscalers, for Kueue, and for retries and pre-runs, which follow
-# failures that node agents report.
+# Applies the chart's additions for autoscalers, storage and Kueue, and for retries and pre-runs,
+# which follow failures that node agents report.
 apply_additions() {
   local settings=(--set controller.config.reservations.enabled=true --set controller.config.reservations.autoscaler=true
+    --set controller.config.tuner.storage=true --show-only templates/extender-rbac.yaml
     --show-only templates/reservations-rbac.yaml --show-only templates/reservations-policy.yaml)
   local roles=(synergy-reservations) role
   if has_kueue; then
@@ -69,8 +70,7 @@ apply_additions() {
   fi
   if has_agents; then
     settings+=(--set controller.config.failures.retries=true
-      --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml
-      --show-only templates/extender-rbac.yaml)
+      --show-only templates/retries-rbac.yaml --show-only templates/retries-policy.yaml)
     roles+=(synergy-retries)
   fi
   if has_agents && has_kueue; then
@@ -83,8 +83,7 @@ apply_additions() {
   for role in "${roles[@]}"; do
     run_kubectl create clusterrolebinding "$role-user" --clusterrole "$role" --user synergy-controller || return
   done
-  ! has_agents ||
-    run_kubectl create rolebinding synergy-extender-user --namespace synergy-system --role synergy-extender --user synergy-extender
+  run_kubectl create rolebinding synergy-extender-user --namespace synergy-system --role synergy-extender --user synergy-extender
 }
 
 # Prints the shipped webhook configurations, with the controller's address instead of its Service,

@@ -14,14 +14,8 @@ constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
 
-StorageAsk AskOfStorage(const Pod& pod, const StorageCatalog* catalog) {
-  StorageAsk ask{.catalog = catalog};
-  if (catalog == nullptr || !pod.fungible) return ask;
-  if (const std::optional<PodReads> known = catalog->ReadsOf(pod)) {
-    ask.need = known->reads.NeedOf(*known->profile,
-                                   LargerOf(pod.fungible->demand, pod.fungible->requested));
-  }
-  return ask;
+StorageAsk AskOfStorage(const Pod& pod, const StorageNeeds* storage) {
+  return {.known = storage, .need = storage == nullptr ? 0 : storage->NeedOf(pod)};
 }
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
@@ -68,13 +62,11 @@ BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveR
       storage_(storage) {}
 
 std::optional<double> BestFit::StorageRoom(const NodeState& node) const {
-  if (storage_.catalog == nullptr) return std::nullopt;
-  const double bandwidth = storage_.catalog->BandwidthOf(node.detail->name);
-  if (bandwidth <= 0) return std::nullopt;
-  double free = bandwidth;
-  for (const auto& pod : node.detail->pods) free -= AskOfStorage(*pod, storage_.catalog).need;
-  const double room = storage_.need > 0 ? free - storage_.need : std::max(free, 0.0);
-  return room / storage_.catalog->MostBandwidth();
+  if (storage_.known == nullptr) return std::nullopt;
+  const std::optional<double> left = storage_.known->LeftOn(node);
+  if (!left) return std::nullopt;
+  const double room = storage_.need > 0 ? *left - storage_.need : std::max(*left, 0.0);
+  return room / storage_.known->MostBandwidth();
 }
 
 double BestFit::UsersOfGpu(const NodeState& node) const {

@@ -85,11 +85,10 @@ class BestFitStep {
 
 // A pod's demand for storage bandwidth.
 struct StorageAsk {
-  const StorageCatalog* catalog = nullptr;  // null: the storage is unknown
-  double need = 0;                          // bytes per second; 0: unknown
+  const StorageNeeds* known = nullptr;  // null: nothing is
+  double need = 0;                      // bytes per second; 0: unknown
 };
-// Returns the storage bandwidth that the pod needs if it gets its demand for CPU and memory.
-StorageAsk AskOfStorage(const Pod& pod, const StorageCatalog* catalog);
+StorageAsk AskOfStorage(const Pod& pod, const StorageNeeds* storage);
 
 class BestFit {
  public:

@@ -43,8 +43,8 @@ void Ranking::GivePoints(std::span<uint8_t> points, double slack) const {
 
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
-                  const ReserveRule& reserve, const NodeSet& avoided) {
-  const BestFit best_fit(pod, snapshot, reserve);
+                  const ReserveRule& reserve, const NodeSet& avoided, const StorageNeeds* storage) {
+  const BestFit best_fit(pod, snapshot, reserve, AskOfStorage(pod, storage));
   Candidates candidates(snapshot, pod, counted_on, asked);
   Ranking ranking(asked);
   const auto add = [&](size_t i) {

@@ -62,9 +62,10 @@ class Ranking {
 };
 
 // Ranks the requested nodes on which the pod fits. `counted_on` comes from CountedAt(). Adds
-// `avoided` nodes only if the pod fits on no other node.
+// `avoided` nodes only if the pod fits on no other node. `storage`: null if it is unknown.
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
-                  const ReserveRule& reserve, const NodeSet& avoided = {});
+                  const ReserveRule& reserve, const NodeSet& avoided = {},
+                  const StorageNeeds* storage = nullptr);
 
 }  // namespace synergy

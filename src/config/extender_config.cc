@@ -62,6 +62,7 @@ Fields FieldsOf(ExtenderConfig& config) {
           {"replacementHold", Duration(config.replacement_hold)},
           {"reservations", NotInChart(Section({{"enabled", Truth(config.reservations_enabled)}}))},
           {"elsewhereNamespace", NotInChart(Text(config.elsewhere_namespace))},
+          {"storageNamespace", NotInChart(Text(config.storage_namespace))},
           {"locality", Locality(config.locality)},
           {"expectTimeout", Duration(config.expect_timeout)},
           {"stalenessLimit", StalenessLimit(config.staleness_limit)},

@@ -69,6 +69,9 @@ struct ExtenderConfig {
   // The namespace of the ConfigMap with the nodes that pods avoid after failures
   // (extender/nodes/elsewhere.h); empty: no nodes are avoided.
   std::string elsewhere_namespace;
+  // The namespace of the ConfigMap in which the controller publishes what it knows about storage
+  // (extender/nodes/node_storage.h); empty: storage does not count.
+  std::string storage_namespace;
   // How close to each other the members of a gang should be placed
   // (allocation/gangs/gang_locality.h).
   struct Locality {

@@ -25,6 +25,7 @@
 #include "engine/reservations/gpu_reservations.h"
 #include "engine/reservations/passing_check.h"
 #include "engine/storage/measured_storage.h"
+#include "engine/storage/published_storage.h"
 #include "engine/tuner/tuner.h"
 #include "profile/training_profile.h"
 
@@ -54,7 +55,9 @@ struct Prioritize {
   double slack = 0;             // the argument of Ranking::GivePoints()
   std::vector<int32_t> points;  // by position in asked.nodes
   std::optional<NodeIndex> best;
-  std::vector<std::string> avoided = {};  // the argument of RankNodes()
+  // Arguments of RankNodes().
+  std::vector<std::string> avoided = {};
+  std::optional<PlacementStorage> storage = std::nullopt;
 };
 
 struct Bind {

@@ -77,6 +77,8 @@ Families Scrape(const ClusterGauges& gauges, const std::string& gpu_resource) {
            gauges.vacant_places);
   AddGauge(out, "synergy_extender_gpu_reservations", "GPU reservations that hold now.",
            gauges.gpu_reservations);
+  AddGauge(out, "synergy_extender_nodes_with_storage",
+           "Nodes whose storage bandwidth counts in placement.", gauges.nodes_with_storage);
   AddGauge(out, "synergy_extender_ready", "Whether the program is ready (/readyz).", gauges.ready);
   return out;
 }

@@ -51,6 +51,7 @@ struct ClusterGauges {
   std::array<uint64_t, 3> gangs_placed{};  // in total: within a node, within a rack, anywhere
   uint64_t vacant_places = 0;
   uint64_t gpu_reservations = 0;
+  uint64_t nodes_with_storage = 0;
   bool ready = false;
 };
 

@@ -66,9 +66,12 @@ Decision ReplayedRun::Again(decision::Prioritize recorded) {
   const auto snapshot = state_.Snapshot();
   const decision::Asked& asked = recorded.asked;
   const RecordedNodes nodes(asked);
+  std::optional<PlacementNeeds> storage;
+  if (recorded.storage) storage.emplace(*recorded.storage);
   const Ranking ranking =
       RankNodes(*snapshot, asked.pod, CountedAt(*snapshot, asked.counted_on, asked.pod.uid), nodes,
-                recorded.reserve, {recorded.avoided.begin(), recorded.avoided.end()});
+                recorded.reserve, {recorded.avoided.begin(), recorded.avoided.end()},
+                storage ? &*storage : nullptr);
   std::vector<uint8_t> points(nodes.size(), 0);
   ranking.GivePoints(points, recorded.slack);
   recorded.version = snapshot->version();

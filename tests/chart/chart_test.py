@@ -600,6 +600,24 @@ class RenderTest(unittest.TestCase):
         self.assertEqual((role["metadata"]["namespace"], binding["metadata"]["namespace"]), (namespace, namespace))
         self.assertEqual([subject["name"] for subject in binding["subjects"]], ["synergy-scheduler"])
 
+    def test_both_programs_have_the_config_map_about_storage_where_it_counts(self):
+        def of_both(values):
+            objects = helm.template(values)
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-scheduler")["data"]["extender.yaml"])
+            policy = find(objects, "ValidatingAdmissionPolicy", "synergy-controller-failures")
+            rights = {item["metadata"]["name"]: rule["verbs"] for item in objects if item["kind"] == "Role"
+                      for rule in item["rules"] if "synergy-storage" in rule.get("resourceNames", ())}
+            return config["storageNamespace"], rights, "synergy-storage" in str(policy["spec"])
+
+        self.assertEqual(of_both({}), ("", {}, False))
+        off = {"controller": {"config": {"tuner": {"enabled": False, "storage": True}}}}
+        self.assertEqual(of_both(off), ("", {}, False))
+        on = {"controller": {"config": {"tuner": {"enabled": True, "storage": True}}}}
+        namespace, rights, allowed = of_both(on)
+        self.assertTrue(namespace)
+        self.assertEqual(rights, {"synergy-controller": ["get", "patch"], "synergy-extender": ["list", "watch"]})
+        self.assertTrue(allowed)
+
     def test_both_programs_have_gpu_reservations_where_they_are_switched_on(self):
         def enabled(values):
             objects = helm.template(values)

@@ -90,6 +90,7 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "reservations" (dict "enabled" (default false .Values.controller.config.reservations.enabled))
     "elsewhereNamespace" (include "synergy.retries" . | empty | ternary "" .Release.Namespace)
+    "storageNamespace" (include "synergy.storage" . | empty | ternary "" .Release.Namespace)
     "log" .Values.log) (deepCopy .Values.extender.config) | toYaml }}
 {{- end -}}
 

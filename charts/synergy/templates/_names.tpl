@@ -32,6 +32,12 @@
 {{- if and (include "synergy.runs" (list . "controller")) (.Values.controller.config.failures | default dict).retries }}true{{ end -}}
 {{- end -}}
 
+{{/* Returns "true" if the controller publishes what it knows about storage */}}
+{{- define "synergy.storage" -}}
+{{- $tuner := .Values.controller.config.tuner | default dict -}}
+{{- if and (include "synergy.runs" (list . "controller")) $tuner.storage (ne $tuner.enabled false) }}true{{ end -}}
+{{- end -}}
+
 {{/* Returns "true" if the controller runs trials of jobs that wait in Kueue's queues */}}
 {{- define "synergy.prerun" -}}
 {{- if and (include "synergy.runs" (list . "controller")) .Values.kueue.enabled (.Values.controller.config.failures | default dict).prerun }}true{{ end -}}

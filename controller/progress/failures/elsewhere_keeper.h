@@ -24,7 +24,7 @@
 #include "core/result.h"
 #include "engine/retries/avoided_nodes.h"
 #include "kube/apis/events.h"
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/retry_api.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {

@@ -59,7 +59,7 @@
 #include "core/log.h"
 #include "core/result.h"
 #include "kube/apis/events.h"
-#include "kube/apis/failure_api.h"
+#include "kube/apis/failures/failure_api.h"
 #include "kube/reflector.h"
 #include "metrics/controller_metrics.h"
 

@@ -20,8 +20,8 @@
 #include "core/log.h"
 #include "kube/api_client.h"
 #include "kube/apis/events.h"
-#include "kube/apis/failure_api.h"
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/failure_api.h"
+#include "kube/apis/failures/retry_api.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
 

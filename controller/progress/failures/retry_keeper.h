@@ -46,7 +46,7 @@
 #include "core/result.h"
 #include "engine/retries/retries.h"
 #include "kube/apis/events.h"
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/retry_api.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {

@@ -233,7 +233,7 @@ class GangPlanner {
   FitRank Rank(const Batch& batch) const {
     Pod whole;
     ResourceVector demand;
-    StorageAsk storage{.catalog = terms_.storage};
+    StorageAsk storage{.known = terms_.storage};
     for (const size_t member : batch.taken) {
       whole.requests.main += members_[member]->requests.main;
       demand += members_[member]->PlanningDemand();

@@ -77,7 +77,7 @@ struct GangTerms {
   std::map<NodeIndex, Gpus> most_gpus = {};
   // The members' reads from this storage decide between nodes that take equally many GPUs. Null:
   // the storage is unknown.
-  const StorageCatalog* storage = nullptr;
+  const StorageNeeds* storage = nullptr;
 };
 
 // Plans places for all members, or for none. Ignores what the snapshot counts for the members and

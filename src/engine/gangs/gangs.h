@@ -112,7 +112,7 @@ class Gangs {
 
   // Sets the storage that plans take into account; null: it is unknown. `storage` must outlive this
   // object.
-  void SetStorage(const StorageCatalog* storage) { storage_ = storage; }
+  void SetStorage(const StorageNeeds* storage) { storage_ = storage; }
 
   // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows. `avoided`: the names of
   // nodes that no member gets if the gang fits on others. `open`: the limits that GPU reservations
@@ -257,7 +257,7 @@ class Gangs {
 
   ClusterState& state_;
   const ReserveRule reserve_;
-  const StorageCatalog* storage_ = nullptr;
+  const StorageNeeds* storage_ = nullptr;
   const std::string gpu_resource_;
   const GangTimes times_;
   const LocalityRules locality_;

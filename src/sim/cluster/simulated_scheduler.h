@@ -58,7 +58,7 @@ class SimulatedScheduler final : public PodWatcher {
   // `reservations`: must outlive this object; null: there are none.
   void SetReservations(const ReservationDriver* reservations) { reservations_ = reservations; }
   // `storage`: must outlive this object; null: the storage is unknown.
-  void SetStorage(const StorageCatalog* storage) {
+  void SetStorage(const StorageNeeds* storage) {
     storage_ = storage;
     gangs_.SetStorage(storage);
   }
@@ -170,7 +170,7 @@ class SimulatedScheduler final : public PodWatcher {
   ClusterState* other_state_ = nullptr;
   const std::optional<NodeOrder> order_;
   const ReservationDriver* reservations_ = nullptr;
-  const StorageCatalog* storage_ = nullptr;
+  const StorageNeeds* storage_ = nullptr;
   WholeNodes whole_nodes_ = WholeNodes::kByCost;
   RankNode rank_node_;
   SimulatedClock clock_;

@@ -9,6 +9,7 @@
 
 #include "cluster/annotations.h"
 #include "core/wall_time.h"
+#include "wire/base/config_map.h"
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
 #include "wire/base/resource_list.h"
@@ -272,20 +273,6 @@ EndedPod ReadEnded(FieldReader& fields, Value object, const PodRules& rules) {
   return pod;
 }
 
-// Returns a new ConfigMap for Synergy. `label`: one more label with the value "true"; empty: none.
-std::string NewConfigMap(std::string_view name, std::string_view label, std::string_view data) {
-  const std::string more = label.empty() ? std::string() : Quoted(label) + R"(:"true",)";
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{{}"app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
-      Quoted(name), more, data);
-}
-
-// Returns the merge patch that replaces the data of a ConfigMap with this version.
-std::string DataPatch(std::string_view resource_version, std::string_view data) {
-  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
-                     Quoted(resource_version), data);
-}
-
 // Returns the records as a member of the ConfigMap's data.
 std::string DataOf(const FailureHistory& history) {
   Writer out;
@@ -316,12 +303,7 @@ FailureHistory ReadHistory(FieldReader& fields, Value object) {
 }
 
 std::string DataOf(const PublishedAvoidedNodes& avoided) {
-  Writer out;
-  out.BeginObject();
-  out.Key(kAvoidedData);
-  out.Text(WriteMembers(AvoidedEntries{avoided.nodes.All()}));
-  out.EndObject();
-  return out.Take();
+  return DataWith(kAvoidedData, WriteMembers(AvoidedEntries{avoided.nodes.All()}));
 }
 
 PublishedAvoidedNodes ReadAvoided(FieldReader& fields, Value object) {
@@ -386,7 +368,7 @@ std::string FailureHistoryName(std::string_view of_namespace) {
 }
 
 std::string WriteNewFailureHistory(const FailureHistory& history) {
-  return NewConfigMap(FailureHistoryName(history.of_namespace), kFailuresLabel, DataOf(history));
+  return NewConfigMap(FailureHistoryName(history.of_namespace), DataOf(history), kFailuresLabel);
 }
 
 std::string WriteFailureHistoryPatch(const FailureHistory& history) {
@@ -407,7 +389,7 @@ Result<FailureHistory> ReadFailureHistory(std::string_view text) {
 }
 
 std::string WriteNewAvoidedNodes(const PublishedAvoidedNodes& avoided) {
-  return NewConfigMap(kAvoidedNodesName, {}, DataOf(avoided));
+  return NewConfigMap(kAvoidedNodesName, DataOf(avoided));
 }
 
 std::string WriteAvoidedNodesPatch(const PublishedAvoidedNodes& avoided) {

@@ -16,6 +16,7 @@
 
 #include "core/overloaded.h"
 #include "engine/decisions.h"
+#include "wire/base/storage_members.h"
 #include "wire/journal/journal_members.h"
 
 namespace synergy::wire {
@@ -277,7 +278,7 @@ void Members(auto& each, Like<decision::Filter> auto& decision) {
   each("passing", passing);
 }
 void Members(auto& each, Like<decision::Prioritize> auto& decision) {
-  auto& [version, asked, reserve, slack, points, best, avoided] = decision;
+  auto& [version, asked, reserve, slack, points, best, avoided, storage] = decision;
   each("version", version);
   each("asked", asked);
   each("reserve", reserve);
@@ -285,6 +286,7 @@ void Members(auto& each, Like<decision::Prioritize> auto& decision) {
   each("points", points);
   each("best", best);
   each("avoided", avoided);
+  each("storage", storage);
 }
 void Members(auto& each, Like<decision::Bind> auto& decision) {
   auto& [version, pod, node, reserve, planned, common] = decision;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "queues/kueue.h"
+#include "wire/base/config_map.h"
 #include "wire/base/json_words.h"
 #include "wire/base/member_text.h"
 #include "wire/base/metadata.h"
@@ -53,13 +54,8 @@ void Members(auto& each, Like<MoveEntries> auto& entries) {
   each("worse", entries.worse);
 }
 
-std::string DataOfMoves(const PublishedMoves& moves) {
-  Writer out;
-  out.BeginObject();
-  out.Key(kMovesData);
-  out.Text(WriteMembers(MoveEntries{moves.moves, moves.worse}));
-  out.EndObject();
-  return out.Take();
+std::string DataOf(const PublishedMoves& moves) {
+  return DataWith(kMovesData, WriteMembers(MoveEntries{moves.moves, moves.worse}));
 }
 
 // The API server accepts any text in ownerReferences. An invalid owner counts as none.
@@ -134,14 +130,11 @@ Result<MovableOwner> ReadMovableOwner(std::string_view text) {
 }
 
 std::string WriteNewMoves(const PublishedMoves& moves) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":{},"labels":{{"app.kubernetes.io/part-of":"synergy"}}}},"data":{}}})",
-      Quoted(kMovesName), DataOfMoves(moves));
+  return NewConfigMap(kMovesName, DataOf(moves));
 }
 
 std::string WriteMovesPatch(const PublishedMoves& moves) {
-  return fmt::format(R"({{"metadata":{{"resourceVersion":{}}},"data":{}}})",
-                     Quoted(moves.resource_version), DataOfMoves(moves));
+  return DataPatch(moves.resource_version, DataOf(moves));
 }
 
 Result<PublishedMoves> ReadMoves(std::string_view text) {

@@ -30,8 +30,14 @@ READER = {
     "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "reader"},
     "spec": {"processMemory": "1Gi", "datasetSize": "40Gi", "storageBandwidth": "500M", "bytesPerSample": "1M",
              "points": [{"cpu": cpu, "throughput": speed} for cpu, speed in ((1, 10), (3, 30), (9, 30))]}}
-AGENTS_NODE = "v100-2"
+AGENTS_NODE, OTHER_NODE = "v100-2", "v100-3"
 GIB = 1 << 30
+
+
+def either(*nodes):
+    """Returns the affinity of a pod that may go to these nodes."""
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}
 
 
 def cores(item):
@@ -41,6 +47,8 @@ def cores(item):
 class TunerTest(FungibleTest):
     """The extender and the controller record everything, and a replay makes every decision
     again."""
+
+    settings = "storageNamespace: synergy-system\n"
 
     @classmethod
     def setUpClass(cls):
@@ -157,7 +165,8 @@ class TunerTest(FungibleTest):
         given = self.check()
         self.assertEqual(given, {"idle": 1, "busy": 9})
 
-    def test_memory_goes_where_it_saves_reads_that_others_wait_for(self):
+    def test_memory_and_later_pods_go_where_the_disk_is_not_short(self):
+        self.cluster.delete("configmap", "synergy-storage", namespace="synergy-system")
         self.cluster.create(READER)
         self.addCleanup(self.cluster.delete, "trainingprofile", "reader")
         wait_for("the profile to be judged",
@@ -172,12 +181,24 @@ class TunerTest(FungibleTest):
         before = memory()
         self.let_rounds_pass(ROUNDS, lambda: False)
         self.assertEqual(memory(), before)
+        # The fuller of two nodes is the better one, unless its disk is too slow for one more pod.
+        self.assertEqual(self.place_reader("before"), AGENTS_NODE)
         for name in names:
-            self.agent.report(name, storage={"backend": "vda", "read": 20e6, "waited": 0.4, "all": 40e6,
-                                             "bandwidth": 40e6})
+            self.agent.report(name, storage={"backend": "vda", "read": 10e6, "waited": 0.4, "all": 20e6,
+                                             "bandwidth": 20e6})
         self.addCleanup(self.agent.reports.clear)
-        # With 26.7 GiB of the data set in memory, the pods read 40 MB/s.
+        # With 26.7 GiB of the data set in memory, the pods would read 40 MB/s.
         wait_for("the memory to grow", lambda: memory() >= before + 26 * GIB)
+        wait_for("the extender to know the disk",
+                 lambda: self.extender.metric("synergy_extender_nodes_with_storage") == 1)
+        self.assertEqual(self.place_reader("after"), OTHER_NODE)
+
+    def place_reader(self, name):
+        """Returns the node that a pod gets which may go to two nodes; the pod is gone afterwards."""
+        self.run_pods(pod(name, "reader", nodeSelector={}, affinity=either(AGENTS_NODE, OTHER_NODE)))
+        node = self.cluster.bound()[name]
+        self.cluster.delete("pod", name, wait=True)
+        return node
 
     def test_a_pod_that_may_go_anywhere_gets_its_demand(self):
         self.run_pods(pod("free", "sensitive", nodeSelector={}))
@@ -203,11 +224,9 @@ class TunerTest(FungibleTest):
         nodes = ("v100-2", "v100-3")  # the third node's kubelet has refused cuts
         self.run_pods(*(pod(f"p{i}-{node}", "sensitive", nodeSelector={"kubernetes.io/hostname": node})
                         for node in nodes for i in range(3)))
-        either = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}
         # The gang needs all five remaining GPUs of each node, for which there are three cores on a
         # node, or none.
-        members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either) for i in range(10)]
+        members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either(*nodes)) for i in range(10)]
         for member in members:
             member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "10"})
         self.cluster.create(*members)

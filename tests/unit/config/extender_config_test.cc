@@ -44,6 +44,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_FALSE(config.shadow);
     EXPECT_FALSE(config.reservations_enabled);
     EXPECT_EQ(config.elsewhere_namespace, "");
+    EXPECT_EQ(config.storage_namespace, "");
     EXPECT_EQ(config.scheduler_name, "synergy-scheduler");
     EXPECT_EQ(config.hold, minutes(1));
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
@@ -85,6 +86,7 @@ gangHold: 20s
 replacementHold: 30s
 reservations: {enabled: true}
 elsewhereNamespace: synergy-system
+storageNamespace: synergy-system
 locality:
   nodeWait: 1m
   rackWait: 0s
@@ -116,6 +118,7 @@ log:
   EXPECT_TRUE(config.shadow);
   EXPECT_TRUE(config.reservations_enabled);
   EXPECT_EQ(config.elsewhere_namespace, "synergy-system");
+  EXPECT_EQ(config.storage_namespace, "synergy-system");
   EXPECT_EQ(config.scheduler_name, "ours");
   EXPECT_EQ(config.hold, seconds(90));
   EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
@@ -181,7 +184,7 @@ TEST(ExtenderConfigTest, ErrorsNameLineAndField) {
        "nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, replacementHold, reservations, reservePerGpu, schedulerName, "
        "shadow, "
-       "shutdownGrace, stalenessLimit, tls"},
+       "shutdownGrace, stalenessLimit, storageNamespace, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: unknown field; known fields: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/retry_api.h"
 
 namespace synergy::controller {
 

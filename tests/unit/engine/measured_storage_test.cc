@@ -1,13 +1,18 @@
 #include "engine/storage/measured_storage.h"
 
+#include <cmath>
+#include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "cluster/gang.h"
+#include "engine/storage/published_storage.h"
 #include "engine/tuner/node_shares.h"
 #include "unit/engine/engine_fixture.h"
 
@@ -237,6 +242,89 @@ TEST_F(MeasuredStorageTest, GangsOtherNumbersOfGpusAndPodsThatDoNotReadFromTheDi
   Pod moved = *Find("a");
   moved.node = "n2";
   EXPECT_FALSE(storage.ReadsOf(moved));
+}
+
+// Tests what placement knows of n1 and of its pods a and b.
+class PlacementStorageTest : public MeasuredStorageTest {
+ protected:
+  PlacementStorageTest() { storage.Hold(Facts(100e6)); }
+  PlacementStorage Known() const { return ForPlacement(storage, *state.Snapshot()); }
+  double NeedOfOne() const { return storage.NeedOf(*Find("a")); }
+  // Returns a pod that is not placed yet, with this memory in GiB.
+  static Pod Waiting(int64_t memory) {
+    return With(ManagedPod("waiting", "", 3, "reader"), [&](ManagedContainer& container) {
+      container.demand.memory = container.requested.memory = GiB(memory);
+    });
+  }
+};
+
+TEST_F(PlacementStorageTest, KnowsTheNodesAndTheProfilesWhosePodsReadFromThem) {
+  EXPECT_EQ(Known().bandwidths, (std::map<std::string, double>{{"n1", 100e6}}));
+  const ProfileReads reads = Known().reads.at("team").at("reader");
+  EXPECT_EQ(reads.gpus, Gpus(1));
+  EXPECT_EQ(reads.process, GiB(1));
+  EXPECT_EQ(reads.data_set, GiB(10));
+  EXPECT_GT(reads.most, 0);
+  storage.Hold({});
+  EXPECT_EQ(Known(), PlacementStorage{});
+}
+
+TEST_F(PlacementStorageTest, APodThatIsNotPlacedYetNeedsWhatOthersWithItsProfileDo) {
+  const PlacementNeeds needs(Known());
+  EXPECT_EQ(needs.BandwidthOf("n1"), 100e6);
+  EXPECT_EQ(needs.BandwidthOf("n2"), 0);
+  EXPECT_EQ(needs.MostBandwidth(), 100e6);
+  ASSERT_GT(NeedOfOne(), 0);
+  EXPECT_NEAR(needs.NeedOf(*Find("a")), NeedOfOne(), 1);
+  const double most = Known().reads.at("team").at("reader").most;
+  EXPECT_NEAR(needs.NeedOf(Waiting(1)), most, 1);
+  EXPECT_NEAR(needs.NeedOf(Waiting(6)), most / 2, 1) << "half of the data set fits";
+  EXPECT_EQ(needs.NeedOf(Waiting(11)), 0);
+  EXPECT_EQ(needs.NeedOf(ManagedPod("other", "", 3)), 0);
+}
+
+TEST_F(PlacementStorageTest, NeedsOfGangsOtherNamespacesAndOtherNumbersOfGpusAreUnknown) {
+  const PlacementNeeds needs(Known());
+  Pod member = Waiting(1);
+  member.gang = std::make_shared<Gang>(Gang{.name = "team/g", .size = 2});
+  EXPECT_EQ(needs.NeedOf(member), 0);
+  Pod foreign = Waiting(1);
+  foreign.pod_namespace = "others";
+  EXPECT_EQ(needs.NeedOf(foreign), 0);
+  EXPECT_EQ(needs.NeedOf(With(Waiting(1),
+                              [](ManagedContainer& container) {
+                                container.demand.gpus = container.requested.gpus = Gpus(2);
+                              })),
+            0);
+}
+
+TEST_F(PlacementStorageTest, AmountsThatAreNotPositiveNumbersAreIgnored) {
+  PlacementStorage odd = Known();
+  for (const double amount : {-1.0, 0.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    odd.bandwidths["n1"] = odd.bandwidths["n2"] = odd.reads["team"]["reader"].most = amount;
+    const PlacementNeeds needs(odd);
+    EXPECT_EQ(needs.BandwidthOf("n1"), 0);
+    EXPECT_EQ(needs.MostBandwidth(), 0);
+    EXPECT_EQ(needs.NeedOf(*Find("a")), 0);
+  }
+}
+
+TEST_F(PlacementStorageTest, ANamespaceWithManyProfilesTakesNoRoomFromOthers) {
+  const TunedProfile reader = held.Find("team", "reader", Gpus(1));
+  StorageFacts facts = Facts(100e6);
+  HeldProfiles::ByName by_name{{{"team", "reader"}, reader}};
+  for (size_t i = 0; i <= PlacementStorage::kMostProfiles; ++i) {
+    const std::string name = fmt::format("p{}", i);
+    by_name[{"loud", name}] = reader;
+    Pod pod = ManagedPod(name, "n1", 3, name);
+    pod.pod_namespace = "loud";
+    facts.readers[pod.uid] = "n1";
+    state.UpsertPod(pod);
+  }
+  held.Hold(std::move(by_name), 2);
+  storage.Hold(std::move(facts));
+  EXPECT_EQ(Known().reads.at("team").size(), 1U);
+  EXPECT_EQ(Known().reads.at("loud").size(), PlacementStorage::kMostProfiles / 2);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/apis/failures/prerun_api.h"
+#include "kube/apis/failures/retry_api.h"
 #include "kube/apis/node_api.h"
 #include "kube/apis/node_guard_api.h"
-#include "kube/apis/prerun_api.h"
 #include "kube/apis/profile_api.h"
-#include "kube/apis/retry_api.h"
 #include "kube/apis/round_api.h"
+#include "kube/apis/storage_api.h"
 #include "support/fake_api_server.h"
 #include "wire/training_profile.h"
 
@@ -151,6 +152,25 @@ TEST_F(ObjectApisTest, AvoidedNodesAreInOneConfigMapThatIsCreatedOnce) {
   const FakeRequest asked = server_.requests().back();
   EXPECT_EQ(asked.method, "PATCH");
   EXPECT_EQ(asked.path, all + "/synergy-elsewhere");
+  EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(asked.body, HasSubstr(R"("resourceVersion":"7")"));
+}
+
+TEST_F(ObjectApisTest, StorageIsInOneConfigMapThatIsCreatedOnce) {
+  const auto api = MakeStorageApi(*client_, *client_, "our/s");
+  const std::string all = "/api/v1/namespaces/our%2Fs/configmaps";
+  (void)api->ReadStorage({});
+  EXPECT_EQ(server_.requests().back().path, all + "/synergy-storage");
+  PublishedStorage published;
+  (void)api->WriteStorage(published, {});
+  EXPECT_EQ(server_.requests().back().method, "POST");
+  EXPECT_EQ(server_.requests().back().path, all);
+  EXPECT_THAT(server_.requests().back().body, HasSubstr(R"("name":"synergy-storage")"));
+  published.resource_version = "7";
+  (void)api->WriteStorage(published, {});
+  const FakeRequest asked = server_.requests().back();
+  EXPECT_EQ(asked.method, "PATCH");
+  EXPECT_EQ(asked.path, all + "/synergy-storage");
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("resourceVersion":"7")"));
 }

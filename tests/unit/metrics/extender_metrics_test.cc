@@ -38,6 +38,7 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_extender_gang_placements_total",
     "synergy_extender_gangs_waiting_for_locality",
     "synergy_extender_gpu_reservations",
+    "synergy_extender_nodes_with_storage",
     "synergy_extender_held_gangs",
     "synergy_extender_kept_places",
     "synergy_extender_oldest_assumed_pod_seconds",

@@ -1,4 +1,4 @@
-#include "kube/apis/failure_api.h"
+#include "kube/apis/failures/failure_api.h"
 
 #include <utility>
 

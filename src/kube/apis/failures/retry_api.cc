@@ -1,4 +1,4 @@
-#include "kube/apis/retry_api.h"
+#include "kube/apis/failures/retry_api.h"
 
 #include <string_view>
 #include <utility>

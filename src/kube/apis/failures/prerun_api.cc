@@ -1,4 +1,4 @@
-#include "kube/apis/prerun_api.h"
+#include "kube/apis/failures/prerun_api.h"
 
 #include <utility>
 
