@@ -1,7 +1,7 @@
 #pragma once
 
-// Helps with calls of kube-scheduler: request IDs for the calls of one decision, and calls that
-// exclude each other.
+// Support for the calls of kube-scheduler: request IDs for the calls of one decision, and mutual
+// exclusion of a pod's binds.
 //
 // Threading: any thread.
 
@@ -15,12 +15,12 @@
 
 namespace synergy::extender {
 
-// Assigns a request ID to each decision about a pod: it begins at the filter call and is reused for
-// prioritize, bind and preempt, so that the log lines of one decision can be read together. Memory:
-// the last 4096 pods.
+// Assigns a request ID to each decision about a pod, so that the log lines of one decision can be
+// read together. The filter call begins a decision; prioritize, bind and preempt reuse its ID.
+// Stores the IDs of the last 4096 pods.
 class RequestIds {
  public:
-  // Begins a new decision about the pod.
+  // Begins a new decision about the pod and returns its ID.
   std::string Begin(const std::string& pod_uid);
   // Returns the ID of the decision in progress; "-" if none is known.
   std::string Current(const std::string& pod_uid) const;
@@ -34,11 +34,12 @@ class RequestIds {
   std::deque<std::string> order_;
 };
 
-// Allows one bind of a pod at a time, because kube-scheduler gives up on a slow one and tries again
-// while the first is still running. Turns must end before this object does.
+// Allows one bind of a pod at a time, because kube-scheduler gives up on a slow bind and tries
+// again while the first is still running. Must outlive the turns that it returns.
 class BindTurns {
  public:
-  // Returns a turn, which lasts as long as the result; null while another turn lasts.
+  // Returns the pod's turn, which ends when the last copy of the pointer is destroyed; null if
+  // another turn of the pod has not ended.
   std::shared_ptr<const void> Take(const std::string& uid) {
     const std::lock_guard lock(mutex_);
     if (!taken_.insert(uid).second) return nullptr;

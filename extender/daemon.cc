@@ -43,8 +43,10 @@ namespace {
 
 using metrics::Verb;
 
-// Much longer than the lag between two watches, and short for a pod that waits anyway.
+// How long a filter call waits for a late watch: much longer than the usual lag between two
+// watches, but short for a pod that waits anyway.
 constexpr auto kWatchCatchUp = std::chrono::milliseconds(50);
+// How long a pod is answered with errors, so that kube-scheduler retries it, while a watch is late.
 constexpr auto kLongestLate = std::chrono::seconds(15);
 
 // kube-scheduler drops the reason for any status except 200, so on the verbs' paths the server's
@@ -78,7 +80,7 @@ double SlackOf(const config::ExtenderConfig& config) {
 
 GangTimes GangTimesOf(const config::ExtenderConfig& config) {
   GangTimes times{.hold = config.gang_hold};
-  // The rest of a bind's time is for the bind itself.
+  // A member waits for its gang during the first part of a bind; the rest is for the bind itself.
   times.wait =
       config.bind_timeout - std::min<Duration>(std::chrono::seconds(1), config.bind_timeout / 2);
   return times;
@@ -307,7 +309,7 @@ class RunningDaemon final : public Daemon {
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& config,
                                               const config::ClusterAccess& access,
                                               const Clock& clock, Logger& log) {
-  // A Binding that is sent again later would follow no look at the node's room.
+  // Writes are not repeated, because a Binding must follow a check of the node's room.
   auto client = kube::ApiClient::Create(
       access, {.user_agent = "synergy-extender", .may_repeat_writes = [] { return false; }});
   if (!client) return Fail(client.error());

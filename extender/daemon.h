@@ -1,6 +1,6 @@
 #pragma once
 
-// The extender as a whole: watches, verbs, HTTP routes, and the thread that settles doubtful binds.
+// The extender as a whole: watches, verbs, HTTP routes, and the thread that settles binds in doubt.
 //
 // Threading: one owner.
 
@@ -24,7 +24,7 @@ class Daemon {
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;
-  // Returns the port of httpListen; 0 without it.
+  // Returns the port of httpListen; 0 if it is not set.
   virtual uint16_t http_port() const = 0;
   // First reports not ready, then accepts no new connections, then lets the calls in progress
   // finish. Call it once.

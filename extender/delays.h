@@ -2,7 +2,7 @@
 
 // How long a pod waits for room that may become free before it is refused, or evicts other pods.
 //
-// This file is separate because these limits of waiting need only a clock and a version.
+// This file is separate because these limits need only a clock and a version of the cluster.
 //
 // Threading: any thread.
 
@@ -18,11 +18,12 @@
 
 namespace synergy::extender {
 
-// When /filter may wait a moment and check again before it refuses every node. kube-scheduler may
-// have received a change slightly earlier than the extender (such as the unannounced end of a pod),
-// and does not retry before the next change. But meanwhile all its pods wait for the answer.
+// Limits how often /filter waits a moment and checks again before it refuses every node.
+// kube-scheduler may have received a change, such as the end of a pod, slightly before the
+// extender. It retries a refused pod only after the next change, so a second check avoids a long
+// wait. But during that check, kube-scheduler places no other pods.
 struct RetryTimes {
-  // The time between two such checks if room is known to become free, and if it is not.
+  // The least time between two such checks: `rest` if room is becoming free, else `long_rest`.
   Duration rest = std::chrono::milliseconds(200);
   Duration long_rest = std::chrono::milliseconds(500);
 };
@@ -31,7 +32,7 @@ class RetryLimiter {
  public:
   explicit RetryLimiter(RetryTimes times = {}) : times_(times) {}
 
-  // Returns whether to check again at `version` of the cluster; never twice at the same version.
+  // Returns whether to check again at `version` of the cluster; true at most once per version.
   // `room_under_way` is slow, so it is called only if its result matters.
   bool Allow(uint64_t version, Instant now, const std::function<bool()>& room_under_way);
 

@@ -60,8 +60,8 @@ void FilterCall::Judge() {
       continue;
     }
     if (const auto* const by = passing ? passing->RefusedBy(*node.state) : nullptr) {
-      // Report the node as unresolvable: kube-scheduler's evictions need not leave the reserved
-      // GPUs free.
+      // Report the node as unresolvable, so that kube-scheduler does not evict pods there: the
+      // evictions might not leave the reserved GPUs free.
       failed_.push_back({args_.spelled_names[i], refusals_.Text(*by), true});
       continue;
     }

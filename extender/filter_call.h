@@ -29,7 +29,7 @@
 
 namespace synergy::extender {
 
-// Returns where `snapshot` counts the pod; nullopt if it counts it nowhere.
+// Returns the node on which `snapshot` counts the pod; nullopt if there is none.
 std::optional<NodeIndex> CountedOn(const ClusterState& state, const ClusterSnapshot& snapshot,
                                    const std::string& uid);
 
@@ -61,7 +61,7 @@ class OpenNodes final : public AskedNodes {
   size_t size() const override { return open_.size(); }
   std::string_view Name(size_t i) const override { return asked_.Name(open_[i]); }
   std::optional<Node> Sent(size_t i) const override { return asked_.Sent(open_[i]); }
-  // Returns a reservation by position in the request; null if the node is open.
+  // Returns the reservation that closes the i-th node of the request; null if the node is open.
   const GpuReservation* RefusedBy(size_t i) const { return refused_by_[i]; }
 
  private:
@@ -70,7 +70,7 @@ class OpenNodes final : public AskedNodes {
   std::vector<size_t> open_;
 };
 
-// The texts of refusals for lack of room, each stored once: they are few and often equal.
+// The texts of refusals for lack of room. Equal texts are stored once.
 class Reasons {
  public:
   Reasons(const Resources& requests, std::string_view gpu_resource)
@@ -86,7 +86,7 @@ class Reasons {
   std::deque<std::pair<Cause, std::string>> known_;
 };
 
-// The texts of refusals by GPU reservations, each stored once.
+// The texts of refusals by GPU reservations. Equal texts are stored once.
 class RefusalTexts {
  public:
   RefusalTexts(const std::optional<PassingTerms>& terms, WallTime wall)
@@ -118,8 +118,8 @@ class FilterCall {
         reasons_(args.pod.requests, gpu_resource),
         refusals_(terms, wall) {}
 
-  // Judges all nodes by the present snapshot. Call it before all else, and again when the cluster
-  // may have changed.
+  // Judges all nodes by the present snapshot. Call it first, and again when the cluster may have
+  // changed.
   void Judge();
   // Replaces the reason why the i-th node is refused. REQUIRES: !Fits().
   void Refuse(size_t i, std::string reason);
@@ -132,7 +132,7 @@ class FilterCall {
   bool Fits() const { return !fitting_.empty(); }
   // Returns the nodes where the pod fits, as positions in the request.
   const std::vector<size_t>& fitting() const { return fitting_; }
-  // Returns the last of them; nullopt if the cluster's copy lacks it.
+  // Returns the last node of fitting(); nullopt if there is none or the snapshot lacks it.
   std::optional<NodeIndex> last_fitting() const { return last_fitting_; }
   const std::vector<wire::FailedNode>& failed() const { return failed_; }
   // Returns whether a node is refused because of a GPU reservation.

@@ -1,6 +1,7 @@
 #pragma once
 
-// Reads the values for a scrape from the cluster's state, and tracks how long pods have had places.
+// Reads the gauges for a scrape from the cluster's state, and tracks how long unbound pods have had
+// places on nodes.
 //
 // Threading: any thread.
 
@@ -19,7 +20,8 @@
 namespace synergy::extender {
 
 // Tracks how long unbound pods have had places. A bind in doubt, or a place that the tuner keeps,
-// takes room from other pods if it lasts long. Ages are accurate to the time between two looks.
+// takes room from other pods while it lasts. Ages are accurate to the time between two calls of
+// Look().
 class PlaceAges {
  public:
   struct Summary {
@@ -27,13 +29,13 @@ class PlaceAges {
     Duration oldest{};
   };
 
-  // Call it about every second with the uids of all pods that then have such a place.
+  // Call it about every second with the UIDs of all pods that have such a place at `now`.
   void Look(const std::set<std::string>& uids, Instant now);
   Summary Of(Instant now) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, Instant> since_;  // by uid
+  std::map<std::string, Instant> since_;  // by UID
 };
 
 // The places of pods that are being bound, and those that the tuner keeps.

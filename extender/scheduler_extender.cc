@@ -25,11 +25,11 @@ using metrics::Verb;
 
 static_assert(Ranking::kMostPoints == wire::kMostPoints);
 
-// After this time without a question about a pod, its wait for a late watch is forgotten.
+// After this time without a request for a pod, its wait for a late watch is forgotten.
 constexpr Duration kForgetLate = std::chrono::minutes(10);
 
-// Returns whether the pod is placed with its gang; members with slices of GPUs are placed one by
-// one, like those without GPUs.
+// Returns whether the pod is placed together with its gang. Members that share GPUs are placed one
+// by one, as are those without GPUs.
 bool IsPlacedWithGang(const Pod& pod) { return pod.gang && !pod.SharesGpus(); }
 
 decision::Asked Describe(const Pod& pod, std::optional<NodeIndex> counted_on,
@@ -51,7 +51,7 @@ class Timed {
   Timed(metrics::ExtenderMetrics& metrics, const Clock& clock, Verb verb)
       : metrics_(metrics), clock_(clock), verb_(verb), start_(clock.Now()) {}
   ~Timed() { metrics_.CountCall(verb_, clock_.Now() - start_); }
-  // Excludes the time so far, which is not the call's own.
+  // Excludes the time so far, which the call has spent waiting.
   void BeginAgain() { start_ = clock_.Now(); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
@@ -262,7 +262,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
     const std::vector<Reservation> reserved = state_.Reservations(ReservationKind::kReplacement);
     if (const auto late = LateNode(args.pod, requested, reserved))
       return AskAgain(verdict.text, requested.Name(*late));
-    // They may be released within a second, which kube-scheduler would not notice.
+    // Unsettled places may be released within a second, which kube-scheduler would not notice.
     if (std::any_of(reserved.begin(), reserved.end(),
                     [](const auto& place) { return !place.settled; }))
       verdict.kind = GangVerdict::Kind::kNotYet;

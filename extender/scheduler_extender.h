@@ -1,7 +1,7 @@
 #pragma once
 
-// The extender's four verbs, from text to text (k8s.io/kube-scheduler/extender/v1).
-// docs/internals/extender.md describes how each one decides.
+// The extender's four verbs. Each takes the JSON text of a request and returns that of the answer
+// (k8s.io/kube-scheduler/extender/v1). docs/internals/extender.md describes how each one decides.
 //
 // Threading: any thread may call any verb, concurrently. Only Bind calls the API server. Failures:
 // verbs never throw; an answer of {"Error": ...} reports what is wrong with the request.
@@ -39,14 +39,14 @@ class FilterCall;
 
 // Access to the watches that keep the extender's copy of the cluster.
 struct Watches {
-  // Returns whether everything has been listed and no watch is broken, because unknown pods make
-  // nodes look free.
+  // Returns whether all objects have been listed and no watch is broken. Otherwise unknown pods
+  // make nodes look free.
   std::function<bool()> current = [] { return true; };
-  // Gives the watches a moment while room is becoming free, because kube-scheduler may have
-  // received the change earlier.
+  // Waits a moment for the watches to catch up, because kube-scheduler may have received a change
+  // earlier than the extender.
   std::function<void()> catch_up = [] {};
-  // How long kube-scheduler has to retry a pod because the watches are late; zero: never. It pauses
-  // for 10 s at most between retries.
+  // The time for which a pod is answered with errors because the watches are late, so that
+  // kube-scheduler retries it; zero: never. kube-scheduler pauses for at most 10 s between retries.
   Duration longest_late = {};
 };
 
@@ -99,21 +99,21 @@ class SchedulerExtender {
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
-  // Returns an error if GPU pods cannot be placed with the present copy of the cluster. The first
-  // time that they can, resumes the gangs that an earlier extender has bound in part.
+  // Returns an error if GPU pods cannot be placed with the present copy of the cluster. At the
+  // first success, resumes the gangs that an earlier extender has bound in part.
   Result<> Ready();
-  // Returns whether the extender leaves the choice of the node alone.
+  // Returns whether the extender leaves the choice of the pod's node to kube-scheduler.
   bool LeavesAlone(const Pod& pod) const {
     return shadow_ || !(pod.UsesGpus() || pod.SharesGpus());
   }
   // Sets the GPUs that the request's pod has through ResourceClaims. Returns kUnavailable if the
   // watch has not reported one of the claims although kube-scheduler has seen it.
   Result<> CountDevices(Pod& pod) const;
-  // Looks for room for a pod that fits nowhere: a late watch, places held for gangs and lost
-  // members that yield to it. Returns the answer if it is an error, after which kube-scheduler
-  // retries.
+  // Looks for room for a pod that fits nowhere: waits for a late watch, and releases places held
+  // for gangs and lost members if these yield to the pod. Returns the answer if it is an error,
+  // after which kube-scheduler retries.
   std::optional<std::string> SeekRoom(FilterCall& call);
-  // Releases places of lost members for the pod, or else adds them to the reasons. Returns an
+  // Releases places of lost members for the pod, or names them in the nodes' refusals. Returns an
   // answer as SeekRoom() does.
   std::optional<std::string> ReleaseReplacements(FilterCall& call,
                                                  const std::vector<Reservation>& places);
@@ -123,9 +123,9 @@ class SchedulerExtender {
   // reserved.
   std::optional<PassingTerms> TermsFor(const wire::ExtenderArgs& args) const;
   NodeSet AvoidedBy(const Pod& pod) const;
-  // Returns a node (its position in `asked`) on which kube-scheduler counts room because of a
-  // change that the watches have not reported yet; nullopt if there is none, or if they are late
-  // for too long. `places`: those that are held for replacements.
+  // Returns the position in `asked` of a node on which kube-scheduler counts room because of a
+  // change that the watches have not reported yet. Returns nullopt if there is none, or if the
+  // watches have been late for too long. `places`: those that are held for replacements.
   std::optional<size_t> LateNode(const Pod& pod, const AskedNodes& asked,
                                  const std::vector<Reservation>& places);
   // Returns an error, after which kube-scheduler retries. A refused pod would wait for the next

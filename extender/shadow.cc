@@ -38,7 +38,7 @@ class PermittedNodes final : public AskedNodes {
   std::vector<NodeIndex> nodes_;
 };
 
-// The webhook has not processed the pod, so its amounts count as changeable.
+// Returns the pod with changeable amounts, as if the webhook had processed it.
 Pod AsManaged(Pod pod) {
   if (pod.fungible) return pod;
   auto fungible = std::make_shared<ManagedContainer>();

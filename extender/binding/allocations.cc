@@ -27,7 +27,7 @@ bool HasDemand(const ManagedContainer& fungible) {
   return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
 }
 
-// Describes what the node has left for later pods.
+// Describes the node's free GPUs, and the free CPU and memory per GPU.
 std::string Leftover(const NodeState& node) {
   const ResourceVector free = LargerOf(node.Free(), {});
   const int64_t gpus = node.Free().gpus.count();
@@ -59,8 +59,8 @@ Pod Allocations::Plan(const Pod& pod, const std::string& node, const ClusterSnap
 Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
   if (!Changes(pod, planned)) return pod.resource_version;
   const ResourceVector& amounts = planned.fungible->requested;
-  // The API server refuses this resize if the pod has changed, because the resize of an earlier
-  // bind may take effect late.
+  // The resize of an earlier bind may take effect late, so kUnchanged makes the API server refuse
+  // this one if the pod has changed.
   const Result<Pod> resized =
       pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   if (resized && Requests(*resized, amounts)) {
@@ -78,7 +78,7 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
     return Fail(ErrorCode::kDenied, std::move(error.message));
   }
   metrics_.CountAllocation("failed");
-  // The resize may have taken effect even so.
+  // The resize may have taken effect despite the error.
   Undo(pod, planned, stop);
   return Fail(std::move(error));
 }

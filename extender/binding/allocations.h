@@ -1,11 +1,10 @@
 #pragma once
 
-// Sets a fungible pod's own CPU and memory before the pod is bound, so that it starts with its
-// final amounts: a pod without a node may be resized, and its container starts with the new
-// amounts.
+// Sets the CPU and memory of a fungible pod before the pod is bound, so that its container starts
+// with its final amounts. Kubernetes lets a pod without a node be resized.
 //
-// Threading: any thread. Failures: see Set(). The pod's event always reports which amounts the pod
-// got, or why it got no more.
+// Threading: any thread. Failures: see Set(). An event of the pod reports changed amounts, and a
+// change that a quota or a limit forbids.
 
 #include <cstdint>
 #include <optional>
@@ -30,28 +29,28 @@ class Allocations {
   Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock, Logger& log,
               metrics::ExtenderMetrics& metrics, ReserveRule reserve);
 
-  // Returns the pod as it should be on `node`; unchanged if it may not be changed. `common`: the
-  // same as in PlanAtBind().
+  // Returns the pod with the amounts that it should have on `node`; the pod unchanged if its
+  // amounts are fixed. `common`: the same as in PlanAtBind().
   Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
            const std::optional<ResourceVector>& common) const;
 
   const ReserveRule& reserve() const { return reserve_; }
 
   // Sets the pod's requests to those of `planned`, and checks them. Returns the resource version of
-  // the pod with these requests. Returns kDenied if a quota or a limit forbids them: the pod can
-  // then be bound as it is, and its event reports that. Any other error fails the bind, and a
+  // the pod with these requests. Returns kDenied if a quota or a limit forbids them: an event then
+  // reports the refusal, and the pod can be bound as it is. Any other error fails the bind, and a
   // change that may have been made is reverted.
   Result<uint64_t> Set(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // Restores the pod after Set() and a bind that failed permanently, unless the pod is on a node.
+  // Reverts Set() after the bind has failed permanently, unless the pod is on a node.
   void Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // Returns why the pod gets its amounts on `node`, and what they leave there; empty for a pod that
-  // may not be changed. REQUIRES: `snapshot` counts the pod there.
+  // Returns the reason for the pod's amounts, and the room that they leave on `node`; empty if the
+  // amounts are fixed. REQUIRES: `snapshot` counts the pod on `node`.
   static std::string Reason(const Pod& bound, const std::string& node,
                             const ClusterSnapshot& snapshot);
 
-  // Returns the annotations for the Binding; none for a pod that may not be changed.
+  // Returns the annotations for the Binding; none if the pod's amounts are fixed.
   kube::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
 
   // Records the event and the metrics after the bind.

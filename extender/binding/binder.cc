@@ -149,11 +149,11 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
                       const kube::AnnotationChanges& annotations) {
   const wire::BindingArgs& args = attempt.args;
   const kube::PodIdentity identity{args.pod_namespace, args.pod_name, args.pod_uid};
-  // Bind only as planned, because an earlier attempt's resize may have taken effect since.
+  // Bind only the planned version, because the resize of an earlier bind may take effect late.
   Result<> sent = pods_.Bind(identity, args.node, annotations, written, attempt.stop);
   if (sent || sent.error().code != ErrorCode::kConflict) return sent;
   const Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
-  // GPUs by claim are no part of what the API server has.
+  // In the API server, the pod's requests do not include its GPUs from ResourceClaims.
   Resources written_requests = planned.requests;
   if (planned.devices) written_requests.main.gpus -= planned.devices->gpus;
   const bool is_as_planned = found && found->uid == args.pod_uid && found->node.empty() &&

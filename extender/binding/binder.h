@@ -1,22 +1,25 @@
 #pragma once
 
-// Binds pods: assumes the pod on its node, sets its own allocation, posts the Binding, and
-// determines the outcome. Each pod has one bind at a time, with all its calls within a deadline.
+// Binds pods: assumes the pod on its node, sets its CPU and memory, posts the Binding, and
+// determines the outcome. A pod has at most one bind at a time, and one deadline covers all calls
+// of the bind.
 //
-//   another bind runs    -> error, nothing done
-//   an earlier in doubt  -> queries the API server: bound: accepts that; otherwise only the same
-//                           node may be tried, because that Binding may still take effect
-//   Assume fails         -> assumes the pod as it is, without an allocation; if that fails, too:
-//                           error, nothing sent
-//   no allocation        -> refused by a quota or a limit: binds the pod as it is; otherwise
-//                           forgotten, error
-//   the watch is behind  -> waits up to a second; no room then, or no events: undone, error
-//   2xx                  -> bound; the watch confirms
-//   a definite refusal   -> forgotten (if no earlier one is in doubt), error
-//   no certain answer    -> queries the API server: on our node: bound; elsewhere, or gone:
-//                           counted as such, error; not bound after a conflict: forgotten, error;
-//                           otherwise not bound, or no answer: in doubt: error, and the place
-//                           stays assumed until it is settled
+//   another bind of the pod  -> Error; nothing is sent.
+//   an earlier bind in doubt -> Reads the pod from the API server. If the pod is bound, that result
+//                               stands. Otherwise only the same node may be tried, because the
+//                               earlier Binding may still take effect.
+//   no room for the plan     -> Assumes the pod with its own requests. If there is no room for
+//                               these, either: Error; nothing is sent.
+//   the resize fails         -> After a refusal by a quota or a limit: binds the pod with its own
+//                               requests. Otherwise: forgets the pod; Error.
+//   the watch is behind      -> Waits for at most a second. If it is still behind, or the node has
+//                               no room by then: reverts the resize, forgets the pod; Error.
+//   Binding: 2xx             -> Success. The watch confirms it later.
+//   Binding: refused         -> Forgets the pod, unless an earlier bind is in doubt; Error.
+//   Binding: uncertain       -> Reads the pod from the API server. If it is on this node: success.
+//                               If it is on another node, or gone: records that; Error. If it is
+//                               not bound and the answer was a conflict: as if refused. Otherwise
+//                               the bind is in doubt: Error, and SettleExpired() settles it later.
 //
 // Threading: any thread may call Bind and SettleExpired. Failures: kube-scheduler shows an Error's
 // message in the pod's event.
@@ -42,7 +45,7 @@ namespace synergy::extender {
 
 struct BinderTimes {
   Duration bind = std::chrono::seconds(13);    // for a whole bind: below kube-scheduler's timeout
-  Duration assume = std::chrono::seconds(30);  // before a bind in doubt is checked
+  Duration assume = std::chrono::seconds(30);  // until a bind in doubt is checked
 };
 
 class Binder {
@@ -61,7 +64,7 @@ class Binder {
   Result<> Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited = {},
                 const std::optional<ResourceVector>& common = {});
 
-  // Checks with the API server the assumed pods past their deadline, for two seconds at most, and
+  // Reads the assumed pods past their deadline from the API server, for at most two seconds, and
   // drops stale expectations. Call it about every second.
   void SettleExpired();
 
@@ -74,17 +77,19 @@ class Binder {
     bool in_doubt = false;  // an earlier bind may still take effect
   };
 
-  // Returns the pod to be bound, in the API server's state if an earlier bind is in doubt.
+  // Returns the pod to be bound. Reads it from the API server if an earlier bind is in doubt or the
+  // pod is not known yet.
   Result<std::shared_ptr<const Pod>> Find(Attempt& attempt);
-  // Binds with the planned amounts, or with the pod's own if those are not available.
+  // Binds with the planned amounts; with the pod's own requests if there is no room for the plan.
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
-  // Waits for the watch to catch up with the time at which the pod was `written` (its resource
-  // version), and then checks whether there is still room. Growth that the tuner announced earlier
-  // counts. Against the amounts of `planned` beyond those of `pod`, nominated pods also count.
+  // Waits until the watch has reached the resource version `written`, and then checks that the node
+  // still has room. Growth that the tuner announced earlier uses room. Nominated pods use room only
+  // against the amounts by which `planned` exceeds `pod`.
   Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
   Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);
-  // Posts the Binding of the pod as `written`, or of its present state if that is still as planned.
+  // Posts the Binding on condition that the pod has the resource version `written`. After a
+  // conflict, posts it for the current version if that one still has the planned requests.
   Result<> Send(const Attempt& attempt, const Pod& planned, uint64_t written,
                 const kube::AnnotationChanges& annotations);
   // Determines the outcome of a Binding with an uncertain answer; nullopt if it was not made.

@@ -1,12 +1,12 @@
 #pragma once
 
 // Decides what happens to the places of lost gang members (cluster/state/replacements.h). The watch
-// shows that a pod is gone, but not why, so the API server is queried once about each pod. The
-// place of a pod that failed or was deleted stays reserved for its replacement, and an event
-// reports that; the place of a pod that succeeded is released.
+// shows that a pod is gone, but not why, so the API server is queried once about each pod. If the
+// pod failed or was deleted, its place stays reserved for its replacement, and an event reports the
+// reservation. If the pod succeeded, its place is released.
 //
-// Threading: one thread calls Look(). Failures: if the API server does not answer, the query is
-// repeated at the next look, which does not extend the reservation of the place.
+// Threading: one thread calls Look(). Failures: if the API server does not answer, the next Look()
+// repeats the query. That does not extend the reservation of the place.
 
 #include <map>
 #include <stop_token>

@@ -1,9 +1,8 @@
 #pragma once
 
-// Makes the gangs (engine/gangs/gangs.h) available to concurrent calls of kube-scheduler, with a
-// check every second.
+// Guards Gangs (engine/gangs/gangs.h) with a mutex, for concurrent calls of kube-scheduler.
 //
-// Threading: any thread. Await blocks.
+// Threading: any thread. Only Await blocks. See Gangs for the functions without comments.
 
 #include <cstddef>
 #include <memory>
@@ -28,7 +27,7 @@ class SharedGangs {
                     const OpenGpus& open);
   // Blocks until it is decided whether the pod may be bound to `node`.
   GangBindOutcome Await(const std::string& uid, const std::string& node);
-  // Does the same without blocking.
+  // Do the same without blocking: OutcomeOf() returns nullopt until the outcome is known.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   bool YieldTo(const Pod& pod, const AskedNodes& asked);

@@ -4,10 +4,9 @@
 // (docs/internals/failures.md, "Elsewhere"). This is only a preference: it refuses no node to a
 // pod.
 //
-// This file is separate because a watch of its own fills it.
+// This file is separate because its own watch fills it.
 //
-// Threading: any thread. Failures: without the ConfigMap, or with an unreadable one, no node is
-// avoided.
+// Threading: any thread. Failures: if the ConfigMap is absent or unreadable, no node is avoided.
 
 #include <mutex>
 #include <vector>
@@ -26,7 +25,7 @@ class Elsewhere final : public kube::ObjectStore<PublishedAvoidedNodes> {
   // Both arguments must outlive this object.
   Elsewhere(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
-  // Takes the reports of a watch of that one ConfigMap.
+  // Take the reports of a watch of that ConfigMap only.
   void Replace(std::vector<PublishedAvoidedNodes> all) override;
   void Upsert(PublishedAvoidedNodes published) override;
   void Remove(const PublishedAvoidedNodes&) override { Upsert({}); }

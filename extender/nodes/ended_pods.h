@@ -1,11 +1,13 @@
 #pragma once
 
-// Stores what the watch of living pods reports, and learns which nodes could not align a pod with
-// their NUMA nodes. The watch reports a pod that has failed as gone, in the state before that. So a
-// GPU pod that leaves its node without having been deleted is read once from the API server, unless
-// another one has left the node since: then the node may align such a pod now.
+// Stores the pods that the watch of living pods reports, and learns which nodes could not align a
+// pod with their NUMA nodes. When a pod fails, that watch reports only its removal, with its state
+// before the failure. So each GPU pod that leaves its node without being deleted is read once from
+// the API server. The read is skipped if another GPU pod has left the node since, because the node
+// may now be able to align such a pod.
 //
-// Threading: any thread. Failures: if the API server does not answer, its node is not avoided.
+// Threading: any thread. Failures: if the API server does not answer, the pod's node is not
+// avoided.
 
 #include <cstddef>
 #include <deque>
@@ -31,7 +33,7 @@ class EndedPods final : public kube::ObjectStore<Pod> {
   void Upsert(Pod pod) override { store_.Upsert(std::move(pod)); }
   void Remove(const Pod& pod) override;
 
-  // Call it about every second. It queries the API server, for two seconds at most.
+  // Reads the ended pods from the API server, for at most two seconds. Call it about every second.
   void Look();
 
  private:
@@ -49,8 +51,9 @@ class EndedPods final : public kube::ObjectStore<Pod> {
   kube::PodApi& pods_;
   const Clock& clock_;
   std::mutex mutex_;
-  std::deque<Unread> unread_;  // the last ones that have ended
-  std::string reading_;  // the node of the pod that is being read; empty if another has left it
+  std::deque<Unread> unread_;  // ended pods, oldest first; at most kMostUnread
+  // The node of the pod that is being read; empty if another pod has left that node meanwhile.
+  std::string reading_;
 };
 
 }  // namespace synergy::extender

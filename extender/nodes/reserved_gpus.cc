@@ -59,7 +59,8 @@ std::optional<PassingTerms> ReservedGpus::TermsFor(
     terms.reservations.push_back(ToReservation(*reservation, at));
   if (terms.reservations.empty()) return std::nullopt;
   terms.longest = longest_run();
-  // Only the watch reveals the writer of the annotation: kube-scheduler does not pass that on.
+  // The run time from the annotation comes from the watch, which reports the annotation's writer.
+  // kube-scheduler's requests do not.
   if (const auto own = longest_.find(pod.uid); own != longest_.end())
     terms.longest = std::min(terms.longest.value_or(own->second), own->second);
   if (!pod.IsOfGang()) return terms;

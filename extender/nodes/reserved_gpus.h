@@ -1,7 +1,7 @@
 #pragma once
 
 // The current GPU reservations, as the controller wrote them on the jobs' pods
-// (docs/internals/reservations.md), and how long waiting pods run at most.
+// (docs/internals/reservations.md), and the longest run times of waiting pods.
 //
 // Threading: any thread. Failures: a reservation that is unreadable or has expired does not count.
 
@@ -28,29 +28,29 @@ class ReservedGpus final : public kube::ObjectStore<wire::PodTimes> {
   // Both arguments must outlive this object.
   ReservedGpus(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
-  // Takes the reports of a watch of pods without a node.
+  // Take the reports of a watch of pods without a node.
   void Replace(std::vector<wire::PodTimes> all) override;
   void Upsert(wire::PodTimes pod) override;
   void Remove(const wire::PodTimes& pod) override;
 
-  // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if none are
-  // reserved, or reservations do not concern the pod. `longest_run` returns how long the pod runs
-  // at most according to its own deadline.
+  // Returns the terms that decide whether the pod may go to reserved GPUs; nullopt if no GPUs are
+  // reserved, or reservations do not concern the pod. `longest_run` returns the pod's longest run
+  // time by its own deadline (PodTimes::longest).
   std::optional<PassingTerms> TermsFor(
       const Pod& pod, const std::function<std::optional<Duration>()>& longest_run) const;
   size_t count() const;
 
  private:
-  // Call these under the mutex:
+  // REQUIRES: mutex_ is held, for both functions.
   void Forget(const std::string& uid);
-  // Returns the reservations that have not expired.
+  // Returns the reservations that have not expired, by job.
   std::map<std::string_view, const PublishedReservation*> Holding(WallTime now) const;
 
   const ClusterState& state_;
   const Clock& clock_;
   mutable std::mutex mutex_;
-  std::map<std::string, PublishedReservation> reservations_;  // by uid
-  std::map<std::string, Duration> longest_;                   // by uid
+  std::map<std::string, PublishedReservation> reservations_;  // by the pod's UID
+  std::map<std::string, Duration> longest_;                   // by the pod's UID
 };
 
 }  // namespace synergy::extender
