@@ -47,7 +47,7 @@ Error SystemError(ErrorCode code, const std::string& what) {
   return {code, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-// Returns 0 if there is no Landlock.
+// Returns the version of the kernel's Landlock interface; 0 if the kernel has none.
 int64_t LandlockVersion() {
   const int64_t version =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);

@@ -4,10 +4,11 @@
 // except those in the pods' control groups and in a state folder. A compromised agent can then
 // neither stop nor move other processes of its node through their control groups.
 //
-// Call it once, before other threads exist. It also denies inspecting other processes (/proc/PID/io
-// and so on), whatever capabilities this process has.
+// Landlock also denies inspecting other processes (such as /proc/PID/io), whatever capabilities
+// this process has.
 //
-// Failures: kUnavailable if the kernel has no Landlock; no right is removed then.
+// Threading: call ConfineWrites() once, before other threads exist. Failures: kUnavailable if the
+// kernel has no Landlock; the process then keeps all its rights.
 
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ namespace synergy::nodeagent {
 std::vector<std::string> FoldersOfPods(const std::string& cgroup_folder,
                                        const std::string& kubelet_cgroup_root);
 
-// REQUIRES: all folders exist.
+// Denies this process to write outside `folders`, for good. REQUIRES: all folders exist.
 Result<> ConfineWrites(const std::vector<std::string>& folders);
 
 }  // namespace synergy::nodeagent

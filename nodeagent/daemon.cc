@@ -75,7 +75,7 @@ ExporterRules ToExporterRules(const config::NodeAgentConfig::Dcgm& config) {
   return {config.namespaces, config.daemon_set, static_cast<uint16_t>(config.port), config.path};
 }
 
-// Forwards the watch's news to several stores.
+// Forwards the watch's reports to several stores.
 class AllStores final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   using Store = kube::ObjectStore<wire::ResizeStatus>;
@@ -224,7 +224,7 @@ class RunningDaemon final : public Daemon {
         while (clock_.SleepFor(failures_.Step(), stop)) {
         }
       });
-      // Probes slow pods down, so they run only if progress is measured.
+      // Probes slow pods down, so there are none unless progress is measured.
       probing_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(prober_.Step(), stop)) {
         }
@@ -310,7 +310,7 @@ class RunningDaemon final : public Daemon {
     if (const Result<NodeBusy> busy = ReadBusy()) xids_.Observe(busy->xids);
   }
 
-  // Notes which pods have GPUs that other pods have at the same time.
+  // Records which pods share a GPU with other pods.
   void NoteSharers() {
     std::map<std::string, std::string> uids;  // by namespace/name
     for (const PodPointer& pod : node_pods_.All()) {
@@ -359,7 +359,7 @@ class RunningDaemon final : public Daemon {
     return uids;
   }
 
-  // Returns what the controller needs to know.
+  // Returns the node's report to the controller.
   NodeProgress ReadAll() {
     NodeProgress progress = ReadProgress();
     // Read the Xids last, so that a reported end includes its Xids.

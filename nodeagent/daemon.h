@@ -1,7 +1,7 @@
 #pragma once
 
-// Assembles the node agent: the watch of its node's pods, the thread that manages their memory, and
-// HTTP.
+// Assembles the node agent: the watch of its node's pods, the threads that measure and change them,
+// and the HTTP servers.
 //
 // Threading: one owner.
 
@@ -27,7 +27,7 @@ class Daemon {
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;
-  // Stops all releases; pending events get a second. Call it once.
+  // Stops all threads; pending events are sent for up to a second. Call it once.
   virtual void Stop() = 0;
 };
 

@@ -1,5 +1,5 @@
-// synergy-node-agent: releases page cache of pods whose memory is about to shrink. See
-// docs/internals/node-agent.md.
+// synergy-node-agent: measures the node's pods, and changes their control groups for limited times.
+// See docs/internals/node-agent.md.
 
 #include <chrono>
 #include <filesystem>
@@ -18,10 +18,11 @@
 
 namespace {
 
-// Added to the daemon's own grace time, because pending events are sent for up to a second.
+// Added to the daemon's grace period, because pending events are sent for up to a second.
 constexpr std::chrono::seconds kLastWords{3};
 
-// Runs before any thread starts, so that it also confines the guardian.
+// Confines this process to the pods' control groups. Call it before the guardian forks, so that
+// both processes are confined.
 void Confine(const synergy::config::NodeAgentConfig& config, synergy::Logger& log) {
   if (!config.confine_writes) return;
   std::error_code error;
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
   line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddProbeSocket(config.probe_socket);
   line.AddSwitch("--thaw", thaw,
-                 "Only resume the pods that a killed agent had suspended, then exit");
+                 "Only resume the pods that a killed agent has suspended, until SIGTERM or SIGINT");
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
                        "The node whose pods this agent serves");
 

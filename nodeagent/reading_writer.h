@@ -4,8 +4,8 @@
 // survive a resize.
 //
 // Threading: any thread may call Write(); its own thread makes the calls. Failures: a failed write
-// is retried every two seconds until there is a newer reading; a write that the API server rejects
-// is dropped. Both kinds are counted and logged.
+// is retried every two seconds until there is a newer reading. A write that the API server rejects
+// is dropped. Retries and drops are counted and logged.
 
 #include <condition_variable>
 #include <map>

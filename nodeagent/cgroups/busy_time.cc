@@ -13,7 +13,7 @@ constexpr Duration kLeast = std::chrono::seconds(10);
 
 bool BusyTime::Observe(const ContainerBusy& reading, Moment at) {
   if (!minute_.empty() && at.now <= minute_.back().at.now) return false;
-  // If not, the count has restarted: the plugin restarted, or the container has other GPUs.
+  // Otherwise the count has restarted: the plugin restarted, or the container has other GPUs.
   const bool goes_on = last_ && !minute_.empty() && last_->since == reading.since &&
                        last_->seconds <= reading.seconds;
   if (goes_on) {

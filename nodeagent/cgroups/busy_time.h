@@ -14,17 +14,17 @@
 
 namespace synergy::nodeagent {
 
-// Older readings are ignored, unless they announce longer intervals.
+// Readings older than this are ignored, unless they announce longer intervals.
 inline constexpr Duration kLongestBusyAge = std::chrono::seconds(10);
-// How many intervals a reading may be late.
+// How many of its intervals a reading may be old.
 inline constexpr int kLateIntervals = 3;
 
 class BusyTime {
  public:
-  // Records a reading made at that moment. Returns false if the reading is not new.
+  // Records a reading made at `at`. Returns false if the reading is not new.
   bool Observe(const ContainerBusy& reading, Moment at);
-  // Returns nullopt until a GPU was seen busy. The rate covers the last minute, but at least ten
-  // seconds.
+  // Returns nullopt until a GPU has been busy. The rate covers the last minute, and is absent until
+  // there are ten seconds of readings.
   std::optional<BusyEstimate> Estimate() const;
 
  private:
@@ -34,7 +34,7 @@ class BusyTime {
   };
 
   std::optional<ContainerBusy> last_;
-  std::deque<Sample> minute_;  // readings of one count without a gap, ascending
+  std::deque<Sample> minute_;  // the last minute since the count's last restart, oldest first
   double busy_ = 0;
 };
 

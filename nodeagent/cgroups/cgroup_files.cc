@@ -16,7 +16,7 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr size_t kLargest = size_t{64} << 10;
-// A hundred years in microseconds; more would not fit into a Duration.
+// About a hundred years in microseconds; a much longer time would not fit into a Duration.
 constexpr int64_t kMostWaitedUs = 3'000'000'000'000'000;
 
 }  // namespace

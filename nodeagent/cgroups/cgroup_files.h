@@ -28,18 +28,18 @@ struct Written {
 };
 Result<Written> WriteCgroupFile(const std::string& file, const std::string& text);
 
-// Parses a group's pressure file: the time since the group was created in which any of its threads
-// waited (PSI, `some`). Returns nullopt if the file does not contain it.
+// Parses a group's pressure file. Returns how long any of the group's threads has waited since the
+// group was created (PSI, `some`); nullopt if the file does not contain this time.
 std::optional<Duration> ParseSomeStalled(std::string_view pressure);
 
 // Converts errno to an error.
 Error CgroupError(const std::string& file, int error);
 
-// A file that stays open while this object exists. Symbolic links are not followed, because they
-// could lead out of the intended folder. One owner.
+// A file that stays open while this object exists. It does not follow symbolic links, because they
+// could lead out of the intended folder. Threading: one owner.
 class OpenFile {
  public:
-  // `mode`: for a file that is created.
+  // `mode`: the permissions of the file if it is created.
   OpenFile(const std::string& file, int flags, mode_t mode = 0)
       : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
   ~OpenFile() {

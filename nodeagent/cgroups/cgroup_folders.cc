@@ -39,7 +39,8 @@ std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosCl
   return names;
 }
 
-// systemd separates levels by dashes, so dashes in names become underscores.
+// Returns the path under systemd's driver. systemd separates levels by dashes, so dashes in names
+// become underscores.
 std::string SystemdPath(const std::vector<std::string>& names) {
   std::string path;
   std::string slice;

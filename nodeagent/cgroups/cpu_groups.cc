@@ -39,8 +39,8 @@ Error Invalid(std::string_view file, std::string_view text) {
   return {ErrorCode::kInvalid, fmt::format("{} says \"{}\"", file, text.substr(0, 100))};
 }
 
-// Returns how long the pod's quota has throttled its container, which the kernel counts only in the
-// pod's group.
+// Returns how long the pod's own quota has throttled its containers. The kernel counts this time
+// only in the pod's group.
 int64_t ThrottledAbove(const std::string& container_folder, std::string_view name) {
   const Result<std::string> stat =
       ReadCgroupFile(fs::path(container_folder).parent_path().string() + "/cpu.stat");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the CPU time of containers from their control groups: the interface to the kernel.
+// Reads the CPU time of containers from their control groups.
 //
 // Threading: any thread. Failures: kNotFound if there is no such group; kInvalid for files that
 // cannot be parsed.

@@ -16,7 +16,7 @@ namespace synergy::nodeagent {
 namespace {
 
 // From the end of a process until its parent waits for it (normally at once), no sum includes its
-// counts. Counts still missing after this many looks are lost.
+// counts. Counts still missing after this many readings are considered lost.
 constexpr int kGivenUp = 3;
 
 std::optional<double> CountAfter(std::string_view text, std::string_view name) {
@@ -29,8 +29,8 @@ std::optional<double> CountAfter(std::string_view text, std::string_view name) {
   return static_cast<double>(count);
 }
 
-// Returns the processes, oldest first; nullopt if one has no id here, because the agent has a PID
-// namespace of its own.
+// Returns the group's processes, oldest first; nullopt if there are none, too many, or one without
+// an ID in the agent's PID namespace.
 std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
   const Result<std::string> text = ReadCgroupFile(folder + "/cgroup.procs");
   if (!text) return std::nullopt;
@@ -44,8 +44,7 @@ std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
     rest.remove_prefix(static_cast<size_t>(end - rest.data()));
     while (rest.starts_with('\n')) rest.remove_prefix(1);
   }
-  // Read parents first, so that what children pass to a parent after it was read is not counted
-  // twice.
+  // Read parents first, so that the counts of a child that ends meanwhile are not counted twice.
   std::sort(processes.begin(), processes.end());
   if (processes.empty() || processes.size() > kMostProcesses) return std::nullopt;
   return processes;

@@ -4,8 +4,8 @@
 //
 // The kernel counts reads per process (/proc/PID/io: rchar, read_bytes), not per group. A process
 // that ends passes its counts to the process that waits for it, so the living processes have all
-// counts. This requires the host's PID namespace and the capabilities SYS_PTRACE and
-// DAC_READ_SEARCH; otherwise there are no readings (docs/internals/node-agent.md).
+// counts. Reading them requires the host's PID namespace and the capabilities SYS_PTRACE and
+// DAC_READ_SEARCH; without these there are no readings (docs/internals/node-agent.md).
 //
 // Threading: any thread.
 
@@ -19,8 +19,8 @@
 
 namespace synergy::nodeagent {
 
-// The maximum number of processes in a group, because each takes one file read; with more there are
-// no readings.
+// The maximum number of processes in a group. Each takes one file read, so larger groups get no
+// readings.
 inline constexpr size_t kMostProcesses = 512;
 
 struct ReadTotals {
@@ -34,15 +34,15 @@ class GroupReads {
  public:
   explicit GroupReads(std::string proc_folder) : proc_folder_(std::move(proc_folder)) {}
 
-  // Returns the totals of the group in `folder`, which never fall; nullopt if its processes are
+  // Returns the totals of the group in `folder`, which never decrease; nullopt if its processes are
   // invisible, unreadable, or too many.
   std::optional<ReadTotals> Of(const std::string& folder);
 
  private:
   struct Group {
     ReadTotals reported;
-    ReadTotals lost;  // of processes that were never waited for
-    int behind = 0;   // consecutive looks with less than the last totals
+    ReadTotals lost;  // counts of ended processes whose parents did not wait for them
+    int behind = 0;   // consecutive readings whose totals were below `reported`
   };
 
   std::optional<ReadTotals> Sum(const std::string& folder) const;

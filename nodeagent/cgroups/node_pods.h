@@ -1,6 +1,6 @@
 #pragma once
 
-// The node's pods as the watch reports them, for threads that visit all pods periodically.
+// The node's pods as the watch reports them, for the threads that visit all pods periodically.
 //
 // Threading: one thread (the watch's) calls Replace, Upsert and Remove; any thread may call the
 // rest.
@@ -46,8 +46,8 @@ const CpuProbe* ProbeOf(const wire::ResizeStatus& pod);
 // Returns the pod's running container whose CPU and memory Synergy manages; null if there is none.
 const wire::ResizeStatus::Container* TrainingContainer(const wire::ResizeStatus& pod);
 
-// Finds pods that read storage which other pods of the node also read. Their page cache cannot be
-// attributed, because the kernel charges it to the first reader.
+// Finds the pods that share storage with other pods of the node. The page cache of shared files
+// cannot be attributed, because the kernel charges it to the first reader.
 class SharedStorage {
  public:
   // The pods must outlive this object.

@@ -45,12 +45,12 @@ std::vector<std::string_view> Split(std::string_view text, std::string_view sepa
   }
 }
 
-// DeviceAllow of a unit, limited to reading and writing character devices.
+// The DeviceAllow entries of a unit that allow reading and writing character devices.
 class Allowed {
  public:
   void Clear() { *this = {}; }
 
-  // "/dev/char/195:0 rwm", "char-* m"
+  // Parses an entry, such as "/dev/char/195:0 rwm" or "char-* m".
   void Add(std::string_view entry) {
     const std::vector<std::string_view> words = Split(entry, " \t");
     const std::string_view access = words.size() > 1 ? words[1] : "rwm";
@@ -105,8 +105,8 @@ constexpr std::chrono::seconds kWriting{1};
 // The unit's own file and its drop-ins, in systemd's order.
 struct UnitFiles {
   std::vector<std::string> texts;
-  // A drop-in is newer than the device list. A runtime writes the list when it creates the
-  // container, and a resize does not write it again.
+  // Whether a drop-in is newer than the device list. A runtime writes the list when it creates the
+  // container, and a resize adds drop-ins but does not write the list again.
   bool resized = false;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Judges from its control group whether a running container's GPUs survive a resize
+// Determines from a running container's control group whether its GPUs survive a resize
 // (docs/internals/tuner.md). A device unknown to runc, such as one injected by NVIDIA's toolkit in
 // its legacy mode, is lost when systemd applies the scope's own device list. systemd does so at
 // each change of the scope and at each daemon-reload.
@@ -42,7 +42,7 @@ struct GpuMajors {
 // Parses the text of /proc/devices.
 GpuMajors ParseGpuMajors(std::string_view proc_devices);
 
-// Judges the scope whose unit files have these texts, in systemd's order.
+// Judges a scope by the texts of its unit files. `unit_files`: in systemd's order.
 DeviceReading JudgeScope(std::span<const std::string> unit_files, const GpuMajors& majors);
 
 }  // namespace synergy::nodeagent

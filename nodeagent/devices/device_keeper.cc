@@ -9,10 +9,10 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// After this time, containers are read again, and readings missing on the pod are written again.
+// After this time, a container is read again, and a reading missing on its pod is written again.
 constexpr Duration kTryAgain = std::chrono::seconds(10);
 
-// Returns the reading of a container that has been read before.
+// Returns the new reading of a container, corrected by the reading before.
 DeviceReading After(const DeviceReading& before, DeviceReading now) {
   const bool was_lost = before.safety == DeviceSafety::kLost;
   const bool had_them = was_lost || before.safety == DeviceSafety::kSafe;
@@ -66,7 +66,7 @@ bool DeviceKeeper::Read(const wire::ResizeStatus& pod,
   Result<DeviceReading> read = groups_.Read(pod, container);
   if (!read) return !is_new;
   read->container = container.id;
-  // An earlier process of the agent has read the container, if the pod has a reading of it.
+  // A new process of the agent continues from the reading on the pod.
   const std::optional<DeviceReading> before = is_new ? pod.fungible->devices : seen.reading;
   const bool was_read = before && before->container == container.id;
   const DeviceReading reading = was_read ? After(*before, *std::move(read)) : *std::move(read);

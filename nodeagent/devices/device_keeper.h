@@ -3,9 +3,9 @@
 // Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). No
 // running pod is resized before its reading is recorded. Each container is read again when the
 // kubelet reports other amounts, and every ten seconds, because other programs change scopes, too.
-// A container that was safe and is no longer has lost its GPUs.
+// If a container was safe but no longer is, it has lost its GPUs.
 //
-// Threading: one owner. Failures: what cannot be read is read again later; until then nothing is
+// Threading: one owner. Failures: a failed read is repeated at the next look; until then nothing is
 // recorded.
 
 #include <array>
@@ -32,11 +32,11 @@ class DeviceKeeper {
   Duration Step();
 
  private:
-  // The spec's amounts, those in force and those that the kubelet has allocated.
+  // The amounts in the spec, those in force, and those that the kubelet has allocated.
   using Amounts = std::array<ResourceVector, 3>;
   struct Seen {
     DeviceReading reading;
-    Amounts amounts;  // at that time
+    Amounts amounts;  // at the time of the reading
     Instant read{};
     std::optional<Instant> written;
   };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the file in which synergy-device-plugin reports how long the GPUs of containers were busy
-// (wire/agents/gpu_busy.h).
+// Reads the file in which synergy-device-plugin reports for how long each container's GPUs were
+// busy (wire/agents/gpu_busy.h).
 //
 // This file is separate because the file is the interface to another program, the device plugin.
 //
@@ -14,8 +14,8 @@
 
 namespace synergy::nodeagent {
 
-// Returns kNotFound if there is no file, and kInvalid if it is malformed or too large. Pipes and
-// links are not opened, so that the read cannot block.
+// Returns kNotFound if there is no file, and kInvalid if it is malformed, too large, or not a plain
+// file. Does not open pipes and links, so that the read cannot block.
 Result<NodeBusy> ReadGpuBusyFile(const std::string& file);
 
 }  // namespace synergy::nodeagent

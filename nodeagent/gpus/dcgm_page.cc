@@ -12,7 +12,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Far above what a device has, and safe to convert.
+// Larger values are rejected. The limits are far above those of real devices, and safe to convert.
 constexpr double kMostMebibytes = 1e9;
 constexpr double kMostWatts = 1e5;
 constexpr double kMostDegrees = 1e3;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the page of NVIDIA's DCGM exporter (https://github.com/NVIDIA/dcgm-exporter), which has the
-// figures of each GPU and each MIG instance.
+// Parses the page of NVIDIA's DCGM exporter (https://github.com/NVIDIA/dcgm-exporter), which has
+// the figures of each GPU and each MIG instance.
 //
 //   metric                          of                unit
 //   DCGM_FI_PROF_GR_ENGINE_ACTIVE   both              ratio over the exporter's interval
@@ -11,7 +11,8 @@
 //   DCGM_FI_DEV_GPU_TEMP            GPUs              degrees Celsius
 //   DCGM_FI_DEV_XID_ERRORS          GPUs              the last Xid, not a count
 //
-// The exporter refreshes them at its own interval (30 s by default) and repeats them in between.
+// The exporter refreshes the figures at its own interval (30 s by default) and repeats them in
+// between.
 //
 // Threading: pure.
 

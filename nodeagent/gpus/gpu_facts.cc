@@ -54,7 +54,7 @@ std::vector<DeviceOwner> OwnersOfGpus(const std::vector<OwnedGpu>& owned) {
   return owners;
 }
 
-// A GPU that the kubelet offers is healthy; why another GPU is not offered is unknown.
+// Marks the GPUs that the kubelet offers as healthy. The state of other GPUs is unknown.
 void MarkOffered(const std::vector<KubeletDevice>& offered, const std::vector<DcgmDevice>& devices,
                  metrics::GpuGauges& gauges) {
   for (metrics::GpuGauge& gauge : gauges.gpus) {

@@ -1,23 +1,23 @@
 #pragma once
 
-// Collects facts about the node's GPUs if another component offers them: from the kubelet, which
-// container has which GPU; from a DCGM exporter on the node, how busy the GPUs are and what they
-// use.
+// Collects facts about the node's GPUs from other components. The kubelet reports which container
+// has which GPU. A DCGM exporter on the node reports how busy the GPUs are, and how much memory and
+// power they use.
 //
 // An exporter must be a pod of a DaemonSet with a matching name in one of the configured
-// namespaces, because any user can give a pod an exporter's labels, but not every user can create a
-// DaemonSet there. Reading its page is limited in time and size. Its statements about pods are only
-// a hint (gpu_owners.h).
+// namespaces. Labels are not enough: any user can give a pod an exporter's labels, but not every
+// user can create a DaemonSet there. Reads of its page are limited in time and size. The names of
+// pods on the page are only a hint (gpu_owners.h).
 //
 // The exporter repeats its figures until it refreshes them, so unchanged figures are one sample.
 // The sample counts for the time since the previous one, and a report is as old as its sample.
 //
 // The exporter shows only the last Xid of each GPU. If a GPU's Xid differs from the one in the
-// previous sample, it occurred after that sample, so it gets the previous sample's time.
+// previous sample, it occurred after that sample. It is recorded with the previous sample's time.
 //
 // Threading: one thread calls Step; any thread may call the rest. Failures: counted, logged if they
-// are new, and retried in the next step. Known facts are dropped after a minute, or three intervals
-// of the exporter, without a page.
+// are new, and retried in the next step. Without a page for a minute, or for three intervals of the
+// exporter, the known facts are dropped.
 
 #include <chrono>
 #include <cstdint>

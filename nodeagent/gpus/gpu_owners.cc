@@ -18,7 +18,7 @@ bool IsGpu(const DeviceOwner& owner, std::string_view gpu_resource) {
   return owner.resource == gpu_resource || owner.resource.starts_with("nvidia.com/");
 }
 
-// The parts of a device id.
+// The parts of a device ID.
 struct DeviceName {
   std::string_view name;      // UUID, or the driver's name
   std::string_view instance;  // of a MIG instance

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds which container has which device of an exporter. The kubelet decides, because it reports
-// which device ids a container has. Device plugins name devices differently:
+// Determines which container has which device of an exporter. The kubelet reports the IDs of each
+// container's devices, but device plugins form these IDs differently:
 //
 //   id                    plugin                             device
 //   GPU-<uuid>            NVIDIA's, Synergy's                by its UUID
@@ -11,8 +11,9 @@
 //   nvidia0/gi3           GKE's, MIG                         instance 3 of nvidia0
 //   nvidia0/vgpu1         GKE's, a share                     by the driver's name, shared
 //
-// A MIG device with a UUID as its name belongs to the container that the exporter names, if the
-// kubelet and the exporter report the same number of MIG devices for the container.
+// The exporter does not report the UUIDs of MIG devices. So a container's MIG devices are those for
+// which the exporter names the container, if the kubelet reports the same number of MIG devices for
+// it.
 //
 // Threading: pure.
 

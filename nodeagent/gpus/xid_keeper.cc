@@ -8,7 +8,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The clocks of an Xid and of its pod's end differ by less than this.
+// The clocks that time an Xid and the end of its pod differ by less than this.
 constexpr Duration kClockSkew = std::chrono::seconds(1);
 
 }  // namespace
@@ -65,7 +65,7 @@ void XidKeeper::Observe(const std::vector<ContainerXid>& xids) {
   const std::lock_guard lock(mutex_);
   Forget();
   for (const ContainerXid& xid : xids) {
-    // A known Xid belongs to the pod that had the name then.
+    // A known Xid stays with the pod that had the name when it was first reported.
     if (std::any_of(known_.begin(), known_.end(),
                     [&](const Known& each) { return each.seen == xid; }))
       continue;

@@ -1,11 +1,11 @@
 #pragma once
 
-// Keeps the Xids of the GPUs of the node's pods for the controller, which classifies failures by
-// them. The device plugin and exporters report pods by name, and a later pod may have the same
-// name.
+// Stores the Xids of the GPUs of the node's pods for the controller, which classifies failures by
+// them. Determines the UIDs of the pods: the device plugin and exporters report only the names, and
+// a later pod may have the same name.
 //
-// Threading: any thread. Memory: at most XidOwners::kMost Xids, for XidOwners::kKept; the names of
-// the node's pods, and of kMostGone pods that have left, for kRemembered.
+// Threading: any thread. Memory: at most XidOwners::kMost Xids, each for XidOwners::kKept; the
+// names of the node's pods, and of at most kMostGone pods that have left, each for kRemembered.
 
 #include <chrono>
 #include <cstddef>
@@ -37,7 +37,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   void Upsert(wire::ResizeStatus pod) override;
   void Remove(const wire::ResizeStatus& pod) override;
 
-  // Takes the Xids of the last minutes. Ignores those of pods that were not on the node.
+  // Takes the Xids of the last minutes. Ignores the Xids of pods that were not on the node.
   void Observe(const std::vector<ContainerXid>& xids);
   // Returns the known Xids, oldest first.
   std::vector<PodXid> Report() const;
@@ -53,7 +53,7 @@ class XidKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
     WallTime at{};
   };
 
-  // REQUIRES for all: the mutex is held.
+  // REQUIRES: the mutex is held, for the three functions below.
   void Leave(const std::string& uid);
   void Forget();
   // Returns the UID of the pod that had the name when the Xid occurred.

@@ -53,7 +53,7 @@ Result<GroupQuota> ParseQuota(const std::string& file, std::string_view quota,
               fmt::format("{}: \"{}\" of \"{}\" us is not a quota", file, quota, period));
 }
 
-// Returns microseconds; one more than a kubelet would write.
+// Returns the quota in microseconds, one more than a kubelet would write for the same amount.
 Result<int64_t> Wanted(const CpuProbe& probe, const GroupQuota& present) {
   const int64_t quota = probe.cpu.count() * present.period / 1000;
   if (quota < kLeastQuota) {

@@ -3,19 +3,20 @@
 // Plans a temporary CPU quota for a pod: which files to write, and with which texts.
 //
 //              v2: cpu.max of               v1: cpu.cfs_quota_us of
-//   a probe    the pod                      the pod; its training container if any container of the
-//                                           pod has its own quota, because the kernel refuses a
+//   a probe    the pod                      the pod; but the training container if any container of
+//                                           the pod has its own quota, because the kernel refuses a
 //                                           group a smaller quota than a group below it has
-//   a burst    the pod, if it has a quota: more by as much as the container; then the training
-//              container
+//   a burst    first the pod, if it has a quota, which grows by as much as that of the container;
+//              then the training container
 //
 // The period does not change (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
-// write sets a quota and one restores it. The quota is a microsecond longer than requested: a
-// kubelet writes whole milli-CPUs, so what it writes meanwhile differs, even for the same amount.
+// write sets a quota and one restores it. The quota is a microsecond longer than requested. A
+// kubelet writes whole milli-CPUs, so its own later writes can be told apart, even for the same
+// amount.
 //
 // Threading: any thread. Failures: kNotFound if there is no such group; kInvalid for an impossible
-// amount. An amount is impossible if it is less than 1 ms of a period, not below the group's
-// present quota or, for a burst, not above it.
+// amount. An amount is impossible if it is less than 1 ms per period. A probe's amount must be
+// below the group's present quota, a burst's above it.
 
 #include <memory>
 #include <string>
@@ -34,7 +35,7 @@ struct PlannedQuota {
 
   bool operator==(const PlannedQuota&) const = default;
 };
-// Files in the order in which they are written; they are restored in the opposite order.
+// Files in the order in which they are written; they are restored in reverse order.
 using QuotaPlan = std::vector<PlannedQuota>;
 
 class CpuQuotas {

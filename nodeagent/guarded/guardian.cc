@@ -34,14 +34,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long the agent waits for an answer, and how long the guardian, when it ends, retries what it
-// cannot restore.
+// How long the agent waits for an answer. Also how long an ending guardian retries files that it
+// could not restore.
 constexpr seconds kPatience{5};
 constexpr seconds kRetry{1};
 // How often the thawer looks at the records.
 constexpr seconds kThawerLooks{2};
 
-// The same program writes and reads these, so they are sent in their memory layout.
+// Requests and replies are sent in their memory layout, because both processes run one program.
 struct Request {
   uint64_t number = 0;
   bool begin = false;
@@ -101,7 +101,7 @@ class GuardianClient final : public TemporaryWriter {
     const Result<uint64_t> number = Send(begin, file, text, longest);
     if (!number) return Fail(number.error());
     Result<> done = AwaitReply(*number);
-    // The guardian may still carry out the request later.
+    // The guardian may still carry out the request later, so ask it to restore the file.
     if (begin && !done && done.error().code == ErrorCode::kTimeout)
       static_cast<void>(Send(false, file, "", {}));
     return done;
@@ -160,7 +160,7 @@ class Guardian {
         killed_at_.reset();
       }
     }
-    // The next guardian restores what is left.
+    // The next guardian restores the files that are left.
     for (const Instant end = Now() + kPatience;;) {
       table_.EndAll(Now());
       table_.Step(Now());
@@ -218,7 +218,7 @@ class Guardian {
     table_.EndAll(Now());
   }
 
-  // The first process of a container also becomes the parent of orphans.
+  // Reaps orphans, too, because they become children of a container's first process.
   void Reap() {
     int status = 0;
     for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -273,10 +273,11 @@ class Guardian {
   std::optional<int> status_;         // of the agent, once it has ended
 };
 
-// Restores what the records name. If another guardian holds them, that guardian restores it.
+// Restores the files that the records name, unless another guardian holds the records: it then
+// restores the files itself.
 void RestoreLeft(const GuardianRules& rules, Logger& log) {
   GroupWriteFiles files(rules.cgroup_folder, rules.state_folder);
-  // Look without the lock first, because a guardian that starts needs it.
+  // Read the records without the lock first, because a guardian that starts needs the lock.
   if (const auto left = files.Load(); !left || left->empty()) return;
   if (!files.Lock()) return;
   Result<std::vector<KeptWrite>> left = files.Load();
@@ -284,7 +285,7 @@ void RestoreLeft(const GuardianRules& rules, Logger& log) {
   TemporaryWrites table(files, log);
   const Instant now = SystemClock().Now();
   table.Adopt(*std::move(left), now);
-  // The records keep what cannot be restored; the next look tries again.
+  // Files that cannot be restored stay in the records for the next look.
   table.Step(now);
 }
 
@@ -326,7 +327,7 @@ int RunGuarded(const GuardianRules& rules, Logger& log,
   }
   if (child > 0) {
     childs.Close();
-    // The reader of the log may disappear.
+    // Survive the end of the process that reads the log.
     std::signal(SIGPIPE, SIG_IGN);
     return Guardian(rules, log, child, std::move(ours), signals.fd()).Run();
   }

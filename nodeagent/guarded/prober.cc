@@ -16,7 +16,7 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// The guardian ends a probe this much later; while both processes run, this one ends it.
+// How long after the end of a probe the guardian restores the quota if this process has not.
 constexpr Duration kMargin = std::chrono::seconds(5);
 
 // Returns the container whose speed is measured; null if the pod must not be probed.
@@ -99,18 +99,18 @@ void Prober::LookAtQuotas(Running& running) {
 bool Prober::IsInForce(const Running& running) {
   return std::all_of(running.plan.begin(), running.plan.end(), [&](const PlannedQuota& planned) {
     const Result<std::string> text = quotas_.Read(planned.file);
-    // A group that is gone proves nothing.
+    // A group that is gone does not count as rewritten.
     return text ? *text == planned.text : text.error().code == ErrorCode::kNotFound;
   });
 }
 
 void Prober::End(const Running& ended, std::string_view outcome) {
   acts_.Note(ended.pod->uid, "probe", clock_.WallNow());
-  // Check for changes since the last look.
+  // The quotas may have changed since the last look.
   if (ended.reading.wiped || !IsInForce(ended)) outcome = "wiped";
   for (const PlannedQuota& planned : std::views::reverse(ended.plan)) {
     const Result<> restored = writer_.End(planned.file);
-    // kNotFound: the guardian was first.
+    // kNotFound: the guardian has already restored the quota.
     if (restored || restored.error().code == ErrorCode::kNotFound) continue;
     metrics_.CountError("quota_not_restored");
     log_.Error(
@@ -135,7 +135,7 @@ void Prober::Begin(const PodPointer& pod, const wire::ResizeStatus::Container& c
   for (size_t i = 0; i < plan->size(); ++i) {
     const Result<> written = writer_.Begin((*plan)[i].file, (*plan)[i].text, time + kMargin);
     if (written) continue;
-    // The guardian restores it in time if this fails.
+    // If End() fails, the guardian restores the quota when its time is over.
     while (i > 0) static_cast<void>(writer_.End((*plan)[--i].file));
     return Refuse(*pod, probe, written.error().message);
   }

@@ -1,9 +1,9 @@
 #pragma once
 
 // Carries out the probes that the controller requests (the annotation synergy.io/probe;
-// docs/internals/profiling.md). A pod of the node gets a temporary CPU quota, which shows how fast
-// it trains with less CPU or, in a burst, beyond its limit. A node has one probe at a time, and in
-// addition one burst per pod.
+// docs/internals/profiling.md). A probe gives a pod a temporary CPU quota, which shows how fast the
+// pod trains with less CPU. A burst is a probe above the pod's limit. A node has at most one other
+// probe at a time, and each pod at most one burst.
 //
 //   annotation seen --> begun --> its time is over                                      done
 //        |                +-----> annotation or container changed or gone               ended_early
@@ -11,7 +11,7 @@
 //        +--> another probe is under way, or this one is impossible                     refused
 //
 // Probes that pods already have when the agent starts are not begun: an earlier agent may have
-// crashed because of them, and an interrupted probe proves nothing.
+// crashed because of them, and the result of an interrupted probe is useless.
 //
 // Threading: one thread calls Step; any thread may call Readings. Failures: the guardian restores a
 // quota if this process cannot (guardian.h).
@@ -59,10 +59,10 @@ class Prober {
 
   using RunningProbes = std::map<std::string, Running>;  // by uid
 
-  // Returns why it ends, as an outcome in the diagram above; empty if it continues.
+  // Returns the outcome of a probe that ends (see the diagram above); empty if it continues.
   std::string_view LookAtRunning(const std::map<std::string, PodPointer>& pods, Running& running);
   void LookAtQuotas(Running& running);
-  // Returns whether all its quotas are still as they were written.
+  // Returns whether all quotas of the probe are still as they were written.
   bool IsInForce(const Running& running);
   void End(const Running& ended, std::string_view outcome);
   void Begin(const PodPointer& pod, const wire::ResizeStatus::Container& container,
@@ -82,7 +82,7 @@ class Prober {
   // Only the stepping thread uses these.
   bool begun_ = false;  // the pods have been listed once
   RunningProbes running_;
-  std::map<std::string, CpuProbe> passed_;  // by uid: must not begin any more
+  std::map<std::string, CpuProbe> passed_;  // probes that must not begin any more, by UID
 
   mutable std::mutex mutex_;
   std::map<std::string, ProbeReading> readings_;  // by uid

@@ -24,7 +24,7 @@ Result<> TemporaryWrites::Begin(const std::string& file, const std::string& text
                                 Instant now) {
   const WriteKind* const kind = WriteKindOf(file);
   if (kind == nullptr)
-    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no file to write for a time", file));
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not written for a time", file));
   const auto known = [&](const Entry& entry) { return entry.write.file == file; };
   if (std::any_of(entries_.begin(), entries_.end(), known))
     return Fail(ErrorCode::kConflict, fmt::format("{} is already written for a time", file));
@@ -42,7 +42,7 @@ Result<> TemporaryWrites::Begin(const std::string& file, const std::string& text
     if (done) return {};
   }
   entries_.pop_back();
-  // The record of a text that was not written is dropped when it is read.
+  // If this fails, the file keeps a record of a text that was not written. Adopting it is harmless.
   static_cast<void>(Save());
   return done;
 }
@@ -66,8 +66,8 @@ void TemporaryWrites::EndAll(Instant now) {
 
 void TemporaryWrites::Step(Instant now) {
   const size_t before = entries_.size();
-  // Handle the last entry first: a container's quota before that of its pod, which must not be
-  // smaller.
+  // Settle the last entry first: a pod's quota must not be smaller than that of its container, so
+  // the container's is restored first.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].due <= now && Settle(entries_[i], now))
       entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Texts that control-group files contain for a limited time (write_kind.h), and how each is removed
-// again:
+// The texts that control-group files contain for a limited time (write_kind.h). Each is recorded,
+// written, and later replaced by the former text:
 //
 //            recorded, then written            its time is over, End, EndAll, or a new start
 //   Begin -------------------------> kept ----------------------------------------------> due
@@ -11,8 +11,7 @@
 //   dropped <---- the former text is written again ----------------------------------------+
 //   due <-------- the kernel refuses that: again after a second ---------------------------+
 //
-// Threading: one owner.
-// Failures: what cannot be recorded is not written.
+// Threading: one owner. Failures: a text whose record cannot be saved is not written.
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +46,7 @@ class WriteFiles {
   // Returns the content without the newline.
   virtual Result<std::string> Read(const std::string& file) = 0;
   virtual Result<> Write(const std::string& file, const std::string& text) = 0;
-  // Saves exactly these records, so that they outlast this process.
+  // Replaces the saved records by `writes`. Saved records outlast this process.
   virtual Result<> Save(std::span<const KeptWrite> writes) = 0;
 };
 
@@ -56,17 +55,18 @@ class TemporaryWrites {
   // Both must outlive the table.
   TemporaryWrites(WriteFiles& files, Logger& log) : files_(files), log_(log) {}
 
-  // Takes over the records of an earlier process, all of which are due.
+  // Takes over the records of an earlier process, and makes them all due.
   void Adopt(std::vector<KeptWrite> left, Instant now);
-  // Returns kConflict if the table already has the file, or another process already suspends the
-  // group or limits its reads; kInvalid if such a file or text must not be written.
+  // Records and writes `text` for at most `longest`. Returns kConflict if the table already has the
+  // file, or another process already suspends the group or limits its reads. Returns kInvalid if
+  // the file or the text has no kind (write_kind.h).
   Result<> Begin(const std::string& file, const std::string& text, Duration longest, Instant now);
   // Restores the file now. Returns kNotFound if the table does not have it, for example because its
-  // time was over, and kUnavailable if it must be retried.
+  // time was over. Returns kUnavailable if the file cannot be restored yet; Step() retries it.
   Result<> End(const std::string& file, Instant now);
   // Makes all writes due.
   void EndAll(Instant now);
-  // Restores what is due.
+  // Restores the files that are due.
   void Step(Instant now);
 
   // Returns when there is something to do next; nullopt if never.
@@ -80,7 +80,7 @@ class TemporaryWrites {
     int failures = 0;
   };
 
-  // Returns whether nothing is left to do.
+  // Returns whether the entry can be removed.
   bool Settle(Entry& entry, Instant now);
   bool Failed(Entry& entry, const Error& error, Instant now);
   Result<> Save();

@@ -9,9 +9,10 @@
 namespace synergy::nodeagent {
 namespace {
 
-// How often to look at the pods; also how late a deletion may be noticed.
+// The longest time between two looks at the pods, and so the longest time until a deletion is
+// noticed.
 constexpr Duration kLookInterval = std::chrono::seconds(1);
-// The guardian resumes a pod this much later; while both processes run, this one resumes it.
+// How long after the end of a suspension the guardian resumes the pod if this process has not.
 constexpr Duration kGuardMargin = std::chrono::seconds(2);
 constexpr Duration kFreezeCheck = std::chrono::milliseconds(10);
 
@@ -40,7 +41,7 @@ Duration TurnFollower::Step() {
   CountRefusals(sharers);
   std::map<std::string, WallTime> wanted = Wanted(sharers);
 
-  // Pods that should run for a reason other than their turn do not wait.
+  // Pods that are resumed for another reason than their turn do not wait for other pods.
   std::vector<std::string> next;
   for (auto entry = suspended_.begin(); entry != suspended_.end();) {
     const std::string uid = (entry++)->first;  // Resume() erases it
@@ -147,7 +148,7 @@ void TurnFollower::Resume(const std::string& uid) {
   const Suspended suspended = std::move(entry->second);
   suspended_.erase(entry);
   const Result<> done = writer_.End(suspended.file);
-  // kNotFound: the guardian was first.
+  // kNotFound: the guardian has already resumed the pod.
   if (!done && done.error().code != ErrorCode::kNotFound) {
     metrics_.CountError("not_resumed");
     log_.Error("a suspended pod is not resumed yet",

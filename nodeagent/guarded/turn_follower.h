@@ -1,15 +1,14 @@
 #pragma once
 
-// Follows, by the node's clock, the turns of the node's pods on GPUs that they share
-// (turn_rules.h): it suspends the training containers whose turn is over, and then resumes those
-// whose turn begins.
+// Follows the turns of the node's pods on GPUs that they share (turn_rules.h), by the node's clock.
+// It suspends the training containers whose turn is over, and then resumes those whose turn begins.
 //
 // The plan is valid for kRenewedFor after the controller last renewed it; otherwise all pods run. A
 // suspension ends at once when the pod is deleted or about to be evicted.
 //
 // Threading: one thread calls Step, another one LookAtGpus; any thread may call the rest. Failures:
-// the guardian resumes a pod if this process cannot (guardian.h). A pod that cannot be suspended is
-// refused for kRefusedFor.
+// the guardian resumes a pod if this process cannot (guardian.h). A pod that cannot be suspended
+// runs all the time for kRefusedFor.
 
 #include <chrono>
 #include <functional>
@@ -55,14 +54,14 @@ class TurnFollower {
                std::string resource, bool enabled, const Clock& clock, Logger& log,
                metrics::NodeAgentMetrics& metrics);
 
-  // Records that the leading controller reports its plan as up to date.
+  // Records that the leading controller has renewed its plan.
   void Renew();
   // Looks at the pods once. Returns the delay until the next look.
   Duration Step();
   // Queries the kubelet once for the GPUs of pods.
   void LookAtGpus();
 
-  // Returns what is known of the pods that have GPUs in turns, by uid.
+  // Returns the readings of the pods that have GPUs in turns, by UID.
   std::map<std::string, TurnReading> Readings() const;
   // Returns TurnReading::time_suspended; 0 for any other pod.
   Duration TimeSuspended(const std::string& uid) const;
@@ -90,7 +89,7 @@ class TurnFollower {
   std::optional<TurnRefusal> WhyRefused(const std::string& uid, const wire::ResizeStatus& pod,
                                         const std::set<std::string>& probed);
   std::map<std::string, WallTime> Wanted(const Sharers& sharers) const;
-  // Returns whether it is suspended.
+  // Returns whether the pod has been suspended.
   bool Suspend(const std::string& uid, const Sharer& sharer, WallTime until);
   void Resume(const std::string& uid);
   // Blocks until the processes of these pods are suspended, for at most kMostWait.

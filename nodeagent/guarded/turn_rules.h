@@ -22,7 +22,7 @@
 
 namespace synergy::nodeagent {
 
-// A container whose probe would fail within this time after its processes stop is not suspended.
+// A container is not suspended if its probe would fail within this time after its processes stop.
 inline constexpr Duration kLeastProbePatience = kMostSuspended + std::chrono::seconds(30);
 // The least time that a pod runs between two suspensions, whatever its plan.
 inline constexpr Duration kLeastTimeBetween = std::chrono::seconds(10);
@@ -32,8 +32,8 @@ struct TurnRefusal {
   std::string text;         // for users
 };
 
-// Returns why a pod must not be suspended, judging by what the cluster shows of it; nullopt if it
-// may be. `probed`: a CPU probe or a burst is in progress.
+// Returns why a pod must not be suspended, judging by its Pod object; nullopt if it may be.
+// `probed`: whether a CPU probe or a burst of the pod is in progress.
 std::optional<TurnRefusal> WhyNotSuspended(const wire::ResizeStatus& pod, bool probed);
 
 // A pod of the node.

@@ -49,7 +49,7 @@ std::string FormatWriteRecords(std::span<const KeptWrite> writes) {
 
 std::vector<KeptWrite> ParseWriteRecords(std::string_view text) {
   std::vector<KeptWrite> writes;
-  // A last line without its end was not written completely.
+  // A last line without a newline was not written completely.
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     if (auto write = ParseLine(text.substr(0, end))) writes.push_back(*std::move(write));
     text.remove_prefix(end + 1);
@@ -100,7 +100,7 @@ Result<> GroupWriteFiles::Check(const std::string& file) const {
     return {};
   }
   return Fail(ErrorCode::kInvalid,
-              fmt::format("\"{}\" is no file of a control group that is written for a time", file));
+              fmt::format("\"{}\" is not a control-group file that is written for a time", file));
 }
 
 Result<uint64_t> GroupWriteFiles::FolderOf(const std::string& file) {

@@ -1,11 +1,11 @@
 #pragma once
 
 // The control-group files that are written for a limited time (write_kind.h), and the records of
-// these writes: the file FOLDER/writes, with one line for each, which is always replaced as a
+// these writes. The records are the lines of the file FOLDER/writes, which is always replaced as a
 // whole.
 //
-// Threading: one owner. Failures: as in cgroup_files.h. It touches only files that have a kind and
-// lie below the folder of control groups; kInvalid for any other.
+// Threading: one owner. Failures: as in cgroup_files.h; kInvalid for a file that has no kind or is
+// not below the folder of control groups.
 
 #include <cstdint>
 #include <memory>
@@ -29,10 +29,10 @@ class GroupWriteFiles final : public WriteFiles {
   // Creates the state folder if necessary, and locks it for this process while it lives. Returns
   // kConflict if another process holds the lock.
   Result<> Lock();
-  // Returns the records saved last; without Lock() they may belong to another process.
+  // Returns the saved records; without Lock() they may belong to another process.
   Result<std::vector<KeptWrite>> Load() const;
-  // The file FOLDER/suspends exists from the first suspension until all processes have ended
-  // cleanly; a process that starts and finds it can conclude that they did not.
+  // Returns whether the file FOLDER/suspends exists. It exists from the first suspension until a
+  // clean end of the agent and the guardian. If it exists at a start, the last end was unclean.
   bool Suspends() const;
   Result<> SetSuspends(bool suspends);
 

@@ -31,13 +31,14 @@ struct V1Freezer {
 template <class Freezer>
 Result<std::string> Thawed(std::string_view content, std::string_view text) {
   if (text != Freezer::kFrozen)
-    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" suspends no processes", text));
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" does not suspend processes", text));
   if (content != Freezer::kThawed)
     return Fail(ErrorCode::kConflict, "another process has suspended the group");
   return std::string(Freezer::kThawed);
 }
 
-// Treats a group that is not thawed as suspended, or about to be.
+// Returns WriteKind::holds for a freezer. A group that is about to be suspended counts as
+// suspended.
 template <class Freezer>
 bool IsFrozenOrThawed(std::string_view content, std::string_view text) {
   return (content == Freezer::kThawed) == (text == Freezer::kThawed);
@@ -57,7 +58,7 @@ bool IsNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Parses the beginning of a line.
+// Parses the limit at the beginning of a line of io.max.
 std::optional<ReadLimit> ParseReadLimit(std::string_view line) {
   const size_t at = line.find(ReadLimit::kKey);
   if (at == std::string_view::npos) return std::nullopt;
@@ -88,7 +89,7 @@ Result<std::string> FormerReadLimit(std::string_view content, std::string_view t
     return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no limit on reads", text));
   const std::string_view former = RateIn(content, limit->device);
   if (former != ReadLimit::kNone)
-    return Fail(ErrorCode::kConflict, "another process limits what the group reads");
+    return Fail(ErrorCode::kConflict, "another process limits the group's reads");
   return fmt::format("{}{}{}", limit->device, ReadLimit::kKey, former);
 }
 

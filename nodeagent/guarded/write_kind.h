@@ -8,7 +8,7 @@
 //   freezer.state               v1: "FROZEN", "THAWED"; it contains FREEZING until the last process
 //                               is suspended
 //   io.max                      "8:16 rbps=1000000": bytes per second that the group may read from
-//                               a device; the file has a line for each device with any limit
+//                               a device; the file has a line for each device with a limit
 //
 // Threading: constants and pure functions.
 
@@ -23,7 +23,7 @@ namespace synergy::nodeagent {
 struct WriteKind {
   std::string_view file;
   bool suspends = false;
-  // The longest time for which a text stays, whatever was requested.
+  // The longest time for which a text stays in the file, even if more is requested.
   Duration longest{};
   // Returns the text that restores the file's content after `text` is written. Returns kConflict if
   // another process already suspends the group or limits these reads, and kInvalid if the guardian
@@ -33,7 +33,7 @@ struct WriteKind {
   bool (*holds)(std::string_view content, std::string_view text) = nullptr;
 };
 
-// The longest time for which any text stays.
+// The longest time for which a text of any kind stays.
 inline constexpr Duration kLongestWrite = std::chrono::minutes(2);
 
 // Returns null for a file that the guardian does not write. `file`: with or without its folder.

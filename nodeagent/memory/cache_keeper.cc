@@ -12,7 +12,8 @@ namespace {
 
 constexpr Duration kIdle = std::chrono::seconds(1);
 constexpr Duration kBusy = std::chrono::milliseconds(250);
-// Limit for one container per step, so that the others get their turn and a stop is noticed.
+// The limit for one container per step, so that other containers get their turn and a stop is
+// noticed.
 constexpr Duration kMostTime = std::chrono::milliseconds(200);
 constexpr Bytes kPiece = MiB(16);
 

@@ -1,11 +1,11 @@
 #pragma once
 
 // Limits the page cache of managed pods to their shares (cache_policy.h), and records on the pods
-// how much memory they use (memory_reading.h). No effect outlasts this process, because it sets no
-// limits or thresholds, and only drops cache.
+// how much memory they use (memory_reading.h). It only drops cache, and sets no limits or
+// thresholds, so no effect outlasts this process.
 //
-// Threading: one thread calls Step; any thread may call the rest. Failures: what cannot be read or
-// dropped is counted, logged if it is new, and retried.
+// Threading: one thread calls Step; any thread may call the rest. Failures: a failed read or drop
+// is counted, logged if it is new, and retried.
 
 #include <cstddef>
 #include <functional>
@@ -55,7 +55,7 @@ class CacheKeeper {
   struct Look;
 
   void ForgetOthers(const std::vector<PodPointer>& pods);
-  // Returns nullopt if the container's memory cannot be read.
+  // Returns a sample of the container's memory; nullopt if it cannot be read.
   std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
   // Returns whether anything was dropped.
   bool Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount, const std::stop_token& stop);

@@ -7,7 +7,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// A smaller excess over the share is not worth dropping.
+// An excess of at most kSlack, or of at most 1/kSlackPart of the share, is not worth dropping.
 constexpr Bytes kSlack = MiB(16);
 constexpr int64_t kSlackPart = 64;
 
@@ -15,15 +15,15 @@ constexpr Bytes kFirstStep = MiB(16);
 constexpr Bytes kSmallestStep = MiB(4);
 constexpr int64_t kSmallestPart = 1024;
 constexpr Bytes kLargestStep = MiB(512);
-// Pause if the container's processes wait for memory for more than this fraction of the time.
+// Drops pause if the container's processes wait for memory for more than this fraction of the time.
 constexpr double kMostStalled = 0.02;
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
 // After this long without a wait, the next pause is short again.
 constexpr Duration kCalm = std::chrono::seconds(60);
 
-// Returns the memory to keep free beyond what containers lack, so that no process waits for the
-// kernel to find memory.
+// Returns the memory to keep free in addition to what containers lack, so that no process waits for
+// the kernel to find memory.
 Bytes Reserve(const NodeMemory& node) { return std::min(Bytes(node.total.count() / 50), GiB(1)); }
 
 Bytes SmallestStep(const MemorySample& sample) {
@@ -102,7 +102,7 @@ void CachePace::Judge(const MemorySample& sample, Instant now) {
 
 Bytes CachePace::Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now) {
   if (!last_) step_ = kFirstStep;
-  // There is one pause per wait, so measurements made during the pause are not judged again.
+  // Measurements made during a pause are not judged, so that one wait causes only one pause.
   if (now >= paused_until_) Judge(sample, now);
   const Bytes read =
       last_ ? std::max(sample.cache - (last_->cache - dropped_), Bytes(0)) : Bytes(0);

@@ -3,7 +3,7 @@
 // Decides how much page cache containers must give back, and how fast, by applying the method of
 // senpai (Meta) to shares. A container's share is its memory request.
 //
-//   WantedDrops    per node: which containers exceed their share, and whether others need memory
+//   WantedDrops    per node: how much each container has to give back
 //   CachePace      per container: in which steps, so that no process suffers
 //
 //                    calm                 a process waited for memory, or nothing was found
@@ -12,10 +12,10 @@
 //                              |   v                                                |
 //                              smaller steps <--------------------------------------+ time over
 //
-// Cache misses are the cost of a small share, so they make the steps smaller but do not end them;
-// waiting for memory does end them. Each step may additionally drop what was read since the last
-// look: a container that reads more than its share holds misses all the time, and would otherwise
-// grow forever.
+// Cache misses are the cost of a small share, so they make the steps smaller but do not pause them.
+// Waiting for memory pauses them. Each step may additionally drop as much cache as the container
+// has read since the last look. Otherwise a container whose data exceed its share would grow
+// without bound, because it misses all the time.
 //
 // Threading: pure; a CachePace has one owner.
 
@@ -33,14 +33,14 @@ namespace synergy::nodeagent {
 struct ShareUse {
   Bytes share;
   Bytes usage;
-  Bytes cache;          // that can be dropped
+  Bytes cache;          // page cache that can be dropped
   bool strict = false;  // never exceeds its share, even if no container needs the memory
 };
 
-// Returns what to drop from each container. Spare memory stays with its readers. Containers above
-// their shares give back, in proportion to their excess, only what those below their shares still
-// lack, plus a reserve for the node. If the node is short of memory, they give back the whole
-// excess, but never more than the cache above the share.
+// Returns how much to drop from each container. Containers above their shares give back, in
+// proportion to their excess, only as much as containers below their shares still lack, plus a
+// reserve for the node. If the node is short of memory, they give back the whole excess, but never
+// more than the cache above the share.
 std::vector<Bytes> WantedDrops(std::span<const ShareUse> uses, const NodeMemory& node,
                                bool node_short);
 
@@ -50,11 +50,11 @@ bool IsShort(const NodeMemory& node, Bytes eviction_threshold);
 
 class CachePace {
  public:
-  // Returns how much of `wanted` to drop now. `urgent`: the node is short of memory, so what
-  // exceeds a share must go first.
+  // Returns how much of `wanted` to drop now. `urgent`: the node is short of memory, so pauses and
+  // small steps are skipped.
   Bytes Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now);
-  // Records that `amount` was dropped. `all`: false if the kernel found no more despite several
-  // attempts.
+  // Records that `amount` was dropped. `all`: false if the kernel could not drop as much as
+  // requested, despite several attempts.
   void Dropped(Bytes amount, bool all, Instant now);
 
   enum class Brake : uint8_t { kNone, kPressure, kRefaults, kInVain };

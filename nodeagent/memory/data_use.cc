@@ -11,7 +11,7 @@ std::optional<synergy::MemoryUse> KernelDataUse::Read(
     const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
   const Result<std::string> folder = folders_.OfContainer(pod, container);
   if (!folder) return std::nullopt;
-  // Read these first, because without permission to see them, the rest is not needed.
+  // Count the reads first, because without permission to see them, the rest is not needed.
   const auto reads = reads_.Of(*folder);
   if (!reads) return std::nullopt;
   const Result<std::unique_ptr<MemoryGroup>> group = groups_.OfContainer(pod, container);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Reads for the profiler (profile/measured/memory_study.h) how a training uses memory and its
-// input: the memory of its container's control group, the bytes that its processes' read calls
-// returned, and how many of these came from storage. There are no readings if its processes are
-// invisible (nodeagent/cgroups/group_reads.h).
+// Reads how a training uses memory and its input, for the profiler
+// (profile/measured/memory_study.h): the memory of its container's control group, the bytes that
+// its processes' read calls returned, and how many of these came from storage. There are no
+// readings if its processes are invisible to the agent (nodeagent/cgroups/group_reads.h).
 //
 // Threading: any thread.
 

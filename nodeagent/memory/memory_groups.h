@@ -1,6 +1,6 @@
 #pragma once
 
-// The memory of pods and containers, by control group: the interface to the kernel.
+// Reads the memory use of pods and containers from their control groups, and releases page cache.
 //
 // Threading: any thread; only one at a time may use a MemoryGroup. Failures: kNotFound if there is
 // no such group, for example because the container has ended; kDenied or kInvalid if the kernel
@@ -24,12 +24,12 @@ class MemoryGroup {
   // Returns the limit in force.
   virtual Result<Bytes> Limit() = 0;
   virtual Result<MemorySample> Sample() = 0;
-  // Drops `amount` of this group's page cache at once, least recently used first, and never
-  // anonymous memory; for small amounts. Returns false if the kernel could not find that much, and
-  // kInvalid if the kernel cannot do this.
+  // Drops `amount` of this group's page cache in one call, least recently used first, and never
+  // anonymous memory. Meant for small amounts. Returns false if the kernel could not find that
+  // much, and kInvalid if the kernel cannot drop cache alone.
   virtual Result<bool> Drop(Bytes amount) = 0;
-  // Releases page cache of this group, least recently used first, until its usage is at most
-  // `target`, there is no more to release, or `stop`. Read() shows the result.
+  // Releases page cache of this group, least recently used first. Ends when the group's usage is at
+  // most `target`, there is no more to release, or `stop` is requested. Read() shows the result.
   virtual Result<> Release(Bytes target, const std::stop_token& stop) = 0;
 };
 

@@ -8,12 +8,12 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kPeakOf = std::chrono::minutes(1);
-// Least time between two rising reports, however fast memory grows.
+// The least time between two reports of rising use, however fast memory grows.
 constexpr Duration kAfterRise = std::chrono::seconds(2);
 constexpr Duration kAfterFall = std::chrono::minutes(1);
 // Readers consider reports fresh for ten minutes (allocation/surplus.h).
 constexpr Duration kRefresh = std::chrono::minutes(4);
-// A fall to this fraction of the last report is worth another one.
+// A fall of the peak to this fraction of the last report is worth a new report.
 constexpr double kFallen = 0.8;
 
 // Rounds up, by at most a sixteenth or 8 MiB, so that small rises need no report.
@@ -47,7 +47,7 @@ Bytes MemoryReporter::Peak(Bytes in_use, Instant now) {
 std::optional<MemoryReading> MemoryReporter::Next(const ManagedContainer& fungible, Bytes in_use,
                                                   bool node_short, Moment now) {
   const bool first = peaks_[newest_].begin == Instant{};
-  // The report of a predecessor counts as a peak.
+  // The last report of an earlier process counts as a peak.
   const bool inherited =
       first && reported_ && reported_->at <= now.wall && now.wall - reported_->at < kPeakOf * 10;
   const Bytes peak = Peak(inherited ? std::max(in_use, reported_->in_use) : in_use, now.now);

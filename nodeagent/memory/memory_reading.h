@@ -1,8 +1,8 @@
 #pragma once
 
 // Decides when to report a pod's memory use to the tuner (annotation synergy.io/memory-in-use), and
-// which value. It reports the peak of the last minutes: within seconds when the peak exceeds the
-// reported one, rarely when it falls, and periodically to show that it is fresh. Pods without
+// which value. The value is the peak of the last minutes. It is reported within seconds when it
+// rises, rarely when it falls, and periodically to show that the report is fresh. Pods without
 // memory above their floor get no report, because the tuner cannot take any memory from them.
 //
 // Threading: pure; one owner.
@@ -18,7 +18,7 @@ namespace synergy::nodeagent {
 
 class MemoryReporter {
  public:
-  // `reported`: the pod's present annotation. A predecessor's report counts until it is too old.
+  // `reported`: the pod's present annotation, whose value counts as a peak until it is too old.
   explicit MemoryReporter(const std::optional<MemoryReading>& reported) : reported_(reported) {}
 
   // Records a look at the pod. Returns the report to write now, if any.

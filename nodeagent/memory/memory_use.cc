@@ -53,8 +53,8 @@ Result<Bytes> Sum(std::string_view stat, std::initializer_list<std::string_view>
   return sum;
 }
 
-// Machines with GPUs have pages of 4 KiB; with larger pages, the byte counts are too low by the
-// ratio of the page sizes.
+// Assumes that machines with GPUs have pages of 4 KiB. With larger pages, byte counts would be too
+// low by the ratio of the page sizes.
 constexpr int64_t kPage = 4096;
 
 // Returns the value of a line "name:   123 kB" of /proc/meminfo.
@@ -74,8 +74,8 @@ std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) 
   return std::nullopt;
 }
 
-// Returns the page cache of files: what the lists have, and locked pages, which are on none.
-// `cached`: including shared memory.
+// Returns the page cache of files: the pages on the kernel's lists, and locked pages, which are on
+// no list. `cached`: including shared memory.
 Bytes WithLocked(Bytes listed, std::optional<int64_t> cached, std::optional<int64_t> shared) {
   return cached && shared ? std::max(listed, Bytes(*cached - *shared)) : listed;
 }
@@ -152,8 +152,8 @@ Result<MemoryUse> ParseMemoryUseV2(std::string_view usage, std::string_view stat
   if (!used) return NoNumber("memory.current", usage);
   const Result<Bytes> held = Sum(stat, {"anon", "shmem"});
   if (!held) return Fail(held.error());
-  // This exists since Linux 5.18. The part that can be released with the page cache does not count
-  // as held.
+  // The line "kernel" exists since Linux 5.18. The part that can be released with the page cache
+  // does not count as held.
   const int64_t kernel = Stat(stat, "kernel").value_or(0);
   const int64_t reclaimable = Stat(stat, "slab_reclaimable").value_or(0);
   return MemoryUse{Bytes(*used), *held + Bytes(std::max<int64_t>(kernel - reclaimable, 0))};

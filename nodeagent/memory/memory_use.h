@@ -1,6 +1,6 @@
 #pragma once
 
-// Parses what the kernel reports about a control group's memory use.
+// Parses the kernel's files about the memory use of a control group and of the node.
 //
 // Threading: pure.
 
@@ -26,8 +26,9 @@ struct MemorySample {
   Bytes cache;        // page cache that the kernel can drop at once: neither mapped nor dirty
   Bytes mapped;       // mapped page cache: programs, libraries, data
   Bytes working_set;  // as the kubelet counts it: everything but cache that was used only once
-  Bytes refaulted;    // since the group was created: read again after it was dropped
-  std::optional<Duration> stalled;     // since then: time in which a process waited (PSI)
+  Bytes refaulted;    // cache read again after it was dropped, since the group was created
+  // The time in which a process waited for memory (PSI), since the group was created.
+  std::optional<Duration> stalled;
   bool cache_can_be_released = false;  // whether cache alone can be released
 
   // Returns the memory that cannot be taken from the container.

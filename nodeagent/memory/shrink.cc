@@ -24,7 +24,7 @@ std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod) {
 }
 
 Bytes MarginRule::Of(Bytes limit) const {
-  // Divide first, because the limit may have any size.
+  // Divide first, because the product of a very large limit would overflow.
   return std::min(Bytes(limit.count() / 100 * percent), most);
 }
 

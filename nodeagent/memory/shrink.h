@@ -30,9 +30,9 @@ struct Shrink {
 // (PodResizeInProgress, and not Deferred or Infeasible), and a running container's new limit is
 // below the one in force.
 //
-// The kubelet's first check never succeeds while page cache fills the limit. But the condition's
-// reason becomes Error only after the second check, 11 to 24 s later (measured), so this does not
-// wait for it.
+// The kubelet's first check never succeeds while page cache fills the limit. The condition's reason
+// becomes Error only after the second check, 11 to 24 s later (measured), so ShrinkOf() does not
+// wait for that reason.
 std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod);
 
 struct MarginRule {

@@ -9,9 +9,9 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Interval between two looks at a pod that cannot shrink now.
+// The interval between two looks at a pod that cannot shrink now.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
-// After this many consecutive releases that leave the usage above the limit, that is reported.
+// The number of consecutive releases that leave the usage above the limit before this is reported.
 constexpr int kMostInVain = 5;
 
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -40,7 +40,7 @@ struct Shrinker::Work {
   Bytes released;
   Duration release_time{};
   int in_vain = 0;
-  bool recorded = false;  // the release was recorded since the memory was last stuck
+  bool recorded = false;  // whether a release was recorded since the memory was last stuck
   std::string last_failure;
 };
 
@@ -129,7 +129,7 @@ void Shrinker::Take(wire::ResizeStatus pod) {
     const bool same_request = known->second.pod.generation == pod.generation;
     if (shrink && same_request) return;  // usually a new message in its condition
     const bool completed = !shrink && same_request;
-    // The kubelet may apply the limit before the next look finds the memory below it.
+    // The kubelet may have applied the limit before a look found the memory below the limit.
     if (completed) RecordReleased(known->second);
     End(known->second, completed ? "completed" : "withdrawn");
     works_.erase(known);
@@ -198,8 +198,8 @@ Result<std::string> Shrinker::BringDown(Work& work, const std::stop_token& stop)
       return fmt::format("{} of {} are in use that cannot be given back, and {} is to stay free",
                          DescribeBytes(use->held), target.name, DescribeBytes(margin));
     }
-    // Once the memory was down, half of the margin suffices, to avoid reacting to every page that
-    // comes back.
+    // After the usage was once below the limit, half of the margin suffices, to avoid reacting to
+    // every page that comes back.
     const Bytes allowed = target.limit - (work.below_since ? Bytes(margin.count() / 2) : margin);
     if (use->usage <= allowed) continue;
     const Instant begin = clock_.Now();

@@ -3,7 +3,7 @@
 // Brings the memory of pods below their new limits, and keeps it there until the kubelet has
 // applied the limits.
 //
-//                     fits                      the kubelet's status has it
+//                     fits                      the status shows the limit
 //   seen --> looked at -----> released, kept down -------------------------> completed
 //              |   ^                  |  too long
 //    does not  v   | fits again       +---------> given up  (until the pod's spec changes)
@@ -11,14 +11,14 @@
 //
 // From any state: withdrawn, if the pod's spec no longer requests the shrink or the pod is gone.
 //
-// The kubelet judges by its own usage figures, up to 20 s old, for the pod and for each container.
-// It checks again after 10 to 15 s or when the pod object changes (measured). After a single
-// release, the next samples that the training reads would fill the cache again before the kubelet's
-// next check.
+// The kubelet checks its own usage figures, up to 20 s old, for the pod and for each container. It
+// checks again after 10 to 15 s or when the pod object changes (measured). After a single release,
+// the training's next reads would fill the cache again before the kubelet's next check, so the
+// shrinker keeps releasing.
 //
 // Threading: one thread (the watch's) calls Replace, Upsert and Remove; another one calls AwaitWork
-// and Step; any thread may call the rest. Failures: what cannot be read or released is counted,
-// logged if it is new, and retried.
+// and Step; any thread may call the rest. Failures: a failed read or release is counted, logged if
+// it is new, and retried.
 
 #include <condition_variable>
 #include <cstddef>
@@ -61,7 +61,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
 
   // Blocks until Step has something to do; returns false if `stop` is requested.
   bool AwaitWork(const std::stop_token& stop);
-  // Applies the watch's news and looks once at each shrink.
+  // Applies the watch's changes and looks once at each shrink.
   void Step(const std::stop_token& stop);
 
   size_t watched_pods() const;
@@ -81,7 +81,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   // Returns an empty string if the memory is below all limits now; otherwise the reason why not.
   Result<std::string> BringDown(Work& work, const std::stop_token& stop);
   void Below(Work& work);
-  // Records the release, once since the memory was last stuck.
+  // Records the release, unless one was recorded since the memory was last stuck.
   void RecordReleased(Work& work);
   void SetStuck(Work& work, const std::string& why);
   void End(const Work& work, std::string_view outcome);

@@ -14,7 +14,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The kernel releases about 2 GB/s here, which is 0.4 MB between two looks.
+// The interval between two looks at the usage. The kernel releases about 2 GB/s (measured), which
+// is 0.4 MB per interval.
 constexpr std::chrono::microseconds kLook{200};
 
 void TakeSignal() {
@@ -27,8 +28,8 @@ void TakeSignal() {
   static_cast<void>(taken);
 }
 
-// Interrupts the thread that created it, repeatedly, once `enough` returns true; a single signal
-// would be lost if it came before the system call began.
+// Once `enough` returns true, interrupts the thread that created this object, repeatedly. A single
+// signal would be lost if it arrived before the system call began.
 class Interrupter {
  public:
   template <class Enough>
@@ -100,7 +101,7 @@ Result<> V1MemoryGroup::Release(Bytes target, const std::stop_token& stop) {
   });
   const Result<Written> written = WriteCgroupFile(file, "0");
   if (!written) return Fail(written.error());
-  // EBUSY: the rest could not be released.
+  // EBUSY: the remaining pages could not be released.
   if (!written->done && written->error != EINTR && written->error != EBUSY)
     return Fail(CgroupError(file, written->error));
   return {};

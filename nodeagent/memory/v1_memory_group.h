@@ -1,10 +1,11 @@
 #pragma once
 
-// cgroup v1: a write to memory.force_empty releases all page cache of the group, a few pages at a
-// time, until a signal interrupts the writer. So a second thread watches the usage and interrupts
-// the write as soon as enough is released: 180 MB with a target of 150 MB ended at 149.1 MB after
-// 17 ms. Lowering memory.limit_in_bytes would also be exact, but the kubelet owns that setting, and
-// the change would outlive this process. Private to memory_groups.cc and its tests.
+// The memory of a cgroup v1 group. A write to memory.force_empty releases all page cache of the
+// group, a few pages at a time, until a signal interrupts the writer. So a second thread watches
+// the usage and interrupts the write as soon as enough is released. For example, 180 MB with a
+// target of 150 MB ended at 149.1 MB after 17 ms. Lowering memory.limit_in_bytes would also be
+// exact, but the kubelet owns that setting, and the change would outlive this process. Private to
+// memory_groups.cc and its tests.
 
 #include <string>
 

@@ -13,10 +13,10 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Reclaims in steps, so that a stop is noticed, and memory that is freed meanwhile reduces what is
-// reclaimed.
+// The amount reclaimed per step. Between two steps a stop is noticed, and memory that was freed
+// meanwhile is no longer reclaimed.
 constexpr Bytes kStep = MiB(64);
-// The most consecutive steps that release nothing.
+// Give up after this many consecutive steps that release nothing.
 constexpr int kMostReclaimsInVain = 3;
 
 }  // namespace
@@ -54,7 +54,7 @@ bool V2MemoryGroup::MaySwap() const {
   const Result<std::string> most = ReadCgroupFile(folder_ + "/memory.swap.max");
   if (most && *most == "0\n") return false;
   const Result<std::string> swaps = ReadCgroupFile(proc_folder_ + "/swaps");
-  // The file has a heading, and a line for each swap area.
+  // The file has a heading line, and a line for each swap area.
   return swaps && std::count(swaps->begin(), swaps->end(), '\n') > 1;
 }
 

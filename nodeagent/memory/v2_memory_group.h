@@ -1,8 +1,9 @@
 #pragma once
 
-// cgroup v2: memory.reclaim takes a number of bytes (Linux 5.19). Without swap it can release only
-// page cache. With swap, swappiness=0 makes the kernel spare anonymous memory (Linux 6.9); if the
-// kernel does not support that, nothing is reclaimed. Private to memory_groups.cc and its tests.
+// The memory of a cgroup v2 group. Writing a number of bytes to memory.reclaim releases that much
+// memory (Linux 5.19). Without swap this can only be page cache. With swap, swappiness=0 makes the
+// kernel spare anonymous memory (Linux 6.9). If the kernel does not support that, nothing is
+// reclaimed. Private to memory_groups.cc and its tests.
 
 #include <string>
 #include <utility>

@@ -19,12 +19,12 @@
 namespace synergy::nodeagent {
 namespace {
 
-// How often to look while nothing is due.
+// How often to look for a due run while there is none.
 constexpr Duration kIdleLook = std::chrono::milliseconds(500);
 // Reading may use at most 1/kPartOfCore of a core.
 constexpr int kPartOfCore = 10;
-// Returns whether the kubelet has moved the log's beginning to another file, whose name begins with
-// this one's.
+// Returns whether the kubelet has rotated the log: its beginning is then in another file, whose
+// name begins with the name of this file. Returns true if the folder cannot be read.
 bool WasRotated(const std::filesystem::path& file) {
   std::error_code error;
   for (const auto& other : std::filesystem::directory_iterator(file.parent_path(), error)) {
@@ -121,8 +121,8 @@ void FailureReader::Keep(const wire::ResizeStatus& pod) {
   }
 }
 
-// The watch's last copy of an ended pod predates its end or, if the pod ended at once, even its
-// start.
+// Queues the present run of a pod that has left the watch. The watch's last copy of the pod
+// predates its end or, if the pod ended at once, even its start.
 void FailureReader::Leave(const std::string& uid) {
   const auto found = watched_.find(uid);
   if (found == watched_.end()) return;
@@ -135,7 +135,7 @@ void FailureReader::Enqueue(const std::string& uid, const Watched& pod, int32_t 
   if (!taken_.emplace(RunKey{uid, pod.container, run}, now).second) return;
   std::deque<Ended>& waiting = waiting_[pod.pod_namespace];
   if (waiting.size() >= kMostWaiting) waiting.pop_front();
-  // The kubelet names folders in this way.
+  // The kubelet's name for the pod's folder of logs.
   const std::filesystem::path folder = std::filesystem::path(log_folder_) /
                                        fmt::format("{}_{}_{}", pod.pod_namespace, pod.name, uid) /
                                        pod.container;

@@ -1,14 +1,14 @@
 #pragma once
 
-// Reads from the logs of the node's managed pods, and of launchers without GPUs, why their
-// containers ended (failure/log_findings.h). For the controller, it keeps only the line that shows
-// the reason (docs/failures.md).
+// Determines why containers of the node's managed pods, and of launchers without GPUs, ended, from
+// their logs (failure/log_findings.h). It keeps only the line that shows the reason
+// (docs/failures.md), for the controller.
 //
 //   watch -> queue, by namespace in turns -> the end of FOLDER/RUN.log -> EndedRun, for 15 minutes
 //
-// The cost of a log is bounded, whatever its author writes: at most 512 KiB of it are read, one run
-// at a time; the runs of one namespace wait for each other; and reading takes at most a tenth of a
-// core.
+// The cost of a log is bounded, whatever its pod writes. At most 512 KiB of it are read, one run at
+// a time, and reading takes at most a tenth of a core. Namespaces are served in turns, so that the
+// runs of one namespace do not delay those of others.
 //
 // Threading: the watch's thread calls Replace, Upsert and Remove; another one calls Step; any
 // thread may call Report. Failures: a log that is gone, a link, or unreadable gives no report; the
@@ -40,14 +40,15 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   static constexpr Duration kKept = std::chrono::minutes(15);
   static constexpr size_t kMostReports = 256;
-  static constexpr size_t kMostWaiting = 64;  // runs of one namespace; the oldest are dropped
+  // The maximum number of waiting runs of one namespace; the oldest are dropped.
+  static constexpr size_t kMostWaiting = 64;
   // The runtime may still write to a log some seconds after the container's end. So a log without a
   // finding is read again at this interval until kSettle after the run's end.
   static constexpr Duration kReadAgain = std::chrono::seconds(2);
   static constexpr Duration kSettle = std::chrono::seconds(8);
 
-  // The device plugin reports an Xid within about a second. A run reported before the Xid that
-  // ended it would be judged without it.
+  // Reports of runs are delayed by this time, because the device plugin reports an Xid only within
+  // about a second. A run reported before the Xid that ended it would be judged without the Xid.
   static constexpr Duration kXidDelay = std::chrono::seconds(2);
 
   // `log_folder`: where the kubelet keeps the logs of pods. `cpu_time`: returns the CPU time that
@@ -59,7 +60,7 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   void Upsert(wire::ResizeStatus pod) override;
   void Remove(const wire::ResizeStatus& pod) override;
 
-  // Reads the log of at most one run. Returns how long to wait before the next call.
+  // Reads the log of at most one run. Returns the delay until the next call.
   Duration Step();
   // Returns the runs of the last minutes whose logs were read at least kXidDelay ago, oldest first.
   std::vector<EndedRun> Report() const;
@@ -100,13 +101,12 @@ class FailureReader final : public kube::ObjectStore<wire::ResizeStatus> {
   std::map<std::string, Watched> watched_;            // by uid
   std::map<std::string, std::deque<Ended>> waiting_;  // by namespace
   std::string served_;                                // the namespace served last
-  std::map<RunKey, Instant> taken_;                   // runs that were queued, and when
+  std::map<RunKey, Instant> taken_;                   // the times when runs were queued
   std::deque<Reported> reports_;
 };
 
-// Reads the end of a container's log where the kubelet keeps it. Returns kNotFound if there is
-// none, kInvalid if it is a link or not a plain file, and kDenied or kUnavailable if it cannot be
-// read.
+// Reads the end of a container's log file. Returns kNotFound if there is no file, kInvalid if it is
+// a link or not a plain file, and kDenied or kUnavailable if it cannot be read.
 Result<LogEvidence> ReadLogEnd(const std::string& file);
 
 }  // namespace synergy::nodeagent

@@ -3,9 +3,9 @@
 // Reads a container's log from the files that its runtime writes and the kubelet rotates:
 // FOLDER/N.log, where N counts the container's restarts, and FOLDER/N.log.TIME after rotation.
 //
-// A log that is a link is not read, because a process that may write there could redirect the agent
-// to other files. Docker's json-file logs are links that lead out of the kubelet's folder, where
-// the agent cannot see.
+// LogTail does not read a log that is a link, because a process that can write to the folder could
+// redirect the agent to other files. Docker's json-file logs are such links. They lead out of the
+// kubelet's folder, to files that the agent cannot see.
 //
 // No file stays open between two calls, so that deleting a file frees its disk space at once.
 //
@@ -40,7 +40,8 @@ class LogTail {
   // its target), and kDenied or kUnavailable if it cannot be read.
   Result<size_t> Read(const OnText& on_text);
 
-  // Returns how often the container whose log was last read had been restarted; -1: none was read.
+  // Returns the number of restarts of the container before the run whose log was last read; -1: no
+  // log was read.
   int restarts() const { return file_.number; }
 
   // Returns the number of bytes skipped.

@@ -107,7 +107,7 @@ std::optional<FileCount> ParseProgressFile(std::string_view text) {
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid) {
   const Result<Handle> found = FindFile(pods_folder, uid);
   if (!found) return Fail(found.error());
-  // Open the same inode, even if another file has its name by now.
+  // Open the inode that was checked, even if another file has the name by now.
   const Handle file(::open(fmt::format("/proc/self/fd/{}", found->fd()).c_str(),
                            O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.fd() < 0 && (errno == EACCES || errno == EPERM)) {

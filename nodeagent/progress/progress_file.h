@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads the file in which a training reports its progress as "ITERATION" or "ITERATION/TOTAL"; it
-// is in a volume that the webhook added to the pod (annotation synergy.io/progress-file).
+// Reads the file in which a training reports its progress as "ITERATION" or "ITERATION/TOTAL". The
+// file is in a volume that the webhook added to the pod (annotation synergy.io/progress-file).
 //
-// The pod may put anything there. No symbolic link is followed, at any step. Only regular files are
-// opened, so that no device, pipe or socket notices the reader, and no read blocks. At most
+// The pod may put anything into the volume. So the reader follows no symbolic link at any step, and
+// opens only regular files: opening a device or a pipe could have effects or block. At most
 // kMostProgressBytes are accepted.
 //
 // Threading: any thread.
@@ -32,9 +32,10 @@ inline constexpr size_t kMostProgressBytes = 64;
 // text.
 std::optional<FileCount> ParseProgressFile(std::string_view text);
 
-// `pods_folder`: the kubelet's folder ("/var/lib/kubelet/pods"). Returns kNotFound if there is no
-// file yet, or an empty one; kInvalid if it is not such a file, or the pod has no such volume;
-// kDenied if not everyone may read it; kUnavailable for other failures of the node.
+// Reads the file of the pod with UID `uid`. `pods_folder`: the kubelet's folder
+// ("/var/lib/kubelet/pods"). Returns kNotFound if there is no file yet, or it is empty; kInvalid if
+// it is malformed or not a regular file, or the pod has no such volume; kDenied if the file is not
+// readable by all users; kUnavailable for other failures of the node.
 Result<FileCount> ReadProgressFile(const std::string& pods_folder, const std::string& uid);
 
 }  // namespace synergy::nodeagent

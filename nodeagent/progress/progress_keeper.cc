@@ -28,11 +28,11 @@
 namespace synergy::nodeagent {
 namespace {
 
-// How often to read the CPU time of a pod without new progress.
+// The interval between two readings of the CPU time of a pod without new progress.
 constexpr Duration kCpuInterval = std::chrono::seconds(10);
 // A container whose CPU use was not read for longer does not count as idle.
 constexpr Duration kLongestCpuAge = 3 * kCpuInterval;
-// How often to read memory use; the profiler evaluates hours of it.
+// The interval between two readings of memory use; the profiler evaluates hours of readings.
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
 // The amount of text after which the CPU time is checked.
 constexpr size_t kPiece = size_t{4} << 10;
@@ -40,7 +40,7 @@ constexpr size_t kPiece = size_t{4} << 10;
 constexpr Duration kLongDebt = std::chrono::seconds(1);
 // How many counters to read concurrently.
 constexpr size_t kAskedAtOnce = 16;
-// A counter above this cannot count iterations, and doubles lose whole numbers.
+// A larger value cannot be a count of iterations. Doubles represent all whole numbers up to it.
 constexpr double kMostCounted = 1e15;
 
 // Limits the remaining time in wall-clock seconds; a longer estimate is meaningless.
@@ -65,8 +65,8 @@ Duration ProgressSources::UsedByThisThread() {
 
 struct ProgressKeeper::Reported {
   PodProgress progress;
-  Instant cpu_read{};  // or tried
-  Instant cpu_at{};    // of the present figure
+  Instant cpu_read{};  // when the CPU time was last read, even if the read failed
+  Instant cpu_at{};    // the time of the present figure
   std::optional<Instant> memory_read;
   std::string memory_of;           // the container's id
   std::set<std::string> failures;  // already reported
@@ -84,10 +84,10 @@ struct ProgressKeeper::Followed {
   const std::string pattern;
   LogTail tail;
   LogProgress log;
-  int restarts = -1;  // of the container whose log was last fed; -1: none was
+  int restarts = -1;  // the container's restarts at the last parsed text; -1: none was parsed
   BusyTime busy{};    // used while the log has no progress
   IdleTime idle{};
-  Duration debt{};  // CPU time used beyond its share of the looks
+  Duration debt{};  // CPU time that reading the log took beyond its share
 };
 
 struct ProgressKeeper::Counted {
@@ -101,9 +101,9 @@ struct ProgressKeeper::Counted {
   void Add(Moment at, double value, double more) {
     if (!last) first_at = at.now;
     last = value;
-    // Repeated falls of a counter must not add up to more than a meter can hold.
+    // A counter that falls repeatedly must not add up to more than a meter can represent.
     reported.progress.iterations = std::min(reported.progress.iterations + more, kMostCounted);
-    // The meter needs only differences of times, and the wall clock may be set.
+    // The meter needs only differences of times, and the wall clock may jump.
     meter.Add(WallTime(at.now.time_since_epoch()), ToNearest(reported.progress.iterations));
     reported.progress.iteration = ToNearest(value);
     reported.progress.rate = meter.Rate();
@@ -204,7 +204,7 @@ void ProgressKeeper::FollowLogs() {
                  true);
         }
       }
-      // The kubelet names folders in this way.
+      // The kubelet's name for the pod's folder of logs.
       LogTail tail(std::filesystem::path(sources_.log_folder) /
                    fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
                    container->name);
@@ -243,7 +243,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.iterations = static_cast<double>(now.counted);
     progress.last = now.last_training;
     progress.remaining = Remaining(now.iteration, now.total, now.rate);
-    // Memory is at its peak during a checkpoint.
+    // Read the memory use now, because it peaks during a checkpoint.
     if (now.checkpoint != progress.checkpoint) followed.reported.memory_read.reset();
     progress.checkpoint = now.checkpoint;
   }
@@ -258,7 +258,8 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     is_busier = followed.busy.Observe(*reported, busy_at);
     progress.estimate = followed.busy.Estimate();
   }
-  // An idle pod that becomes busy must quickly get its amounts back.
+  // Read the CPU time often while a pod is idle, so that it quickly gets its amounts back when it
+  // becomes busy.
   const bool may_wake = progress.idle.has_value();
   if (news || is_busier || may_wake || clock_.Now() - followed.reported.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.reported);

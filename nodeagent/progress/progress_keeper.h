@@ -2,16 +2,15 @@
 
 // Measures the progress of the node's managed trainings from their containers' logs
 // (progress/log_progress.h), from a counter that a pod serves and names in an annotation, or from a
-// file that it writes (progress_file.h). If the log contains no progress, it estimates progress
-// from how busy the GPUs are. Together with the progress it reads the CPU time that the trainings
-// used, and their memory use.
+// file that it writes (progress_file.h). If the log contains no progress, the keeper estimates it
+// from how busy the GPUs are. It also reads the CPU time and the memory use of the trainings.
 //
 // Threading: one thread calls FollowLogs and ReadFiles, another one ReadCounters; any thread may
-// call Report. Failures: what cannot be read is counted, logged if it is new, and retried; a
-// problem that the pod's author can fix becomes an event on the pod. A pod whose log takes more CPU
-// time than kMostCpu in one look is skipped until its share of later looks has made up for the
-// excess; what the pod writes meanwhile is lost. Counters are read concurrently, and must answer
-// within kMostWait.
+// call Report. Failures: a failed read is counted, logged if it is new, and retried; a problem that
+// the pod's author can fix becomes an event on the pod. If a pod's log takes more CPU time than
+// kMostCpu in one look, the pod is skipped until its share of later looks has made up for the
+// excess. The lines that the pod logs meanwhile are lost. Counters are read concurrently, and must
+// answer within kMostWait.
 
 #include <chrono>
 #include <functional>
@@ -40,8 +39,10 @@ namespace synergy::nodeagent {
 struct ProgressSources {
   CpuGroups& cpu;
   DataUse& data;
-  std::string log_folder;   // the kubelet's folder of pods' logs: "/var/log/pods"
-  std::string pods_folder;  // of pods' volumes: "/var/lib/kubelet/pods"; empty: not read
+  std::string log_folder;  // the kubelet's folder of pods' logs: "/var/log/pods"
+  // The kubelet's folder of pods' volumes: "/var/lib/kubelet/pods"; empty: progress files are not
+  // read.
+  std::string pods_folder;
   // Gets a page of metrics, of at most a few MiB, within a few seconds.
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
@@ -95,7 +96,8 @@ class ProgressKeeper {
   const wire::ResizeStatus::Container* Measured(const wire::ResizeStatus& pod, Source source) const;
   // Reports once that the pod's file is not read on this node.
   void ReportUnreadFile(const wire::ResizeStatus& pod, Reported& reported);
-  // Moves the pod's state from `from` to `to`; starts at zero if its source has changed.
+  // Moves the pod's state from `from` to `to`, and returns it; starts at zero if its source has
+  // changed.
   Counted& Keep(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                 std::map<std::string, Counted>& from, std::map<std::string, Counted>& to);
   void ReadFile(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
@@ -104,9 +106,9 @@ class ProgressKeeper {
   void ReportLog(const wire::ResizeStatus& pod, Reported& reported, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
               const std::optional<FreshBusy>& busy, Followed& followed);
-  // Returns nullopt if there is no report, or it is too old.
+  // Returns how busy the GPUs are; nullopt if there is no report, or it is too old.
   std::optional<FreshBusy> ReadFreshBusy();
-  // Reads the pod's log while it has CPU time left.
+  // Reads the pod's log until the log's share of CPU time is used up.
   Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
   // Gets the pages of the pods that name a counter and have an address, by uid.
   std::map<std::string, Result<std::string>> ReadPages(const std::vector<PodPointer>& pods,
@@ -133,7 +135,7 @@ class ProgressKeeper {
   metrics::NodeAgentMetrics& metrics_;
   const WallTime since_;
 
-  // Only its own thread uses each of these, by uid.
+  // By UID. Only the thread that reads the source uses each of these.
   std::map<std::string, Followed> followed_;
   std::map<std::string, Counted> by_file_;
   std::map<std::string, Counted> counted_;

@@ -18,7 +18,8 @@ Result<std::unique_ptr<ProgressServer>> ProgressServer::Start(const config::Node
   options->client_ca_file = config.client_ca_file;
   options->client_name = config.client_name;
   options->max_body_bytes = 1024;
-  // Allows one from each replica of the controller, and some that are still in their handshake.
+  // Allows a connection from each replica of the controller, and some that are still in their TLS
+  // handshake.
   options->max_connections = 16;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds the block devices that deliver what control groups read. The kernel counts a read once for
-// each device that it passes: for a volume of the device mapper (LVM, encryption, stripes), an md
-// array or a loop device, and again for the disk below. Only the disk counts here.
+// Finds the disks that serve the reads of control groups. The kernel counts a read once for each
+// device that it passes: for a volume of the device mapper (LVM, encryption, stripes), an md array
+// or a loop device, and again for the disk below. BlockDevices counts it only for the disk.
 //
 // Threading: any thread.
 
@@ -20,12 +20,12 @@ class BlockDevices {
   // `sys_folder`: the mount point of sysfs.
   explicit BlockDevices(std::string sys_folder) : sys_folder_(std::move(sys_folder)) {}
 
-  // Returns the name of the disk ("nvme0n1"); nullopt for a device that is built on others, lies in
-  // memory, or does not exist (any more).
+  // Returns the name of the disk ("nvme0n1"); nullopt if the device is built on other devices, is
+  // in memory, or does not exist.
   std::optional<std::string> DiskOf(const DeviceNumber& device) const;
   // Returns the number of the disk with that name; nullopt if there is none.
   std::optional<DeviceNumber> NumberOf(const std::string& disk) const;
-  // Returns what was read from disks and written to them, by name.
+  // Returns the counts of disks only, by name.
   std::map<std::string, IoCount> OfDisks(const IoCounts& counts) const;
 
  private:

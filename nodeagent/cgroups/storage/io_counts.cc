@@ -6,8 +6,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Removes `end` and what precedes it, and returns what precedes it; takes all of `text` if `end` is
-// missing.
+// Removes the beginning of `text` up to and including `end`, and returns it without `end`. Takes
+// all of `text` if `end` is missing.
 std::string_view TakeUntil(std::string_view& text, char end) {
   const std::string_view taken = text.substr(0, text.find(end));
   text.remove_prefix(taken.size() < text.size() ? taken.size() + 1 : taken.size());
@@ -32,7 +32,7 @@ void ForEachLine(std::string_view text, const Take& take) {
   }
 }
 
-// Returns the device's count; null if there are too many.
+// Returns the device's count; null if there are too many devices.
 IoCount* CountOf(IoCounts& counts, const DeviceNumber& device) {
   if (counts.size() >= kMostDevices && !counts.contains(device)) return nullptr;
   return &counts[device];

@@ -1,6 +1,7 @@
 #pragma once
 
-// Parses the kernel's counters of what a control group reads from and writes to block devices.
+// Parses the kernel's counts of the bytes that a control group reads from and writes to block
+// devices.
 //
 // Threading: pure. Failures: none; lines that cannot be parsed, and devices beyond kMostDevices,
 // are skipped.
@@ -14,7 +15,7 @@
 
 namespace synergy::nodeagent {
 
-// Far more disks than a node has; limits memory and metrics.
+// The maximum number of devices, which limits memory use and metrics. Nodes have far fewer disks.
 inline constexpr size_t kMostDevices = 64;
 
 struct DeviceNumber {

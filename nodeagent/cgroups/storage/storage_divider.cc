@@ -34,7 +34,7 @@ void StorageDivider::Divide(std::map<std::string, StorageUse> uses) {
     pods.emplace(pod->uid, pod);
     uids.insert(pod->uid);
   }
-  // A pod may have gone since it was read.
+  // A pod may have disappeared since its container was read.
   std::erase_if(uses, [&pods](const auto& entry) { return !pods.contains(entry.first); });
   caps_.Observe(uses, uids, clock_.Now());
   std::erase_if(in_force_, [&](const auto& entry) {
@@ -103,7 +103,7 @@ Result<StorageDivider::CapInForce> StorageDivider::Write(const wire::ResizeStatu
 
 void StorageDivider::End(const CapInForce& cap) {
   const Result<> ended = writes_.end(cap.file);
-  // kNotFound: the guardian was first, for example because the container is gone.
+  // kNotFound: the guardian has already removed the cap, for example because the container is gone.
   if (ended || ended.error().code == ErrorCode::kNotFound) return;
   NoteProblem(ended.error().message);
 }
@@ -112,7 +112,7 @@ void StorageDivider::NoteProblem(const std::string& problem) {
   metrics_.CountError("cap_failed");
   if (problem == problem_) return;
   problem_ = problem;
-  log_.Warn("a cap on what a pod reads cannot be set or removed", {{"error", problem}});
+  log_.Warn("cannot set or remove a cap on a pod's reads", {{"error", problem}});
 }
 
 }  // namespace synergy::nodeagent

@@ -1,14 +1,14 @@
 #pragma once
 
-// Caps what pods read from a disk while others wait for it (allocation/storage/storage_caps.h),
-// through io.max of their training containers' control groups. It works only with control groups
-// v2, because v1 does not count waits. Writes are not capped.
+// Caps the rate at which pods read from a disk while other pods wait for it
+// (allocation/storage/storage_caps.h), through io.max of their training containers' control groups.
+// It works only with control groups v2, because v1 does not count waits. Writes are not capped.
 //
-// Each cap is a temporary write, which the guardian restores: it lasts at most two minutes, and is
-// renewed every minute.
+// Each cap is a temporary write, which the guardian removes after at most two minutes (guardian.h).
+// The divider renews it every minute.
 //
-// Threading: one owner. Failures: a cap that cannot be set is counted, logged if that is new, and
-// retried.
+// Threading: one owner. Failures: if a cap cannot be set, the failure is counted, logged if it is
+// new, and retried.
 
 #include <chrono>
 #include <functional>
@@ -28,7 +28,7 @@
 
 namespace synergy::nodeagent {
 
-// Writes to a file for a limited time, like the guardian's client.
+// Writes to a file for a limited time, as TemporaryWriter does (guardian.h).
 struct TemporaryCaps {
   std::function<Result<>(const std::string& file, const std::string& text, Duration longest)> begin;
   std::function<Result<>(const std::string& file)> end;
@@ -44,7 +44,7 @@ class StorageDivider {
                  TemporaryCaps writes, const Clock& clock, Logger& log, kube::EventRecorder& events,
                  metrics::NodeAgentMetrics& metrics);
 
-  // Sets and removes caps. `uses`: the reads of the look that ends now, by pod uid.
+  // Sets and removes caps. `uses`: the figures of the look that ends now, by pod UID.
   void Divide(std::map<std::string, StorageUse> uses);
 
   struct CapInForce {
@@ -56,7 +56,7 @@ class StorageDivider {
     std::string file;
     Instant set{};
   };
-  // By pod uid.
+  // Returns the caps by pod UID.
   const std::map<std::string, CapInForce>& in_force() const { return in_force_; }
 
  private:

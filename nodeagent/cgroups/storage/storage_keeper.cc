@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Includes what groups below it have read.
+// This file also counts the reads and writes of the groups below.
 constexpr std::string_view kThrottledIo = "/blkio.throttle.io_service_bytes_recursive";
 
 bool HasV1(const std::string& cgroup_folder) {
@@ -76,7 +76,7 @@ void StorageKeeper::Look() {
     metrics_.CountError("io_unreadable");
     if (const std::string& problem = all_pods.error().message; problem != problem_) {
       problem_ = problem;
-      log_.Warn("what the node's pods read from storage is unknown", {{"error", problem}});
+      log_.Warn("cannot read the storage use of the node's pods", {{"error", problem}});
     }
     if (divider_ != nullptr) divider_->Divide({});
     const std::lock_guard lock(mutex_);

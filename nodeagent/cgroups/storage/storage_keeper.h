@@ -6,7 +6,7 @@
 // A look takes two file reads per container and, if its processes are visible, one more per
 // process.
 //
-// Threading: one thread calls Look; any thread may call the rest. Failures: what cannot be read is
+// Threading: one thread calls Look; any thread may call the rest. Failures: a failed read is
 // counted, and logged if it is new; the figures stay unknown.
 
 #include <chrono>
@@ -48,14 +48,14 @@ class StorageKeeper {
 
   void Look();
 
-  // Return the figures of the last look. They are by pod uid.
+  // Returns the figures of the last look, by pod UID.
   std::map<std::string, StorageUse> Uses() const;
   metrics::StorageGauges Gauges() const;
 
  private:
   Result<std::map<std::string, IoCount>> ReadAllPods() const;
   Result<std::map<std::string, IoCount>> ReadDisks(const std::string& folder) const;
-  // Returns nullopt if the container has no counters, or has ended.
+  // Returns the container's counters; nullopt if it has none, or has ended.
   std::optional<ContainerIo> ReadContainer(const wire::ResizeStatus& pod,
                                            const wire::ResizeStatus::Container& container);
   // Sets and removes caps according to these reads, and records those in force.

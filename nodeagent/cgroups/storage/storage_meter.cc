@@ -10,15 +10,15 @@
 namespace synergy::nodeagent {
 namespace {
 
-// A container waits for storage elsewhere if it waits for storage and reads and writes less than
-// this per second on the node's disks.
+// If the bytes that a container fetched are unknown, and it waits for storage but reads and writes
+// less than this per second on the node's disks, it waits for network storage.
 constexpr double kElsewhere = 16 << 10;
 
 // A container's reads and waits in one look.
 struct Look {
-  std::string disk;  // the one with most of its reads; empty: it read from none
+  std::string disk;  // the disk with most of its reads; empty: it read from none
   double from_disk = 0;
-  double read = 0;  // from all disks; so is `written`
+  double read = 0;  // from all disks
   double written = 0;
   std::optional<double> fetched;
   std::optional<double> waited;  // 0 to 1

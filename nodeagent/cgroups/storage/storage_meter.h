@@ -1,15 +1,16 @@
 #pragma once
 
-// Measures what pods read from storage, how long they wait for it, and how much a disk can deliver,
-// from repeated readings of counters (docs/internals/storage.md).
+// Measures how much pods read from storage, how long they wait for it, and how much a disk can
+// deliver, from repeated readings of counters (docs/internals/storage.md).
 //
-// A look is the time between two readings. A disk's bandwidth shows only while the disk is the
-// bottleneck: in looks in which a pod that reads mostly from it waits. The samples of a disk are
-// what all pods read from it in those looks, and in looks that delivered more than the bandwidth so
-// far. Looks with a capped reader give none. The bandwidth is a high quantile of the latest
-// samples, so that neither a look in which the pod waited for something else nor a burst from the
-// disk's own cache determines it. It never exceeds what was delivered, so with readers that have
-// few requests in flight it is a lower bound.
+// A look is the time between two readings. A disk's bandwidth can be measured only while the disk
+// is the bottleneck: in looks in which a pod waits that reads mostly from this disk. A sample is
+// the rate at which all pods together read from the disk in such a look. A look with a higher rate
+// than the bandwidth known so far is also a sample. Looks with a capped reader are none.
+//
+// The bandwidth is a high quantile of the latest samples. So neither a look in which the pod waited
+// for something else nor a burst from the disk's cache determines it. It is a lower bound if the
+// readers have few requests in flight, because it never exceeds the delivered rate.
 //
 // Threading: one owner. Pure.
 
@@ -33,7 +34,7 @@ struct ContainerIo {
   std::map<std::string, IoCount> disks;  // by name
   // Bytes that storage of any kind delivered to its processes; nullopt: not visible.
   std::optional<double> fetched;
-  // Time in which any of its threads waited for storage (PSI, `some`); nullopt: unknown.
+  // The time in which any of its threads waited for storage (PSI, `some`); nullopt: unknown.
   std::optional<Duration> waited;
 };
 
@@ -41,10 +42,9 @@ struct StorageReading {
   Instant at{};
   WallTime wall{};
   std::map<std::string, IoCount> all_pods;  // by disk
-  // The training containers by pod uid and container id, because each container has its own
-  // counters.
+  // The training containers, by pod UID and container ID: a restarted container has new counters.
   std::map<std::pair<std::string, std::string>, ContainerIo> containers;
-  // UIDs of pods that had a cap on their reads, for which they may have waited.
+  // UIDs of the pods whose reads were capped. Such a pod may have waited because of its cap.
   std::set<std::string> capped;
 };
 
@@ -53,7 +53,7 @@ class StorageMeter {
   // A shorter look shows too little; over a longer one, the average hides too much.
   static constexpr Duration kShortest = std::chrono::seconds(5);
   static constexpr Duration kLongest = std::chrono::seconds(60);
-  // A container that reads less per second hardly reads, and what it waits for is unknown.
+  // In bytes per second. What a container that reads less waits for is unknown.
   static constexpr double kHardlyReads = 1 << 20;
   // A container waits for storage if it does so for at least this fraction of a look.
   static constexpr double kWaits = 0.2;
@@ -66,11 +66,11 @@ class StorageMeter {
 
   void Observe(StorageReading reading);
 
-  // Returns the figures of the last look by pod uid; omits pods that hardly read and do not wait.
+  // Returns the figures of the last look by pod UID; omits pods that hardly read and do not wait.
   const std::map<std::string, StorageUse>& uses() const { return uses_; }
   // Returns how long readers of each disk have waited for it, as a lower bound.
   const std::map<std::string, Duration>& waited() const { return waited_; }
-  // Returns nullopt if it is unknown.
+  // Returns bytes per second; nullopt if the bandwidth is unknown.
   std::optional<double> BandwidthOf(const std::string& disk) const;
 
  private:
@@ -80,7 +80,7 @@ class StorageMeter {
   };
 
   void NoteLook(const StorageReading& from, const StorageReading& to);
-  // Adds a sample if this look shows what the disk can deliver; `is_short`: a reader waits for it.
+  // Adds a sample if this look shows the disk's bandwidth. `is_short`: a reader waits for the disk.
   void NoteDelivered(const std::string& disk, Sample sample, bool is_short);
   // Drops samples that are too old, or belong to disks that are gone.
   void Forget(const StorageReading& reading);
