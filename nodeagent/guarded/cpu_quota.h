@@ -11,7 +11,7 @@
 //
 // The period does not change (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
 // write sets a quota and one restores it. The quota is a microsecond longer than requested. A
-// kubelet writes whole milli-CPUs, so its own later writes can be told apart, even for the same
+// kubelet writes whole milli-CPUs, so its own later writes are distinguishable, even for the same
 // amount.
 //
 // Threading: any thread. Failures: kNotFound if there is no such group; kInvalid for an impossible
