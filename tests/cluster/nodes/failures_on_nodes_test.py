@@ -17,7 +17,8 @@ OUT_OF_MEMORY = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 
 LOST = "echo 'NVRM: Xid: 79, GPU has fallen off the bus.'; exit 1"
 MEASURED = "measured-greedy-1gpu"  # the name that src/profile/measured/measured_profile.cc makes
 PROCESS = 16 << 20
-AT_A_SIGN = "mkfifo /go; read go </go"  # waits for give_sign()
+# Waits for give_sign(), and until its shell has ended: the end of the container would kill that shell.
+AT_A_SIGN = "mkfifo /go; read shell </go; while kill -0 $shell 2>/dev/null; do :; done"
 
 
 def greedy(name, **requests):
@@ -42,7 +43,7 @@ class FailuresOnNodesTest(FailingJobs):
 
     def give_sign(self, pod):
         """Lets a pod continue that waits by AT_A_SIGN."""
-        self.cluster.kubectl("exec", pod, "--", "sh", "-c", "until [ -p /go ]; do :; done; echo >/go")
+        self.cluster.kubectl("exec", pod, "--", "sh", "-c", "until [ -p /go ]; do :; done; echo $$ >/go")
 
     def test_failures_are_reported_by_log_and_status(self):
         # Each run prints how many were before it.
