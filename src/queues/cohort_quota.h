@@ -2,9 +2,10 @@
 
 // The GPUs that the ClusterQueues of a cohort may use, as Kueue lends them.
 //
-// A queue lends what its own workloads do not need, up to its lending limit; the others borrow from
-// this pool, up to their borrowing limits. Borrowed GPUs that a queue uses now stay with it: to get
-// them, Kueue evicts only workloads of that queue, or those that exceed what the lenders can spare.
+// A queue lends the GPUs that its own workloads do not need, up to its lending limit. The lent GPUs
+// form a pool, from which the other queues borrow, up to their borrowing limits. Borrowed GPUs that
+// a queue uses now stay with it: Kueue frees them only for workloads of that queue, or if the queue
+// uses more than the lenders can spare.
 //
 // Threading: values; pure.
 
@@ -21,21 +22,21 @@ struct QueueDemand {
   Gpus nominal;
   std::optional<Gpus> lending;    // the most that it lends; nullopt: all
   std::optional<Gpus> borrowing;  // the most that it borrows; nullopt: all
-  Gpus need;                      // of the workloads that run or may run
-  Gpus used;                      // of the workloads that have their quota
+  Gpus need;                      // GPUs of the workloads that run or may run
+  Gpus used;                      // GPUs of the workloads that have their quota
 };
 
 struct QueueQuota {
-  Gpus own;      // its part of its own quota, which it does not lend
+  Gpus own;      // the part of its own quota that it does not lend
   Gpus borrows;  // the most of the pool that it may use
-  Gpus held;     // what it uses of the pool now
+  Gpus held;     // the part of the pool that it uses now
 };
 
 struct RoundQuotas {
   std::vector<QueueQuota> queues;
   Gpus pool;
 
-  // Returns the quota of a queue that borrows and lends nothing.
+  // Returns the quotas for a single queue that borrows and lends nothing.
   static RoundQuotas Alone(Gpus quota) { return {.queues = {{.own = quota}}}; }
   // `shared`: the quota of the cohort itself.
   static RoundQuotas OfCohort(std::span<const QueueDemand> queues, Gpus shared);
@@ -44,7 +45,7 @@ struct RoundQuotas {
   Gpus MostOf(size_t queue) const;
 };
 
-// Keeps what is left of the quotas while workloads are chosen.
+// Tracks the unused part of the quotas while workloads are chosen.
 class QuotaLeft {
  public:
   explicit QuotaLeft(const RoundQuotas& quotas);
@@ -62,7 +63,7 @@ class QuotaLeft {
     Gpus borrowed;
   };
 
-  // Returns what the queue may still take from the pool.
+  // Returns the GPUs that the queue may still take from the pool.
   Gpus PoolFor(size_t queue) const;
 
   std::vector<Left> queues_;

@@ -25,12 +25,12 @@ constexpr std::string_view kWhyOneSize = "it has a fixed number of workers";
 constexpr std::string_view kWhyCapped = "the nodes have no room for more of its pods";
 constexpr std::string_view kWhyNoRoom = "the least workers of earlier jobs leave no room";
 
-// The number of workers of each task, as one way to divide the GPUs.
+// A division of the GPUs: the number of workers of each task.
 using WorkerCounts = std::vector<int>;
 
 bool IsKnownTask(const ElasticTask& task) { return task.speed && task.work; }
 
-// Returns the workers that a running task may keep: all, unless the nodes have no room for them.
+// Returns how many of its workers a running task may keep: all, unless the nodes lack room.
 int KeepsAtMost(const ElasticTask& task) { return std::min(task.now, task.most); }
 
 double TimeLeftWith(const ElasticTask& task, int workers) {
@@ -73,8 +73,8 @@ class WorkerDivider {
     return task.now > 0 && (task.stays || task.to_its_end);
   }
 
-  // Serves the gains without unprofitable growth: a task whose growth saves too little keeps its
-  // size, and the gains are served again.
+  // Returns a division without unprofitable growth: if the growth of a task saves too little, the
+  // task keeps its size, and the other GPUs are divided again.
   WorkerCounts Paying(bool keep) const {
     std::vector<bool> pinned(tasks_.size());
     for (size_t index = 0; index < tasks_.size(); ++index) pinned[index] = IsFixed(tasks_[index]);
@@ -91,7 +91,8 @@ class WorkerDivider {
     }
   }
 
-  // `keep`: no running task gets fewer workers than it has.
+  // Returns the division that follows from the gains. `keep`: whether every running task keeps at
+  // least its present workers. `pinned`: the tasks that keep exactly their present workers.
   WorkerCounts Serve(bool keep, const std::vector<bool>& pinned) const {
     WorkerCounts division(tasks_.size());
     Gpus left = quota_;

@@ -1,20 +1,20 @@
 #pragma once
 
 // Divides a queue's GPUs among its trainings by choosing their numbers of workers (Optimus,
-// EuroSys'18, section 4; the gains come from optimus/marginal_gain.h). To change the workers of a
-// running training, all of them are stopped and restarted from their checkpoint. A training that is
-// not elastic has one size.
+// EuroSys'18, section 4; optimus/marginal_gain.h computes the gains). A change of the number of
+// workers stops a running training and restarts it from its checkpoint. A training that is not
+// elastic has one size.
 //
 //   * First every training gets its least number of workers. Trainings that cannot be suspended go
 //     first; the others follow by class, then those that already have GPUs, then by arrival. A
 //     training that does not fit is skipped, and waits.
-//   * Then the gains decide. Two divisions are compared: all GPUs divided from scratch, and the
-//     free GPUs added to what runs. The first is taken if it lets more trainings run, or if it
-//     saves more time, net of restarts.
-//   * No training grows if that saves it less time than a restart costs.
+//   * Then the gains decide. Two divisions are compared: one divides all GPUs from scratch, the
+//     other adds the free GPUs to the running trainings. The first is used if it lets more
+//     trainings run, or if it saves more time, net of restarts.
+//   * No training grows if the growth saves it less time than a restart costs.
 //
-// A training whose speed or remaining work is unknown has no gain, and does not grow. As far as the
-// gains leave GPUs, it keeps its workers, or starts with the number that it requests.
+// A training whose speed or remaining work is unknown has no gain, and does not grow. If the gains
+// leave enough GPUs, it keeps its workers, or starts with the number that it requests.
 //
 // Threading: pure.
 
@@ -37,7 +37,7 @@ struct ElasticTask {
   int least = 1;     // workers
   int most = 1;
   int now = 0;  // 0: it waits
-  // The number that its author wrote, or that it has; used if it waits and its speed is unknown.
+  // The number of workers that it has or requests; used if it waits and its speed is unknown.
   int asks = 0;
   Gpus worker{1};              // GPUs of each worker
   bool stays = false;          // runs, and must not be changed now
@@ -49,18 +49,19 @@ struct ElasticTask {
   WallTime created{};
 };
 
-// Texts are for people.
+// The workers of a task, and the reason, a text for users.
 struct ElasticVerdict {
   int workers = 0;
   std::string_view why;
 };
 
-// Returns a verdict for each task. Together they need no more GPUs than `quota`, except for tasks
-// that stay or run to their end.
+// Returns a verdict for each task. Together the workers need no more GPUs than `quota`, unless
+// tasks that stay or run to their end already exceed it.
 std::vector<ElasticVerdict> DivideWorkers(std::span<const ElasticTask> tasks, Gpus quota,
                                           Seconds restart_cost);
 
-// Observations of a training: enough to fit its curves, and few enough to keep for every job.
+// Observations of a training, to which its curves are fitted. The memory use is bounded, because
+// there is a record for every job.
 class ElasticRecord {
  public:
   static constexpr size_t kMostLosses = 32;
@@ -68,16 +69,17 @@ class ElasticRecord {
   ElasticRecord() = default;
   ElasticRecord(std::vector<SpeedPoint> speeds, std::vector<LossPoint> losses);
 
-  // Replaces the last rate for this number of workers. `rate`: iterations per second, above 0.
+  // Records the rate with this number of workers, and replaces an earlier one. `rate`: iterations
+  // per second, above 0.
   void SeeSpeed(int workers, double rate);
-  // Takes losses in ascending order of iterations and ignores others. When there are too many,
-  // every second one is dropped, and later ones are taken at twice the distance.
+  // Records a loss, unless its iteration is not above the last one's. When there are too many
+  // losses, every second one is dropped, and later ones are recorded at twice the distance.
   void SeeLoss(double iteration, double loss);
 
-  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. If rates are
-  // known for fewer numbers of workers than the curve has factors, fits only the batch's factor, as
-  // if workers cost nothing; with rates for two numbers, also fits the constant factor. This
-  // overestimates the training, so that it gets more workers and is then observed with them.
+  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. With rates
+  // for too few numbers of workers to fit all factors of the curve, fits only the batch's factor,
+  // as if workers cost nothing; with rates for two numbers, also the constant factor. The curve
+  // then overestimates the speed, so that the training gets more workers and is observed with them.
   std::optional<SpeedCurve> Speed() const;
   // Returns the iterations left after `done`, at least 1: until the loss is `wanted`, if that is
   // given and the curve reaches it, otherwise until `total`. Returns nullopt if neither is known.

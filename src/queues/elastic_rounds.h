@@ -1,15 +1,15 @@
 #pragma once
 
-// Rounds of a queue with elastic jobs (`policy: optimus`, docs/internals/optimus.md). Records what
-// each job reports while it trains, decides at the start of a round how many workers each gets
-// (elastic.h), and derives the bands from that (rounds.h):
+// Rounds of a queue with elastic jobs (`workers: Elastic`, docs/internals/optimus.md). Records the
+// reports of each job while it trains, decides at the start of a round how many workers each job
+// gets (elastic.h), and derives the bands (rounds.h) from these numbers:
 //
 //   runs   workloads to which the last decision gave workers, and newer workloads that already run,
 //          and fit beside them or cannot be suspended
-//   next   running workloads that are to give way
-//   waits  the others. While a job's number of workers changes, its quota is free for a moment; a
-//          workload that took this quota would have to give it back. So a waiting workload without
-//          a place never has a higher band
+//   next   running workloads that must give way
+//   waits  all others. A waiting workload without a place never has a higher band: while a job's
+//          number of workers changes, its quota is free for a moment, and a workload that took this
+//          quota would have to give it back
 //
 // The numbers of workers stay as decided until the next round.
 //
@@ -40,7 +40,7 @@ struct ElasticWorkload {
   int most = 1;
   // The job runs but must not be changed, for example because some of its workers are done.
   bool stays = false;
-  bool all_run = false;  // all its pods run
+  bool all_run = false;  // whether all its pods run
   bool capped = false;   // `most` comes from the nodes' room
   std::optional<double> target_loss;
 };
@@ -62,18 +62,19 @@ struct WorkerChange {
 
 class ElasticRounds {
  public:
-  // A decision that is not carried out within this time is dropped as outdated.
+  // A change that is not carried out within this time is dropped as outdated.
   static constexpr Duration kLongest = std::chrono::minutes(1);
 
   void See(const std::string& job, int workers, const ElasticSight& sight);
-  // REQUIRES: `workloads` and `elastic` describe the same workloads in the same order. `begins`:
-  // this is the first decision of a round. Jobs are remembered until Forget().
+  // Decides the numbers of workers if a round begins, and returns the bands. `begins`: this is the
+  // first decision of a round. Jobs are remembered until Forget(). REQUIRES: `workloads` and
+  // `elastic` describe the same workloads in the same order.
   RoundDecision Decide(const RoundSettings& settings, Gpus quota,
                        std::span<const RoundWorkload> workloads,
                        std::span<const ElasticWorkload> elastic, bool begins, WallTime now);
-  // Returns the due change of a job that has `workers` now. Returns nullopt if its workers stay,
-  // have already been changed, or were changed by another client since the decision, which is then
-  // void.
+  // Returns the due change of a job that has `workers` now. Returns nullopt if its number of
+  // workers stays, or has changed since the decision. A change by another client voids the
+  // decision.
   std::optional<WorkerChange> ChangeOf(const std::string& job, int workers, WallTime now) const;
   // Marks the job's change as carried out. No other change follows in this round.
   void Changed(const std::string& job);

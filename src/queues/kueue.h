@@ -20,13 +20,12 @@
 
 namespace synergy {
 
-// An annotation that its author sets on a pod template. It declares that the training resumes from
-// its checkpoint when its pods are restarted, so the training may lose its turn. The value is
-// "true"; otherwise the annotation is absent.
+// An annotation that users set to "true" on a pod template. It declares that the training resumes
+// from its checkpoint when its pods are restarted, so the training may lose its turn.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
 
-// The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives the
-// controller's process.
+// The annotation synergy.io/rounds of a Workload, as JSON with these members. It keeps the state of
+// the workload across restarts of the controller.
 struct RoundNote {
   int64_t own = 0;      // the Workload's original priority
   int64_t written = 0;  // the priority that Synergy wrote
@@ -56,8 +55,8 @@ struct WorkloadOwner {
   std::string uid;
 };
 
-// Returns whether the TrainingProfile of that namespace and name declares that its trainings write
-// checkpoints.
+// Returns whether the TrainingProfile with this namespace and name declares that its trainings
+// write checkpoints.
 using ProfileCheckpoints =
     std::function<bool(const std::string& profile_namespace, const std::string& name)>;
 
@@ -65,7 +64,7 @@ using ProfileCheckpoints =
 struct CheckState {
   std::string name;
   std::string state;    // "Pending", "Ready", "Retry" or "Rejected"
-  std::string product;  // in the node selector that the check adds; empty: none
+  std::string product;  // the GPU product in the node selector that the check adds; empty: none
   std::string message;
   WallTime since{};
 };
@@ -89,49 +88,50 @@ struct Workload {
   // Whether Kueue can suspend owners of this kind, and each pod template with GPUs declares that
   // its training resumes from its checkpoint (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
-  // The profiles of templates without that annotation; these profiles then decide. Empty if they
-  // cannot change the answer.
+  // The profiles of the templates without that annotation, if these profiles decide whether the
+  // workload may lose its turn; otherwise empty.
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
   WallTime quota_since{};          // when `has_quota` last changed
-  WallTime requeue_at{};           // Kueue does not admit it before this (status.requeueState)
+  WallTime requeue_at{};           // Kueue does not admit it earlier (status.requeueState)
   std::optional<RoundNote> note;   // nullopt also if malformed
   std::vector<CheckState> checks;  // in the order of status.admissionChecks
-  // The names of its pod sets with GPUs. Three values of the first of these: its profile (label
-  // synergy.io/profile), the key that pods of the same workload share (admission/workload.h), and
-  // the GPUs of a pod.
+  // The names of its pod sets with GPUs.
   std::vector<std::string> gpu_sets;
+  // Three values of the first of these pod sets: its profile (label synergy.io/profile), the key
+  // that pods of the same workload share (admission/workload.h), and the GPUs of a pod.
   std::string profile;
   std::string alike;
   Gpus pod_gpus;
-  // The GPU products that all of these templates allow (label synergy.io/gpu-product); nullopt:
-  // any.
+  // The GPU products that all pod templates with GPUs allow (label synergy.io/gpu-product);
+  // nullopt: any.
   std::optional<std::vector<std::string>> products;
   // The node selectors and required node affinities of these templates, one entry for each template
   // that has any. Tolerations are omitted.
   std::vector<NodeSelection> selections;
   // The earliest deadline of these templates (annotation synergy.io/deadline); nullopt: none.
   std::optional<WallTime> deadline;
-  // The longest time that it runs once it has quota again, by Kueue's maximum execution time;
+  // The longest time for which it runs once it has quota again, by Kueue's maximum execution time;
   // nullopt: no limit.
   std::optional<Duration> longest;
-  // Whether Kueue has tried its present spec and has not admitted it.
+  // Whether Kueue has tried to admit its present spec, in vain.
   bool inadmissible = false;
   // The Key() of the workload slice that it replaces once it is admitted; empty: none.
   std::string replaces;
-  // The first workload of its chain of slices, which the pods of all of them name; empty: itself.
+  // The first workload of its chain of slices, which is the one that the pods of all slices name;
+  // empty: itself.
   std::string slice;
 
   std::string Key() const { return workload_namespace + "/" + name; }
-  // Returns the key by which its pods are found: QueuedPod::WorkloadKey() of each.
+  // Returns the key of its pods: QueuedPod::WorkloadKey() of each.
   std::string PodsKey() const { return workload_namespace + "/" + (slice.empty() ? name : slice); }
-  // Returns since when its pods may run: it has quota, and all its admission checks are ready;
-  // nullopt if they may not.
+  // Returns the time since which its pods may run, because it has quota and all its admission
+  // checks are ready; nullopt if they may not.
   std::optional<WallTime> AdmittedAt() const;
   // Returns whether all `profiles_to_ask` declare checkpoints; `may_lose_turn` if there are none.
   bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
-  // Returns its priority as it would be without Synergy. A priority that Synergy did not write is
-  // the workload's own.
+  // Returns the priority that it would have without Synergy. A priority that Synergy did not write
+  // is the workload's own.
   int64_t OwnPriority() const { return note && note->written == priority ? note->own : priority; }
 };
 
@@ -144,7 +144,7 @@ struct ClusterQueue {
   std::vector<std::string> flavors;  // the flavors that have GPUs
   std::vector<std::string> checks;   // its admission checks
   std::string preemption;            // withinClusterQueue; empty: Never
-  bool by_usage = false;             // admissionScope: its order is not by priority
+  bool by_usage = false;             // admissionScope: it orders by usage, not by priority
 
   const std::string& Key() const { return name; }
   // Returns whether a workload of the queue may be suspended for another one.
@@ -205,17 +205,17 @@ struct QueuedPod {
 // spec.controllerName of the admission checks of multi-cluster queues.
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
 
-// The admission check with which a job waits for its GPU type and receives it
+// The admission check through which a job waits for its GPU type and receives the type
 // (docs/internals/gavel.md):
 //
 //   Pending   the job waits for its turn on a type
-//   Ready     the job starts, on the type in the check's node selector, or on any if it has none
+//   Ready     the job starts on the type in the check's node selector, or on any type without one
 //   Retry     Kueue evicts the job, which comes back as Pending after a second
 
 // spec.controllerName of Synergy's own AdmissionChecks.
 inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
 
-// The node label by which the check's answer selects the type.
+// The node label with which the check's node selector selects the type.
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 
 // The name of the check in the chart.
@@ -240,9 +240,9 @@ struct CheckAnswer {
 // workers a Job has and may have (docs/internals/optimus.md), and the progress in a TrainJob's
 // status.
 
-// The last report of a TrainJob's training about itself (status.trainerStatus, since Kubeflow
-// Trainer 2.3). The report is not trusted: every user who may run pods in its namespace can send
-// it.
+// A training's last report about itself (status.trainerStatus of its TrainJob, since Kubeflow
+// Trainer 2.3). The report is not trusted, because every user who may run pods in the namespace can
+// send one.
 struct TrainerStatus {
   std::optional<Seconds> remaining;
   std::optional<int64_t> percent;  // done, 0 to 100
@@ -259,12 +259,12 @@ struct QueuedJob {
   int64_t workers = 1;                          // of a Job: spec.parallelism
   int64_t succeeded = 0;                        // number of its finished pods
   std::optional<TrainerStatus> trainer_status;  // of a TrainJob; nullopt also if malformed
-  // Both are 0 if the job does not request to be elastic, or has a problem.
+  // `least` and `most` are 0 if the job does not request to be elastic, or has a problem.
   int64_t least = 0;
   int64_t most = 0;
   std::optional<double> target_loss;
-  // Why the job is not elastic although it requests to be: the field, and the cure. Empty if
-  // nothing is wrong.
+  // Why the job is not elastic although it requests to be: names the field and the cure. Empty if
+  // there is no problem.
   std::string problem;
 
   std::string Key() const { return job_namespace + "/" + name; }

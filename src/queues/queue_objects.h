@@ -1,6 +1,6 @@
 #pragma once
 
-// A snapshot of Kueue's objects and of related objects.
+// A snapshot of Kueue's objects, and of RoundPolicies, jobs and pods.
 //
 // Threading: values. A copy shares its objects, which are immutable; any thread may read it.
 
@@ -15,8 +15,8 @@
 
 namespace synergy {
 
-// Objects of one kind in the order of their Key(). A copy costs a pointer, and a change costs a
-// copy of all entries.
+// Objects of one kind in the order of their Key(). A copy of the map copies a pointer; a change
+// copies all entries.
 template <class T>
 class ObjectMap {
  public:
@@ -70,7 +70,7 @@ struct QueueKinds {
   // Empty unless the controller reads the progress of TrainJobs.
   In<QueuedJob> train_jobs;
 
-  // Calls `each` with every container here and its counterpart in `other`.
+  // Calls `each` with every container of this object and its counterpart in `other`.
   template <class Other, class Each>
   void ForEach(Other& other, Each each) const {
     each(policies, other.policies);

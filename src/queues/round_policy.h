@@ -1,7 +1,7 @@
 #pragma once
 
-// RoundPolicies (synergy.io/v1alpha1, cluster-scoped; docs/queues.md): each decides which workloads
-// have their turn in some of Kueue's ClusterQueues.
+// RoundPolicies (synergy.io/v1alpha1, cluster-scoped; docs/queues.md). Each decides which workloads
+// have their turn in the ClusterQueues that it names.
 //
 // Threading: values; pure.
 
@@ -52,11 +52,11 @@ struct RoundPolicy {
   RoundSettings settings;
   // The former name that spec.policy uses for the policy ("gavel-las"); empty: the present name.
   std::string former_name;
-  // The range of priorities that may be written. A workload whose bands would exceed it is left
-  // alone.
+  // The range of priorities that may be written. A workload whose bands would be outside this range
+  // is left alone.
   int64_t least_priority = -1'000'000;
   int64_t most_priority = 1'000'000;
-  // The price of a GPU-hour, by product. It is for policies of GPU types that consider cost.
+  // The price of a GPU-hour, by product, for policies of GPU types that consider cost.
   std::map<std::string, double> prices;
   RoundPolicyStatus status;
 
@@ -64,8 +64,8 @@ struct RoundPolicy {
   bool ChoosesTypes() const { return settings.gpu_types != GpuTypes::kNone; }
 };
 
-// Replaces a former policy name by the fields that mean the same: "gavel-las-agnostic" by las with
-// gpuTypes: Ignore, "optimus" by fifo with workers: Elastic. Other names stay.
+// Replaces a former policy name by the fields with the same meaning: "gavel-las-agnostic" by las
+// with gpuTypes: Ignore, "optimus" by fifo with workers: Elastic. Other names stay.
 void ResolveFormerName(RoundPolicy& policy);
 
 std::string_view ToString(GpuTypes types);  // as spec.gpuTypes spells it; empty for kNone

@@ -65,7 +65,7 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
     return workload.active && !InBackoff(workload, now) ? Rounds::Doing::kWaited
                                                         : Rounds::Doing::kNeither;
   }
-  // Quota that waits for an admission check, such as a node under way, is no service.
+  // Quota without admission, for example while a node is being created, is not service.
   const std::optional<WallTime> admitted = workload.AdmittedAt();
   if (workload.evicted || !admitted) return Rounds::Doing::kNeither;
   if (AllRun(workload, pods)) return Rounds::Doing::kRan;
@@ -111,7 +111,7 @@ RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workloa
                          PriorityOf(described.own_priority, Band::kRuns) > policy.most_priority;
   described.band = BandOf(workload);
   described.created = workload.created;
-  // A workload that waits for an admission check keeps its turn as one that has just started.
+  // A workload that waits for an admission check keeps its turn, as if it had just started.
   described.started =
       workload.has_quota ? workload.AdmittedAt().value_or(now) : workload.quota_since;
   described.service = service;

@@ -26,23 +26,23 @@ constexpr std::string_view kInTime = "it ends before the job ahead of it can sta
 constexpr std::string_view kSpare = "it uses GPUs that the job ahead of it does not need";
 constexpr std::string_view kDivided = "workers were divided at the beginning of the round";
 
-// A remaining time that a training reports may be wrong by this factor.
+// A reported remaining time may be wrong by this factor.
 constexpr double kUncertainty = 2;
 
-// When a workload that is held back can start, by the ends of the running workloads.
+// When a workload that waits for GPUs can start, according to the ends of the running workloads.
 struct Start {
-  Seconds earliest{};  // from now on
+  Seconds earliest{};  // time from now
   Gpus spare;          // GPUs that it does not need at its likely start
 };
 
-// The end of a running workload, from now on.
+// The end of a running workload, as times from now.
 struct End {
   Seconds likely{};
   Seconds earliest{};
   Gpus gpus;
 };
 
-// Returns nullopt if its end is unknown.
+// Returns the end of a running workload; nullopt if it is unknown.
 std::optional<End> EndOf(const RoundWorkload& workload, WallTime now) {
   std::optional<End> end;
   const std::optional<Seconds>& remaining = workload.service.remaining;
@@ -56,7 +56,7 @@ std::optional<End> EndOf(const RoundWorkload& workload, WallTime now) {
   return End{std::min(end->likely, left), std::min(end->earliest, left), workload.gpus};
 }
 
-// Returns how long a waiting workload runs at most; nullopt if that is unknown.
+// Returns the longest running time of a waiting workload; nullopt if it is unknown.
 std::optional<Seconds> LongestOf(const RoundWorkload& workload, Duration restart_cost) {
   std::optional<Seconds> longest = workload.longest;
   const std::optional<Seconds>& remaining = workload.service.remaining;
@@ -65,7 +65,8 @@ std::optional<Seconds> LongestOf(const RoundWorkload& workload, Duration restart
   return std::min(longest.value_or(measured), measured);
 }
 
-// `free`: GPUs that are free now. Returns nullopt if the workloads with known ends free too few.
+// Returns when a workload of `gpus` can start. `free`: GPUs that are free now. Returns nullopt if
+// the workloads with known ends free too few GPUs.
 std::optional<Start> StartOf(Gpus gpus, Gpus free, std::vector<End> ends) {
   Start start;
   std::sort(ends.begin(), ends.end(),
@@ -87,7 +88,7 @@ std::optional<Start> StartOf(Gpus gpus, Gpus free, std::vector<End> ends) {
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
 Result<std::unique_ptr<const Policy>> MakeOrder(const RoundSettings& settings) {
-  // In an elastic queue jobs go by arrival; the gains decide only how many workers each job gets.
+  // In an elastic queue, jobs are ordered by arrival. The gains decide only their workers.
   if (settings.elastic) return std::make_unique<const Fifo>();
   // With GPU types, the caller passes the order. Like Las, that order preempts and keeps no queues.
   if (settings.gpu_types != GpuTypes::kNone) return std::make_unique<const Las>();
@@ -112,7 +113,7 @@ std::string_view ToString(Band band) {
 
 // The sort key: earlier members weigh more, and the lower key goes first.
 struct Rounds::Entry {
-  bool may_lose_turn = true;  // applies to running ones
+  bool may_lose_turn = true;  // false only for a running workload
   int64_t class_behind = 0;
   bool gives_way = true;
   bool turn_unused = false;  // has a turn but does not run: it goes behind those that run
@@ -131,10 +132,10 @@ struct Rounds::Entry {
   }
 };
 
-// Chooses which workloads run, one after the other in their order.
+// Chooses which workloads run, in the order of the calls of Consider().
 class Rounds::Choice {
  public:
-  // `left`: what these workloads may use of the quotas.
+  // `left`: the part of the quotas that these workloads may use.
   Choice(const Rounds& rounds, const RoundQuotas& quotas, QuotaLeft left, WallTime now)
       : rounds_(rounds),
         quotas_(quotas),
@@ -166,8 +167,9 @@ class Rounds::Choice {
 
   Gpus FreeFor(const RoundWorkload& workload) const { return left_.Of(workload.queue); }
 
-  // Lets a workload that waits in vain stop those behind it. Returns why a workload that an earlier
-  // one has stopped may pass it; empty if it may not.
+  // Handles a workload that does not fit or is held back. Under fifo, a waiting workload that does
+  // not fit holds back those behind it. Returns why a held-back workload may run nevertheless;
+  // empty if it may not.
   std::string_view Stop(const Entry& entry, const RoundWorkload& workload) {
     const bool runs = workload.state == RoundState::kRuns;
     const bool stops = !rounds_.policy_->Preempts() && !runs && entry.gives_way &&
@@ -272,7 +274,7 @@ std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallT
   return {};
 }
 
-// Puts a running workload ahead of the others by the cost of its restart.
+// Describes the workload for the policy. The cost of a restart puts a running workload ahead.
 Job Rounds::ToJob(const RoundWorkload& workload) const {
   const RoundService& service = workload.service;
   const Seconds cost = settings_.restart_cost;
@@ -350,8 +352,8 @@ RoundDecision Rounds::Decide(const RoundQuotas& quotas, std::span<const RoundWor
     if (workload.state == RoundState::kRuns) left.Take(workload.queue, workload.gpus);
   }
 
-  // A workload that had its turn and no longer fits is ranked by the policy again, as in the next
-  // decision. That may change which other workloads fit.
+  // A workload that had its turn but no longer fits is ranked by the policy again, as in the next
+  // decision. Its new rank may change which other workloads fit.
   auto rest = entries.begin();
   for (bool again = true; again;) {
     std::sort(entries.begin(), entries.end());

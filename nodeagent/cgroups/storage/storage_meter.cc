@@ -18,8 +18,8 @@ constexpr double kElsewhere = 16 << 10;
 struct Look {
   std::string disk;  // the disk with most of its reads; empty: it read from none
   double from_disk = 0;
-  double read = 0;  // from all disks
-  double written = 0;
+  double read = 0;     // from all disks
+  double written = 0;  // to all disks
   std::optional<double> fetched;
   std::optional<double> waited;  // 0 to 1
 };

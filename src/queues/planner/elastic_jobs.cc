@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// The longest time after a start in which a training's speed is ignored, because it begins slowly.
+// For this time after a start at most, a training's speed is ignored, because it begins slowly.
 constexpr Duration kLongestSettling = std::chrono::seconds(30);
 
 std::shared_ptr<const QueuedJob> JobOf(const QueueObjects& objects, const Workload& workload) {
@@ -25,7 +25,7 @@ std::shared_ptr<const QueuedJob> JobOf(const QueueObjects& objects, const Worklo
   return job && job->uid == workload.owner.uid ? job : nullptr;
 }
 
-// Returns why the job's workers are not changed; empty if they may be.
+// Returns why the job's workers must not be changed; empty if they may be.
 std::string ProblemOf(const Workload& workload, const QueuedJob& job,
                       const ProfileCheckpoints& checkpoints) {
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints)) return job.problem;
@@ -35,8 +35,9 @@ std::string ProblemOf(const Workload& workload, const QueuedJob& job,
       kCheckpointAnnotation);
 }
 
-// Lowers the largest number of workers to what the nodes have room for. A job whose pods all run
-// keeps its workers, because they already have nodes, even if no other pod may go there any more.
+// Lowers the largest number of workers to the number for which the nodes have room. A job whose
+// pods all run keeps its workers, because they already have nodes, even if these nodes are now
+// closed to new pods.
 void Cap(ElasticWorkload& elastic, const auto& room) {
   if (elastic.least >= elastic.most) return;
   const int64_t least = std::max(elastic.least, elastic.all_run ? elastic.workers : 0);
@@ -113,7 +114,7 @@ std::vector<WorkersWrite> ElasticJobs::Due(const std::string& name, const Queued
                     fmt::format("from {} to {} workers: {}; it continues from its checkpoint",
                                 change->from, change->to, change->why)};
   }
-  // A job that shrinks makes room for jobs that grow.
+  // Put jobs that shrink first, because they make room for jobs that grow.
   std::stable_sort(due.begin(), due.end(), [](const WorkersWrite& a, const WorkersWrite& b) {
     return a.change.to - a.change.from < b.change.to - b.change.from;
   });
@@ -125,7 +126,7 @@ std::set<std::string> ElasticJobs::Sizing(const QueuedWorkloads& queue, WallTime
   for (const QueuedWorkload& workload : queue) {
     if (workload.round.state != RoundState::kWaits) continue;
     const QueuedJob* const job = workload.job.get();
-    // If some workers of the job are done, its workload contains only the others.
+    // If some workers of the job are done, its workload contains only the rest.
     const bool differs =
         job && job->IsElastic() && job->succeeded == 0 && job->workers != workload.object->pods;
     if (differs || ChangeOf(workload, now)) sizing.insert(workload.object->uid);

@@ -58,7 +58,7 @@ std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects, WallT
     const CheckState& state = workload->checks[*check];
     if (state.state != ToString(CheckPhase::kReady)) continue;
     const KnownPods& pods = known[key];
-    // The others may have nodes, but be unknown.
+    // By now, pods that are still unknown probably have nodes.
     if (!pods.unplaced && now >= state.since + kMostStart) continue;
     const Gpus missing = workload->gpus - pods.placed;
     if (missing > Gpus(0)) gpus[state.product] += missing.count();
@@ -85,7 +85,7 @@ TypeAnswer TakeType(const Checked& running, WallTime now) {
                           turn.on, turn.product, turn.speeds);
   }
   TypeAnswer answer = Answer(running, CheckPhase::kRetry, now, std::move(why));
-  // A workload that has lost its band already has an event about that.
+  // A workload that has lost its band already has an event about the end of its turn.
   if (BandOf(*running.workload) == Band::kRuns)
     answer.notice = {running.workload, "SynergyTypeChanged", std::move(message)};
   return answer;
@@ -96,7 +96,7 @@ void SortByPlace(std::vector<Checked>& workloads) {
             [](const Checked& a, const Checked& b) { return a.turn->place < b.turn->place; });
 }
 
-// Admits held workloads to types that have room, and evicts started ones from types for which
+// Admits held workloads to types that have room, and evicts started workloads from types for which
 // others wait.
 void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vector<Checked> held,
                std::vector<Checked> started, WallTime now, std::vector<TypeAnswer>& answers) {
@@ -127,7 +127,7 @@ void GiveTypes(const QueueObjects& objects, const TypeChooser& types, std::vecto
     wanted[turn.on] -= running.workload->gpus.count();
     answers.push_back(TakeType(running, now));
   }
-  // A workload without a turn keeps GPUs that no other workload needs.
+  // A workload without a turn keeps its GPUs unless another workload needs them.
   for (auto running = started.rbegin(); running != started.rend(); ++running) {
     const GpuTypeTurn& turn = *running->turn;
     if (turn.on.empty() || turn.stays || !turn.product.empty() || wanted[turn.on] <= 0) continue;
@@ -164,7 +164,8 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeC
     const CheckState& state = workload->checks[*check];
     Checked checked{workload, *check, types ? types->Of(workload->uid) : nullptr};
     if (!workload->has_quota) {
-      // Kueue resets the answer when it evicts, but not if another eviction preceded ours.
+      // Kueue resets the answer when it evicts the workload because of a Retry, but not if it has
+      // already evicted the workload for another reason.
       if (state.state != ToString(CheckPhase::kPending) &&
           now - workload->quota_since >= kAfterEviction)
         answers.push_back(Answer(checked, CheckPhase::kPending, now, "it waits for its quota"));

@@ -1,12 +1,12 @@
 #pragma once
 
 // Plans answers to the admission check with which workloads wait for their GPU type
-// (queues/kueue.h, docs/internals/gavel.md). Without an answer, a workload does not start. So
-//   * every replica admits a workload whose queue has no policy of GPU types; it also admits,
-//     without a type, a workload about which no replica has decided for `patience`
-//   * every replica resets the answer of a workload that has lost its quota
-//   * the leader, once it has decided, admits a workload to its type as soon as that has room; it
-//     evicts (Retry) a workload that moves to another type, or whose GPUs others need
+// (queues/kueue.h, docs/internals/gavel.md). Without an answer, a workload does not start. So:
+//   * Every replica admits a workload whose queue has no policy of GPU types. It also admits a
+//     workload without a type if no replica has decided about it for `patience`.
+//   * Every replica resets the answer of a workload that has lost its quota.
+//   * The leader, once it has decided, admits a workload to its type as soon as that type has room.
+//     It evicts (Retry) a workload that moves to another type, or whose GPUs others need.
 //
 // Threading: pure.
 
@@ -35,11 +35,11 @@ struct TypeAnswer {
   std::optional<JobNotice> notice;  // to record once the answer is written
 };
 
-// If Kueue itself resets an answer, it does so within this time after the eviction.
+// The time after an eviction within which Kueue resets an answer, if it does so itself.
 inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
 
-// `types`: the decision just made; null if this replica does not lead or could not decide.
-// `silent`: whether no replica has decided for `patience`.
+// Returns the answers to write now. `types`: the decision just made; null if this replica does not
+// lead or could not decide. `silent`: whether no replica has decided for `patience`.
 std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const TypeChooser* types,
                                         bool silent, Duration patience, WallTime now);
 

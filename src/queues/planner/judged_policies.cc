@@ -15,8 +15,8 @@ namespace {
 
 using QueueNames = std::set<std::string>;
 
-// Returns the first queue of the cohort that is not in this policy; empty if there is none. The
-// policy does not set the priorities of such a queue.
+// Returns the first queue of the cohort that is not in this policy, which therefore does not set
+// its priorities; empty if there is none.
 std::string ForeignQueue(const QueueObjects& objects, const std::string& cohort,
                          const QueueNames& own) {
   for (const auto& [name, queue] : objects.cluster_queues) {
@@ -25,7 +25,7 @@ std::string ForeignQueue(const QueueObjects& objects, const std::string& cohort,
   return {};
 }
 
-// Returns why GPU types cannot be chosen for a queue of one flavor; empty if they can.
+// Returns why GPU types cannot be chosen for a queue with one flavor; empty if they can.
 std::string ProblemWithTypes(const QueueObjects& objects, const ClusterQueue& queue) {
   const auto flavor = objects.flavors.Find(queue.flavors.front());
   if (flavor && !flavor->product.empty()) {
@@ -134,7 +134,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
     if (policy->ChoosesTypes()) {
-      // Such a policy divides all GPUs that have a product, so there can be only one.
+      // A policy that chooses types divides all GPUs with a known product, so only one may do so.
       if (judged.problem.empty() && !chooses_types.empty()) {
         judged.problem = fmt::format(
             "spec.gpuTypes: RoundPolicy {} chooses GPU types already; only one policy may, for all "
@@ -151,7 +151,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
       if (!is_free) queue.problem = fmt::format("RoundPolicy {} has it", other->second);
       judged.queues.emplace(name, std::move(queue));
     }
-    // Priorities compare across a cohort, so refusing one of its queues refuses the others, too.
+    // Kueue compares priorities across a cohort, so if one of its queues is refused, all are.
     std::map<std::string, std::string> refused;
     for (const auto& [name, queue] : judged.queues) {
       if (queue.queue && !queue.problem.empty() && !queue.queue->cohort.empty())

@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides which ClusterQueues a RoundPolicy may order. Refuses a queue that priorities alone cannot
-// order, and gives the reason.
+// Determines which ClusterQueues a RoundPolicy may order. A queue is refused, with a reason, if
+// priorities alone do not determine the order of its workloads.
 //
 // Threading: pure.
 
@@ -20,7 +20,7 @@ namespace synergy {
 
 struct JudgedQueue {
   std::shared_ptr<const ClusterQueue> queue;  // null if there is no queue with that name
-  std::string problem;                        // why the policy does not order it; empty if it does
+  std::string problem;                        // why the policy must not order it; empty if it may
   std::string hint;                           // advice for an ordered queue
 };
 

@@ -12,7 +12,8 @@
 namespace synergy {
 namespace {
 
-// The only order for backfill and for elastic jobs, which get their least number of workers in it.
+// The only policy that works with backfill, and with elastic jobs, which get their least numbers of
+// workers in its order.
 constexpr std::string_view kElasticOrder = "fifo";
 
 std::vector<std::string> WordsOf(bool (*is_valid)(const PolicyForm&)) {

@@ -2,7 +2,7 @@
 
 // Lists the policies of a RoundPolicy: every valid combination of its fields policy, gpuTypes and
 // workers, with its meaning. The CRD's enum, its validation and the table in docs/queues.md are
-// generated from it (tests/integration/queues/policy_forms_test.cc).
+// generated from this list (tests/integration/queues/policy_forms_test.cc).
 //
 // Threading: pure.
 
@@ -16,7 +16,7 @@ namespace synergy {
 
 struct PolicyForm {
   std::string policy;  // "las"
-  // Whether the policy works without gpuTypes, and whether it works with gpuTypes Ignore and Aware.
+  // Whether the policy works without gpuTypes, and whether with gpuTypes: Ignore and Aware.
   bool alone = false;
   bool with_types = false;
   bool elastic = false;  // with workers: Elastic
@@ -25,10 +25,10 @@ struct PolicyForm {
   std::string needs;  // facts and fields that it needs to be useful; empty: none
 };
 
-// Returns one form for each word of `policy`.
+// Returns one form for each valid value of the field `policy`.
 std::vector<PolicyForm> PolicyForms();
 
-// Returns kInvalid with the field and the words that are valid there.
+// Returns kInvalid for an invalid combination, with the field and its valid values.
 Result<> CheckForm(const RoundSettings& settings);
 
 }  // namespace synergy

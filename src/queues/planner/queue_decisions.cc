@@ -56,7 +56,7 @@ std::vector<QueueDecision> DecideTogether(const Rounds& rounds,
   std::vector<QueueDecision> decided;
   for (size_t queue = 0; queue < queues.size(); ++queue)
     decided.push_back({{}, unused.Of(queue), free, is_leaving});
-  // The elastic policy decides for each queue by itself.
+  // Elastic queues are decided one by one, in ElasticRounds.
   if (rounds.IsElastic()) return decided;
   const RoundDecision all = rounds.Decide(quotas, workloads, begins, now);
   for (size_t index = 0; index < workloads.size(); ++index)

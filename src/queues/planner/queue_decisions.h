@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides about the queues of a policy that share GPUs: those of one cohort and flavor, or a queue
-// on its own.
+// Decides about those queues of a policy that share GPUs: the queues of one cohort and flavor, or a
+// single queue.
 //
 // Threading: values; pure.
 
@@ -24,18 +24,18 @@ struct SharingQueue {
 struct QueueDecision {
   RoundDecision decision;   // of the queue's workloads
   Gpus most;                // its own quota, and what it may borrow now
-  Gpus free;                // the GPUs that no workload has, of all these queues
-  bool is_leaving = false;  // a workload of these queues is being stopped
+  Gpus free;                // GPUs that no workload of the sharing queues has
+  bool is_leaving = false;  // whether a workload of the sharing queues is being stopped
 };
 
-// `shared`: the quota of the cohort itself. Returns one for each queue; that of an
-// elastic policy lacks the decision itself.
+// Returns a decision for each queue. For an elastic policy, QueueDecision::decision is not set.
+// `shared`: the quota of the cohort itself.
 std::vector<QueueDecision> DecideTogether(const Rounds& rounds,
                                           std::span<const SharingQueue> queues, Gpus shared,
                                           bool begins, WallTime now);
 
-// Returns the GPUs that a waiting workload of the queue with its turn can get: those that are free
-// and, unless Kueue is making room already, those of running workloads that give way to it.
+// Returns the GPUs that a waiting workload with its turn can get in this queue: the free GPUs and,
+// unless Kueue is already making room, those of running workloads that give way to it.
 Gpus RoomForTurns(const SharingQueue& queue, const QueueDecision& decided);
 
 }  // namespace synergy

@@ -1,10 +1,10 @@
 #pragma once
 
-// The journal of the queue planner: what it reads and plans in each step, so that a replay can plan
-// again and compare. A step contains only what changed since the previous one.
+// The journal of the queue planner: the inputs and the plan of each step, so that a replay can plan
+// again and compare. A step contains only the changes since the previous step.
 //
-// GPU types are an input, because a solver chooses them, and how far it gets within its time limit
-// depends on the machine.
+// The chosen GPU types are recorded as an input: a solver with a time limit chooses them, so the
+// result depends on the speed of the machine.
 //
 // Threading: values. Each journal documents which threads may call it.
 
@@ -61,7 +61,7 @@ struct TypeDecision {
   bool operator==(const TypeDecision&) const = default;
 };
 
-// How many pods of a workload the nodes have room for.
+// The number of a workload's pods for which the nodes have room.
 struct RoomForPods {
   std::string workload;  // UID
   int64_t pods = 0;
@@ -73,10 +73,10 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   bool watches_train_jobs = false;
   bool elastic = false;
   ObjectChanges<ProgressReport> progress;
-  // The requested profiles that have checkpoints; nullopt: unchanged.
+  // Those of the profiles queried by the planner that declare checkpoints; nullopt: unchanged.
   std::optional<std::vector<std::string>> checkpoints;
   std::optional<std::vector<TypeDecision>> types;  // nullopt: unchanged
-  std::optional<std::vector<RoomForPods>> room;    // nullopt: unchanged, or not requested
+  std::optional<std::vector<RoomForPods>> room;    // nullopt: unchanged, or not queried
 };
 
 namespace queue_step {

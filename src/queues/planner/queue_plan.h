@@ -23,16 +23,16 @@ namespace synergy {
 
 // A change of a Workload.
 struct WorkloadWrite {
-  // Kinds in the order in which they are written, so that no workload that should keep running is
-  // ever behind a waiting one.
+  // The kinds, in the order in which they are written. In this order, no workload that should keep
+  // running ever has a lower priority than a waiting one.
   enum class Kind : uint8_t {
     kRestoreWaiting,
     kProtect,  // a running workload gets the upper band
     kRestoreRunning,
     kWithdraw,  // a waiting workload loses the upper band
     kLower,     // a running workload loses the upper band
-    // A waiting workload gets the upper band. Kueue considers the workload at once, but not again
-    // when a running workload's priority falls later, so this is never written before kLower.
+    // A waiting workload gets the upper band. Kueue then considers the workload at once, but not
+    // again when a running workload's priority falls later. So kRaise follows kLower.
     kRaise,
     kSort,  // a workload moves between the two lower bands
     kNote,  // only the note changes
@@ -42,9 +42,9 @@ struct WorkloadWrite {
   std::shared_ptr<const Workload> workload;
   int64_t priority = 0;
   std::optional<RoundNote> note;  // nullopt: the note is removed
-  std::string_view why;           // text for people
+  std::string_view why;           // text for users
   std::string queue = {};         // the ordered ClusterQueue
-  // The event about the turn that the workload loses; record it once this is written.
+  // The event about the turn that the workload loses, to record once the change is written.
   std::optional<JobNotice> lost_turn = {};
 };
 
@@ -54,7 +54,7 @@ struct PolicyStatusWrite {
 };
 
 struct QueuePlan {
-  std::vector<JobNotice> notices;             // to record even if writes fail
+  std::vector<JobNotice> notices;             // events to record even if writes fail
   std::vector<WorkersWrite> waiting_jobs;     // write these first
   std::vector<WorkloadWrite> writes;          // write these second, in this order
   std::vector<WorkersWrite> running_jobs;     // write these last, except those of PendingQueues()
@@ -71,15 +71,15 @@ enum class WriteOutcome : uint8_t {
   kFailed,
 };
 
-// The outcomes of the plan's writes, one each, in the same order.
+// The outcomes of the plan's writes. Each vector has the order of its counterpart in QueuePlan.
 struct QueueOutcome {
   std::vector<WriteOutcome> waiting_jobs;
   std::vector<WriteOutcome> writes;
   std::vector<WriteOutcome> running_jobs;
 };
 
-// Returns the queues in which the API server has neither taken nor refused a write that gives a
-// workload its band.
+// Returns the queues in which the API server has neither accepted nor refused one of the writes
+// that give workloads their bands.
 std::set<std::string> PendingQueues(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
 
 // Carries out single writes for WriteInOrder().
@@ -93,8 +93,9 @@ class WorkloadWriter {
   virtual WriteOutcome Write(const WorkloadWrite& write) = 0;
 };
 // Makes the plan's writes of workloads, and returns the outcome of each. Raises no workload of a
-// queue in which a running one could not be lowered, because Kueue would make room elsewhere. Ends
-// a queue after three failures, because with the API server down each write takes seconds to fail.
+// queue in which a running one could not be lowered, because Kueue would evict another workload.
+// Skips the rest of a queue after three failures, because each write takes seconds to fail while
+// the API server is down.
 std::vector<WriteOutcome> WriteInOrder(const QueuePlan& plan, WorkloadWriter& writer);
 
 }  // namespace synergy

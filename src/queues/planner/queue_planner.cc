@@ -18,30 +18,29 @@
 namespace synergy {
 namespace {
 
-// The most workloads that an event names as taking over a turn.
+// The maximum number of workloads that an event names as successors of a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
-// If writes of a round fail, each plan starts the round again, for at most this long.
+// If writes of a round fail, each later plan starts the round again, for at most this time.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
 // A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
-// How long a workload keeps its turn that could start by the GPUs, but that Kueue has tried in
-// vain.
+// A workload loses its turn if Kueue has not admitted it for this time although its GPUs are free.
 constexpr Duration kMostRefused = std::chrono::seconds(10);
-// The first rest of a workload whose writes are refused.
+// How long a workload is left alone after a first refused write.
 constexpr Duration kRefusalLasts = std::chrono::seconds(10);
 constexpr std::string_view kOverlooked = "it has its turn, but Kueue has not considered it since";
 
-// Returns the name of `workload` for an event that users of `reader`'s namespace see. Does not
-// disclose names of jobs in other namespaces.
+// Returns the name of `workload` for an event in `reader`'s namespace. Hides the names of jobs in
+// other namespaces.
 std::string NameFor(const Workload& reader, const Workload& workload) {
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
 }
 
-// Returns whether Kueue should make room but no workload is leaving yet: a running workload must
-// give way, and Kueue has already seen the lower priority of such a workload.
+// Returns whether Kueue should be making room: a running workload must give way, Kueue has already
+// seen the lower priority of such a workload, but none is leaving yet.
 bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   bool gives_way = false;
   for (size_t index = 0; index < queue.size(); ++index) {
@@ -53,8 +52,8 @@ bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   return gives_way;
 }
 
-// Returns whether Kueue cannot admit one of the workloads either if it cannot admit the other.
-// Kueue 0.19 does not even try workloads of a shape that it has just tried in vain.
+// Returns whether the workloads have the same shape, so that Kueue can admit either both or none.
+// Kueue 0.19 does not even try a workload of a shape that it has just tried in vain.
 bool IsAlike(const Workload& a, const Workload& b) {
   return !a.alike.empty() && a.alike == b.alike && a.pods == b.pods && a.gpus == b.gpus;
 }
@@ -168,7 +167,7 @@ void QueuePlanner::Observe(Pass& pass) {
     if (policy != ordered.end() && workload->gpus > Gpus(0)) {
       ObserveOrdered(pass, *policy->second, *local, policy->first, workload);
     } else if (workload->note && !unwritable_.Has(workload->uid, pass.at.now)) {
-      // A refusal may last only until an object is completed, so the note keeps the service.
+      // A refusal may end as soon as an object is corrected, so the note keeps the service.
       Restore(pass, workload, local == nullptr || named.contains(local->cluster_queue));
     }
   }
@@ -211,12 +210,12 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
   queued.object = workload;
   queued.round = ToRoundWorkload(*policy.policy, *workload, account.service, pass.at.wall);
   queued.round.may_lose_turn = workload->MayLoseTurn(checkpoints_);
-  // Kueue admits none of a stopped local queue, so no other job must lose its turn to it. If the
-  // ClusterQueue is stopped, the order is for the time after.
+  // Kueue admits no workload of a stopped local queue, so no other job must lose its turn to it. A
+  // stopped ClusterQueue is still ordered, for the time when it is resumed.
   queued.round.left_alone |= local.stopped && !workload->has_quota;
   queued.round.left_alone |= unwritable_.Has(workload->uid, pass.at.now);
   queued.round.rests = unadmitted_.Has(workload->uid, pass.at.now);
-  // Kueue counts only what the slice needs beyond the one that it replaces.
+  // Kueue counts only the GPUs that the slice needs in addition to those of the replaced one.
   if (replaced != nullptr) queued.round.gpus = std::max(workload->gpus - replaced->gpus, Gpus(0));
   if (policy.policy->ChoosesTypes() && held) queued.round.state = RoundState::kWaits;
   if (!policy.rounds->IsElastic()) return;
@@ -304,7 +303,8 @@ void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
 }
 
 void QueuePlanner::Decide(Pass& pass, const JudgedPolicy& policy, bool begins) {
-  // Queues share GPUs of one flavor in one cohort. Another queue has a key of its own.
+  // Queues share GPUs if they have the same flavor and cohort. A queue that shares none gets its
+  // own key.
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> sharing;
   for (const auto& [name, judged] : policy.queues) {
     if (!judged.problem.empty()) continue;
@@ -355,7 +355,8 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
     note.written = workload->priority;
     if (described.left_alone) {
       ++status.left_alone;
-      // Without this, its service up to the stop by its user would be lost with this process.
+      // Without this write, a restart of this process would lose the service that the workload had
+      // received before its user stopped it.
       if (workload->note && ledger_.WantsNote(*workload) &&
           !unwritable_.Has(workload->uid, pass.at.now)) {
         pass.plan.writes.push_back(
@@ -469,7 +470,7 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
 }
 
 // A waiting job is resized before it gets its place, and Kueue copies the size into its workload.
-// Until then no band is written for it, and no room is made.
+// Until then, no band is written for the workload, and no room is made for it.
 void QueuePlanner::PlanWorkers(Pass& pass) {
   QueuePlan& plan = pass.plan;
   std::set<std::string> sizing;
@@ -508,7 +509,7 @@ void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) 
   };
   on_jobs(plan.waiting_jobs, outcome.waiting_jobs);
   on_jobs(plan.running_jobs, outcome.running_jobs);
-  // A round that has not begun everywhere begins again with the next plan, but not indefinitely.
+  // If a round has not begun in all queues, the next plan begins it again, but not indefinitely.
   const std::set<std::string> pending = PendingQueues(plan, outcome.writes);
   std::map<std::string, WallTime> rounds;
   for (const auto& [uid, planned] : planned_rounds_) {

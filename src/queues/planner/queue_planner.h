@@ -1,22 +1,23 @@
 #pragma once
 
-// Decides what to write for the ClusterQueues that RoundPolicies order (docs/queues.md): the
-// priorities that give workloads their bands, notes of their service, numbers of workers of elastic
-// Jobs, and the policies' statuses. Kueue does the rest.
+// Plans the writes for the ClusterQueues that RoundPolicies order (docs/queues.md): the priorities
+// that give workloads their bands, notes of their service, numbers of workers of elastic Jobs, and
+// the policies' statuses. Kueue then admits and evicts workloads by their priorities.
 //
 //   QueueObjects --> Plan() --> QueuePlan --> the caller writes it --> QueueOutcome --> OnResult()
 //
-// The planner observes every workload (workload_ledger.h). rounds.h decides which have their turn;
-// for a policy of GPU types a TypeChooser decides the order, and for an elastic queue
+// The planner observes every workload (workload_ledger.h). rounds.h decides which workloads have
+// their turn. For a policy of GPU types, a TypeChooser decides the order. For an elastic queue,
 // elastic_jobs.h decides the number of workers of each job.
 //
-// The Workload itself keeps (in RoundNote) its earlier priority and its service so far. Both
-// survive this process, and the priority is restored once no policy orders the queue any more.
+// The note on the Workload (RoundNote) stores its original priority and its service so far, so that
+// they survive a restart of this process. The priority is restored once no policy orders the queue
+// any more.
 //
-// One workload never stops the others of its queue: if the API server refuses its writes, its
-// priority is left alone for a while, and then they are tried again. If Kueue does not admit it in
-// its turn although its GPUs are free (because of CPU or memory quotas, or taints), others go
-// before it for a while, and then it has its turn again.
+// One workload never blocks the others of its queue. If the API server refuses its writes, its
+// priority is left alone for a while before the next attempt. If Kueue does not admit it in its
+// turn although its GPUs are free (because of CPU or memory quotas, or taints), others go before it
+// for a while.
 //
 // Threading: one owner. Pure: the caller passes objects and time. Failures: a failed write is
 // planned again from the next objects; until then Kueue uses the existing priorities. The next
@@ -48,15 +49,15 @@ class QueuePlanner {
   QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints, PodRoom room,
                TypeChooser& types);
 
-  // Reports every call below to `journal`, which must outlive this object. Call it once, before the
-  // others.
+  // Reports every later call to `journal`, which must outlive this object. Call it once, before the
+  // functions below.
   void SetJournal(QueueJournal& journal);
 
-  // Starts again from the notes. Call it on becoming the leader.
+  // Forgets all state, so that the next plan starts from the notes. Call it on becoming the leader.
   void StartOver();
-  // Call it every second while all objects are current.
+  // Returns the writes that are due. Call it every second while all objects are current.
   QueuePlan Plan(const QueueObjects& objects, Moment at);
-  // REQUIRES: `plan` is the last one.
+  // Takes the outcome of a plan's writes. REQUIRES: `plan` is the last one.
   void OnResult(const QueuePlan& plan, const QueueOutcome& outcome);
 
   // Returns the GPU type on which each workload has its turn in the last plan.
@@ -65,18 +66,18 @@ class QueuePlanner {
  private:
   struct Pass;
 
-  // Observes all workloads and sorts them by the ClusterQueues that are ordered; restores those in
-  // other queues.
+  // Observes all workloads. Collects those of ordered ClusterQueues by queue, and restores the
+  // priorities of the others.
   void Observe(Pass& pass);
   void ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const LocalQueue& local,
                       const std::string& queue, const std::shared_ptr<const Workload>& workload);
-  // Gives a workload that no policy orders its own priority again.
+  // Plans to restore the own priority of a workload that no policy orders.
   static void Restore(Pass& pass, const std::shared_ptr<const Workload>& workload, bool keeps_note);
-  // Decides on which type each workload of the policy has its turn, and the order that follows. An
-  // obstacle becomes a problem of the policy's queues.
+  // Decides on which type each workload of the policy has its turn, and the resulting order. A
+  // failure becomes a problem of the policy's queues.
   void ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins);
   void PlanPolicy(Pass& pass, JudgedPolicy& policy);
-  // Decides about all queues of the policy that are ordered; those that share GPUs together.
+  // Decides about all ordered queues of the policy. Queues that share GPUs are decided together.
   void Decide(Pass& pass, const JudgedPolicy& policy, bool begins);
   void PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name,
                  RoundPolicyStatus::Queue& status);
@@ -87,8 +88,8 @@ class QueuePlanner {
   void PlanWorkers(Pass& pass);
   // Returns whether the workload could have started for some seconds, but Kueue has passed over it.
   bool IsOverlooked(const Workload& workload, bool could_start, Instant now);
-  // Lets others go before a workload, and those like it, that Kueue has not admitted in its turn.
-  // `could_start`: by the GPUs alone.
+  // If Kueue has not admitted a workload in its turn for long enough, lets others go before this
+  // workload and those of the same shape. `could_start`: whether the workload's GPUs are free.
   void ObserveRefusal(Pass& pass, const Rounds& rounds, const QueuedWorkloads& queue, size_t index,
                       bool could_start);
   // Returns the slice that the workload will replace; null if there is none.
@@ -102,7 +103,7 @@ class QueuePlanner {
   TypeChooser& types_;
   ElasticJobs elastic_;
   WorkloadLedger ledger_;
-  std::map<std::string, WallTime> rounds_;  // by policy UID: the round that has begun
+  std::map<std::string, WallTime> rounds_;  // the start of the present round, by policy UID
   struct PlannedRound {
     WallTime round{};
     std::vector<std::string> queues;

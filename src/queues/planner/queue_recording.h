@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports the queue planner's steps to a journal: it records the answers of the planner's sources,
-// and finds what changed since the last step.
+// Reports the queue planner's steps to a journal: records the answers of the planner's sources, and
+// finds the changes since the last step.
 //
 // Threading: one owner.
 
@@ -29,7 +29,8 @@ class QueueRecording {
   QueueRecording(const QueueRecording&) = delete;
   QueueRecording& operator=(const QueueRecording&) = delete;
 
-  // Return functions that give the same answers and record them. They must not outlive this object.
+  // Return functions that give the same answers and record them. The functions must not outlive
+  // this object.
   ProgressOf Noting(ProgressOf progress);
   ProfileCheckpoints Noting(ProfileCheckpoints checkpoints);
   PodRoom Noting(PodRoom room);
@@ -43,7 +44,7 @@ class QueueRecording {
   void Learned(const QueueOutcome& outcome) { journal_.Wrote(queue_step::Learned{outcome}); }
 
  private:
-  // Objects of a kind as of the last plan, and their differences from the plan before.
+  // The objects of a kind at the last plan, and their changes since the plan before.
   template <class T>
   struct Known {
     ObjectMap<T> objects;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The workloads of a ClusterQueue that a RoundPolicy orders, as the planner's parts exchange them.
+// The workloads of an ordered ClusterQueue, in the form that the parts of the planner share.
 //
 // Threading: values.
 
@@ -31,7 +31,7 @@ inline std::vector<RoundWorkload> RoundsOf(const QueuedWorkloads& queue) {
   return rounds;
 }
 
-// An event for the job of a workload.
+// An event to record on the job of a workload.
 struct JobNotice {
   std::shared_ptr<const Workload> workload;
   std::string reason;

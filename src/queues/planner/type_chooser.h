@@ -1,8 +1,8 @@
 #pragma once
 
-// The interface between the queue planner and the choice of GPU types. It lets programs without
-// policies of GPU types use the planner. queues/types/gpu_type_planner.h implements it with Gavel's
-// policies, if it receives a maker of them.
+// The interface through which the queue planner chooses GPU types. With it, programs without
+// policies of GPU types can use the planner. queues/types/gpu_type_planner.h implements it with
+// Gavel's policies.
 //
 // Threading: one owner.
 
@@ -25,7 +25,7 @@ namespace synergy {
 
 // GPUs of one product.
 struct ProductGpus {
-  int64_t usable = 0;  // on schedulable nodes, less those of pods that are not ours
+  int64_t usable = 0;  // on schedulable nodes, less those used by pods of other workloads
   int64_t free = 0;    // on schedulable nodes, used by no pod
   int64_t total = 0;   // on schedulable nodes
 
@@ -38,7 +38,7 @@ struct TypedWorkload {
   RoundWorkload described;
   std::string on;              // product of its GPUs; empty: it has no GPUs
   bool running = false;        // all of its pods run
-  Gpus unseen;                 // while it runs: its GPUs whose pods are not known as its own
+  Gpus unseen;                 // while it runs: its GPUs whose pods are unknown
   std::optional<double> rate;  // iterations per second, from its progress
 };
 
@@ -56,8 +56,8 @@ class TypeChooser {
   virtual ~TypeChooser() = default;
 
   virtual void StartOver() = 0;
-  // Call it before the policies decide again. Forgets all decisions, and all policies except those
-  // with these UIDs.
+  // Forgets all decisions, and all policies except those with these UIDs. Call it before the
+  // policies decide again.
   virtual void Keep(const std::set<std::string>& policies) = 0;
   // Decides for all workloads of a policy's queues. `ours`: the UIDs of their pods. An error names
   // the field of the RoundPolicy, and means that none of its workloads has a turn.

@@ -11,12 +11,12 @@
 namespace synergy {
 namespace {
 
-// The running time after which a workload's service is written into its note.
+// A workload's service is written into its note after this running time.
 constexpr double kUnwrittenSeconds = 300;
-// The shortest finished wait worth recording, because observations a second apart cannot measure a
-// shorter one.
+// The shortest finished wait that is recorded. Observations are a second apart, so they cannot
+// measure a shorter one.
 constexpr Seconds kLeastDelay{1};
-// How long a job may be without a Workload before its service is forgotten.
+// A job's service is forgotten once the job has had no Workload for this time.
 constexpr Duration kLongestGap = std::chrono::hours(1);
 
 int64_t GpusOf(const Workload& workload) { return std::max<int64_t>(workload.gpus.count(), 1); }
@@ -45,7 +45,7 @@ std::unordered_map<std::string, ObservedPods> ObservePods(const QueueObjects& ob
     if (!reported->iteration || reported->epoch) continue;
     ElasticSight& sight = pods.sight;
     sight.rate = std::max(sight.rate, reported->rate);
-    // Often one pod reports for all.
+    // Often only one pod reports the progress of all.
     if (!pods.iteration || *reported->iteration > *pods.iteration) {
       sight.iteration = static_cast<double>(*reported->iteration);
       if (reported->total) sight.total = static_cast<double>(*reported->total);
@@ -153,7 +153,7 @@ void WorkloadLedger::ObserveRemaining(const QueueObjects& objects, Entry& entry,
     entry.trainer_reported = ran - age;
     observe(std::max(*job->trainer_status->remaining - age, Seconds(0)));
   } else if (entry.trainer_reported && ran - *entry.trainer_reported > kLongestSilence) {
-    // Without this, a job that reports "a minute" and then nothing would go first forever.
+    // Otherwise a job that reports a remaining minute and then nothing would go first forever.
     service.remaining.reset();
     service.refuted = true;
   }
@@ -178,7 +178,8 @@ bool WorkloadLedger::WantsNote(const Workload& workload) const {
   const RoundService& service = account.service;
   const RoundService written = workload.note ? ServiceOf(*workload.note) : RoundService();
   if (service.left_at != written.left_at) return true;
-  // Otherwise a job that is stopped, or a leader that is killed, would lose its first report.
+  // Write the first report at once, so that it survives a stop of the job and a restart of this
+  // process.
   if (service.remaining && !written.remaining) return true;
   const RoundDelays& delays = service.delays;
   if (account.doing != Rounds::Doing::kWaited &&

@@ -1,9 +1,9 @@
 #pragma once
 
-// Keeps an account of each workload in the ordered queues: its service so far, how long it waited
-// and why, and how long it still needs. An account begins with the note on the Workload
-// (RoundNote), so it outlives this process. If Kueue replaces the Workload of a job, the account
-// passes to the replacement.
+// Keeps an account of each workload in the ordered queues: its service so far, its waiting times by
+// cause, and its remaining time. An account begins with the note on the Workload (RoundNote), so it
+// survives a restart of this process. If Kueue replaces the Workload of a job, the account passes
+// to the replacement.
 //
 // Threading: one owner. Pure: the caller passes objects and time.
 
@@ -30,12 +30,12 @@ using ProgressOf = std::function<std::optional<PodProgress>(const std::string& u
 struct ObservedPods {
   WorkloadPods counts;
   std::optional<Duration> remaining;  // the longest of any pod
-  std::optional<int64_t> iteration;   // the highest
+  std::optional<int64_t> iteration;   // the highest of any pod
   std::optional<double> began_at;     // the highest iteration at which a pod began
   ElasticSight sight;
   std::optional<double> rate;     // iterations per second, the highest of any pod
-  std::string node;               // of one of them; empty: none has a node
-  Gpus placed;                    // of those that have a node
+  std::string node;               // the node of one of the pods; empty: none has a node
+  Gpus placed;                    // GPUs of the pods that have a node
   std::vector<std::string> uids;  // of all pods
 };
 
@@ -49,13 +49,14 @@ class WorkloadLedger {
     RoundService service;
     Rounds::Doing doing = Rounds::Doing::kNeither;  // at the last observation
     std::optional<int64_t> iteration;               // the last in its log; only while it runs
-    // When Kueue began to pass over it although it could start; nullopt: Kueue does not.
+    // The time since which it could start but Kueue has passed over it; nullopt: it is not passed
+    // over.
     std::optional<Instant> overlooked_since;
-    // When Kueue began not to admit it although its GPUs are free; nullopt: it does, or they are
-    // not.
+    // The time since which its GPUs have been free but Kueue has not admitted it; nullopt: they are
+    // not free, or it is admitted.
     std::optional<Instant> refused_since;
-    bool accrues = false;  // it received service in the last observation
-    bool follows = false;  // it waits to replace another slice of its job
+    bool accrues = false;  // whether it received service in the last observation
+    bool follows = false;  // whether it waits to replace another slice of its job
   };
 
   void StartOver() { *this = {}; }
@@ -63,21 +64,21 @@ class WorkloadLedger {
   // Begins a pass; Forget() ends it.
   void Begin(const QueueObjects& objects, Instant now);
   bool Has(const Workload& workload) const { return entries_.contains(workload.uid); }
-  // Charges what the workload did since the last observation or, at its first one, since its note.
-  // `replaced`: the slice of its job that it will replace, whose service is its own until then;
-  // null if there is none. `held`: it has its quota and waits for its GPU type. Returns the delays
-  // since the last observation; zero at the first, because another process may have charged the
-  // earlier time.
+  // Charges the workload's service and waiting since its last observation or, at the first one,
+  // since its note. `replaced`: the slice of its job that it will replace, whose service counts as
+  // its own until then; null if there is none. `held`: whether it has its quota and waits for its
+  // GPU type. Returns the delays since the last observation. They are zero at the first one,
+  // because another process may have charged the earlier time.
   RoundDelays Observe(const QueueObjects& objects, const Rounds& rounds, const Workload& workload,
                       const ObservedPods& pods, const Workload* replaced, bool held, Moment at);
   // REQUIRES: the workload was observed in this pass.
   Account& Of(const Workload& workload) { return entries_.at(workload.uid).account; }
   const Account& Of(const Workload& workload) const { return entries_.at(workload.uid).account; }
-  // Returns, once known, the message about the iterations that a workload repeats after a
-  // suspension; empty otherwise.
+  // Returns the message about the iterations that a workload repeats after a suspension, once they
+  // are known; empty otherwise. Returns each message only once.
   std::string TakeLoss(const Workload& workload, const ObservedPods& pods);
-  // Returns whether the account differs from the workload's note by more than can be restored from
-  // the note and the objects.
+  // Returns whether the account must be written into the workload's note, because the note and the
+  // objects are not enough to restore it.
   bool WantsNote(const Workload& workload) const;
   // Forgets workloads that were not observed in this pass.
   void Forget();
@@ -86,12 +87,12 @@ class WorkloadLedger {
   struct Entry {
     Account account;
     RemainingTimeCheck remaining_check;
-    // Its running time when its TrainJob's status last reported its remaining time; nullopt if it
-    // did not, or if its log reports that.
+    // Its running time when its TrainJob's status last reported a remaining time; nullopt without
+    // such a report, or if its log reports the remaining time.
     std::optional<Seconds> trainer_reported;
     Seconds ran{};                    // how long all its pods have run
     WallTime charged_until{};         // `account` includes everything up to this time
-    std::optional<Instant> observed;  // the last time
+    std::optional<Instant> observed;  // the time of the last observation
     uint64_t pass = 0;
     std::string job;  // the UID of its owner
   };
@@ -105,7 +106,7 @@ class WorkloadLedger {
   // Reads the remaining time of a running workload from its log or, failing that, its TrainJob.
   static void ObserveRemaining(const QueueObjects& objects, Entry& entry, const Workload& workload,
                                const ObservedPods& pods, WallTime now);
-  // Gives the workload the account that another one of its job has left.
+  // Gives the workload the account that an earlier workload of its job has left.
   void Inherit(Entry& entry, WallTime created);
 
   std::unordered_map<std::string, Entry> entries_;  // by UID

@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Remaining time assumed for a job that does not report its own.
+// The remaining time assumed for a job that does not report one.
 constexpr double kUnknownSeconds = 3600;
 
 double Best(const std::vector<double>& speeds) {
@@ -75,7 +75,7 @@ TypedJob GpuTypePlanner::ToJob(const TypedWorkload& workload, const Rounds& roun
   const std::vector<TypeSpeed> speeds = speeds_.SpeedsOf(object, types);
   for (const TypeSpeed& speed : speeds) job.throughput.push_back(speed.throughput);
   if (described.state == RoundState::kRuns) job.on = IndexOf(types, workload.on);
-  // The job runs on this type, so it has a speed there even if its profiles exclude that.
+  // The job runs on this type, so it has a speed there even if its profiles exclude the type.
   if (job.on && job.throughput[*job.on] <= 0)
     job.throughput[*job.on] = std::max(Best(job.throughput), 1.0);
   job.stays = job.on && !rounds.Keeps(described, true, at.wall).empty();
@@ -147,7 +147,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
     const auto count = gpus_.find(types[type]);
     if (count == gpus_.end()) continue;
     int64_t usable = count->second.usable;
-    // The pods that have these GPUs were counted as others'.
+    // The GPUs of unknown pods of these workloads were counted as used by other pods.
     for (const TypedWorkload& workload : workloads)
       if (workload.on == types[type]) usable += workload.unseen.count();
     free[type] = static_cast<double>(std::min(usable, count->second.total));

@@ -3,7 +3,7 @@
 // Chooses the GPU type on which each workload has its turn, for RoundPolicies that choose types
 // (docs/internals/gavel.md). gavel/type_rounds.h decides, using the speeds of gpu_type_speeds.h.
 //
-// Users' priority classes take precedence: each class is divided on its own, among the GPUs that
+// Users' priority classes take precedence: each class is decided separately, and gets the GPUs that
 // higher classes leave.
 //
 // Threading: one owner. Failures: if something that the policy needs is missing, the error names
@@ -34,7 +34,7 @@ namespace synergy {
 
 class GpuTypePlanner final : public TypeChooser {
  public:
-  // `speeds` must outlive this object. `make`: makes the policies that this program has.
+  // `speeds` must outlive this object. `make` creates a policy by its name.
   GpuTypePlanner(GpuTypeSpeeds& speeds, GavelPolicyMaker make) : speeds_(speeds), make_(make) {}
 
   void StartOver() override;
@@ -62,7 +62,7 @@ class GpuTypePlanner final : public TypeChooser {
   Result<> Divide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
-  // Returns the products in the order in which they are divided, fastest first.
+  // Returns the products, fastest first, which is the order in which their GPUs are divided.
   std::vector<std::string> Order(const std::set<std::string>& products) const;
   TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;

@@ -10,18 +10,19 @@
 namespace synergy {
 namespace {
 
-// Weight of a new rate in the exponential average.
+// The weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
-// How much faster one product can be than another.
+// The largest factor by which the speeds of one kind may differ between products.
 constexpr double kMostRatio = 100;
 
-// Jobs get their GPU type through a node selector, so nodes whose product is known in another way
-// cannot be chosen. REQUIRES: the node has one product.
+// Returns whether a node selector can choose the node by its product. A node whose product is known
+// from another source than its label cannot be chosen. REQUIRES: the node has one product.
 bool IsSelectable(const NodeDetail& node) {
   return FindLabel(node.labels, kGpuProductLabel) == node.gpu_kinds.products.front();
 }
 
-// Returns `progress`, completed with the profiles' speeds on other products, scaled to its unit.
+// Returns the speeds in `progress`, and those in `profiles` on other products, scaled to the unit
+// of `progress`.
 std::map<std::string, double> Join(const std::map<std::string, double>& profiles,
                                    const std::map<std::string, double>& progress) {
   double ratio = 0;
@@ -109,7 +110,7 @@ void GpuTypeSpeeds::Learn(const Workload& workload, const std::string& product, 
 }
 
 std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct> GpuTypeSpeeds::FromProfiles() const {
-  // The pods tolerate the taints of the nodes that they are for.
+  // Assume that the pods tolerate the taints of the nodes that they are meant for.
   NodeSelection anywhere;
   anywhere.tolerations = {{.exists = true}};
   std::map<Kind, ByProduct> kinds;
@@ -192,7 +193,7 @@ const std::vector<TypeSpeed>& GpuTypeSpeeds::Estimate(
     for (auto& [name, group] : by_namespace) groups_.push_back(std::move(group));
   }
   const auto [estimate, is_new] = estimates_.try_emplace(kind);
-  // Its own group contains the kind, too, but not on the products that are estimated.
+  // The group of the kind's own namespace contains the kind, but without the products to estimate.
   const auto found = all.find(kind);
   if (is_new)
     estimate->second =
@@ -204,7 +205,8 @@ std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
                                                const std::vector<std::string>& products) const {
   const std::map<Kind, ByProduct>& all = Known();
   Kind own = KindOf(workload);
-  // A profile of one pod, or of one GPU, also shows which products are faster.
+  // Without speeds for this size, use those of one pod, or of one GPU: they also show which
+  // products are faster.
   if (!all.contains(own)) std::get<int64_t>(own) = 1;
   if (!all.contains(own)) std::get<Gpus>(own) = Gpus(1);
   std::vector<TypeSpeed> speeds = Estimate(own, products);

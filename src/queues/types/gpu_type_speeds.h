@@ -3,19 +3,20 @@
 // The inputs of Gavel's policies (docs/internals/gavel.md): how many GPUs of each product can be
 // divided, and how fast each kind of job is on them.
 //
-// Speeds come from two sources. TrainingProfiles that name the workload and a gpuProduct, written
-// or measured, are read at the fair share of a node of that product. The progress of running jobs
-// is averaged exponentially, with weight 1/2 for the last rate (Gavel, OSDI'20). Speeds that
-// neither source has are estimated (gavel/type_speeds.h). Progress is in iterations, and a written
-// profile in whatever unit its author chose. The two are joined through products that both have; if
-// there are none, the source with more products counts.
+// Speeds come from two sources. A TrainingProfile that names the workload and a gpuProduct gives
+// the speed at the fair share of a node of that product; it may be written by a user or measured.
+// The progress of running jobs is averaged exponentially, with weight 1/2 for the last rate (Gavel,
+// OSDI'20). Speeds that neither source has are estimated (gavel/type_speeds.h). Progress is in
+// iterations per second, but the author of a profile chooses its unit. So profiles are scaled by
+// the products for which both sources have a speed. If there are none, only the source with more
+// products counts.
 //
 // Threading: one owner. Progress is kept only in memory; the profiler publishes its measurements as
 // TrainingProfiles.
 //
-// Anyone who may write TrainingProfiles in a namespace, or run trainings there, can claim any
-// speed. So the products of one kind differ by a factor of 100 at most, and what is estimated for
-// other kinds is the median over the namespaces.
+// Any user who may write TrainingProfiles in a namespace, or run trainings there, can claim any
+// speed. So the speeds of one kind of job differ by a factor of at most 100 between products, and
+// estimates for other kinds are medians over the namespaces.
 
 #include <functional>
 #include <map>
@@ -37,21 +38,21 @@ namespace synergy {
 
 class GpuTypeSpeeds {
  public:
-  // Returns the fair share that a node of that product has for a pod with that selection and number
-  // of GPUs; nullopt if unknown.
+  // Returns the fair share of a pod with this selection and number of GPUs on a node of this
+  // product; nullopt if unknown.
   using FairShare = std::function<std::optional<ResourceVector>(const NodeSelection&, Gpus,
                                                                 const std::string& product)>;
 
-  // The most kinds whose progress is kept; the one that has not been learned for the longest time
-  // goes first.
+  // The maximum number of kinds whose progress is kept. Beyond it, the kind with the oldest call of
+  // Learn() is dropped.
   static constexpr size_t kMostLearned = 2000;
 
   // References must outlive this object.
   GpuTypeSpeeds(const ClusterState& state, const ProfileIndex& profiles, FairShare fair_share)
       : state_(state), profiles_(profiles), fair_share_(std::move(fair_share)) {}
 
-  // Counts the GPUs by product. `ours`: the UIDs of the pods of the policy's workloads. Nodes with
-  // several products, or with an unknown one, are not counted.
+  // Counts the GPUs by product. `ours`: the UIDs of the pods of the policy's workloads. Omits nodes
+  // with several products or an unknown one.
   std::map<std::string, ProductGpus> Count(const std::set<std::string>& ours) const;
   // Returns the product of a node's GPUs; empty if it has several products or is unknown.
   std::string ProductOf(std::string_view node) const;
@@ -64,8 +65,9 @@ class GpuTypeSpeeds {
   // run. Missing speeds are estimated from those of other kinds.
   std::vector<TypeSpeed> SpeedsOf(const Workload& workload,
                                   const std::vector<std::string>& products) const;
-  // Returns for each product the mean speed of a namespace's known kinds of jobs, as a fraction of
-  // each kind's best: the median over all namespaces; 0 if nothing is known.
+  // Returns for each product the median over all namespaces of the mean speed of the namespace's
+  // known kinds of jobs. The speeds are fractions of each kind's best speed. The result is 0 if
+  // none is known.
   std::vector<double> MeanSpeeds(const std::vector<std::string>& products) const;
   // Returns the product of the profile that the workload's label names, which its pods then
   // require; empty if there is none.
@@ -82,7 +84,7 @@ class GpuTypeSpeeds {
   std::map<Kind, ByProduct> FromProfiles() const;
   // Returns the known speeds of all kinds, from profiles and progress.
   const std::map<Kind, ByProduct>& Known() const;
-  // Returns the known and the estimated speeds of a kind; of an unknown one if Known() lacks it.
+  // Returns the known and the estimated speeds of a kind; only estimates if Known() lacks the kind.
   const std::vector<TypeSpeed>& Estimate(const Kind& kind,
                                          const std::vector<std::string>& products) const;
 
