@@ -29,14 +29,15 @@ PrerunFailure FailureOf(const FailureRecord& record) {
           .evidence = record.evidence};
 }
 
-// Returns "import: a Python module or a name in it is missing: EVIDENCE".
+// Returns text such as "import: a Python module or a name in it is missing: EVIDENCE".
 std::string Describe(const PrerunFailure& failure) {
   const CategoryEntry& entry = EntryOf(failure.category);
   return fmt::format("{}: {}{}{}", entry.name, entry.meaning, failure.evidence.empty() ? "" : ": ",
                      failure.evidence);
 }
 
-// Returns whether the object has changed or is gone, which the watch will report.
+// Returns whether a call failed because the object has changed or is gone. The watch will report
+// the change.
 bool WasOutdated(const Result<>& done) {
   return !done &&
          (done.error().code == ErrorCode::kConflict || done.error().code == ErrorCode::kNotFound);
@@ -128,7 +129,7 @@ void PrerunKeeper::Step(const std::map<std::string, FailureHistory>& histories,
   for (const auto& workload : plan.begin)
     calls.emplace_back([this, &workload, &stop] { return Begin(*workload, stop); });
   if (calls.size() > kMostCalls) {
-    // Calls that always fail must not block the others.
+    // Begin with other calls in each step, so that calls that always fail do not block the rest.
     std::rotate(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(served_ % calls.size()),
                 calls.end());
     served_ += kMostCalls;
@@ -157,7 +158,7 @@ std::optional<PrerunKeeper::Wish> PrerunKeeper::WishOf(const PrerunWorkload& wor
   return Wish{*queue->prerun, fmt::format("local queue {}", queue->name)};
 }
 
-// Without its class a trial would wait for ever: Kueue makes no Workload of such a Job.
+// Without its PriorityClass a trial would wait forever, because Kueue creates no Workload for it.
 Result<std::string> PrerunKeeper::Obstacle(const std::stop_token& stop) {
   const Result<bool> there = api_.HasPriorityClass(settings_.priority_class, stop);
   if (!there && there.error().code == ErrorCode::kDenied) return there.error().message;
@@ -202,7 +203,7 @@ Result<PrerunKeeper::TrialPlace> PrerunKeeper::PlaceOf(const PrerunWorkload& wor
 
 Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_token& stop) {
   const auto queue = queues_.Find(workload.its_namespace + "/" + workload.queue);
-  // Sets when the job is looked at again.
+  // Postpones the next look at the job.
   const auto look_again = [&] {
     looked_.insert_or_assign(workload.job.uid, clock_.Now() + kAgain);
     return Result<>();
@@ -248,7 +249,7 @@ Result<> PrerunKeeper::Begin(const PrerunWorkload& workload, const std::stop_tok
   const Result<> begun = api_.Begin(workload.its_namespace, *trial, stop);
   if (!begun) {
     switch (begun.error().code) {
-      case ErrorCode::kConflict:  // It exists: a call without an answer has created it.
+      case ErrorCode::kConflict:  // The trial exists: an earlier call without an answer created it.
       case ErrorCode::kNotFound:  // The namespace is gone.
         return look_again();
       case ErrorCode::kDenied:

@@ -2,23 +2,25 @@
 
 // Runs trials of Jobs that wait in Kueue's queues, and stops Jobs whose trial failed by their own
 // fault (engine/retries/prerun.h), if the annotation synergy.io/prerun on the Job or its local
-// queue asks for that.
+// queue requests this.
 //
-//   Workload waits -> the Job is read: opted in? -> POST of the trial -> the Workload records it
-//   the trial's failure in the records -> the Workload is stopped, with an event
-//   Workload has its quota -> the trial is deleted
+//   the Workload waits         -> reads the Job; if it opted in, creates the trial and records it
+//                                 on the Workload
+//   the records of failures
+//   contain the trial          -> stops the Workload, and records an event
+//   the Workload has its quota -> deletes the trial
 //
-// Completed actions are recorded in objects: the trial's name follows from the Job's UID, and the
-// Workload records its trial, and the trial whose failure stopped it. So a new leader continues
-// where the previous one ended, and does not stop again a Job that its user has started again. Only
-// an event may then be missing or duplicated.
+// Completed actions are recorded in objects: the trial's name is derived from the Job's UID, and
+// the Workload records its trial, and the trial whose failure stopped it. So a new leader continues
+// where the previous one ended, and does not stop a Job again that its user has restarted. Only an
+// event may then be missing or duplicated.
 //
 // Bounds: PrerunLimits; SuspensionLimit limits how many Jobs are stopped per hour. A step makes at
 // most kMostCalls calls. A Job without a trial is read again after kAgain.
 //
 // Threading: the watches write the stores; one thread calls the rest. Failures: after a failed call
-// the next step is kPause later. A conflict waits for the watch. Nothing is done without an answer
-// about the annotation.
+// the next step is kPause later. After a conflict, the keeper waits for the watch. Until the
+// annotation of a Job could be read, nothing is done about the Job.
 
 #include <chrono>
 #include <cstddef>
@@ -70,7 +72,7 @@ class PrerunKeeper {
   void Step(const std::map<std::string, FailureHistory>& histories, const std::stop_token& stop);
 
  private:
-  // The annotation of the Job, or else of its queue.
+  // The value of the annotation on the Job or, without one, on its local queue.
   struct Wish {
     std::string text;
     std::string where;  // "job bert"
@@ -78,32 +80,32 @@ class PrerunKeeper {
 
   struct TrialPlace {
     std::string queue;     // a local queue
-    std::string resource;  // that the trial requests in place of its GPU
+    std::string resource;  // the resource that the trial requests in place of its GPU
   };
 
   PrerunState State(const std::map<std::string, FailureHistory>& histories) const;
   static std::optional<Wish> WishOf(const PrerunWorkload& workload,
                                     const std::optional<std::string>& of_job,
                                     const PrerunQueue* queue);
-  // Returns where the workload's trial runs; an error says what to write on its queue, null if it
-  // is unknown.
+  // Returns the place where the workload's trial runs, or an error that names the annotation to set
+  // on the local queue. `queue`: the workload's local queue; null if it is unknown.
   Result<TrialPlace> PlaceOf(const PrerunWorkload& workload, const PrerunQueue* queue) const;
-  // Returns why no trial can run in the cluster; empty: one can.
+  // Returns why no trial can run in the cluster; empty if trials can.
   Result<std::string> Obstacle(const std::stop_token& stop);
-  // Each returns an error only if the call may succeed later.
+  // Each of the next functions returns an error only if the call may succeed later.
   Result<> Begin(const PrerunWorkload& workload, const std::stop_token& stop);
   Result<> End(const PrerunTrial& trial, const std::stop_token& stop);
   Result<> Note(const PrerunWorkload& workload, const PrerunTrial& trial,
                 const std::stop_token& stop);
   Result<> Stop(const PrerunWorkload& workload, const PrerunTrial& trial,
                 const PrerunFailure& failure, const std::stop_token& stop);
-  // Records that a failed trial does not stop its job.
+  // Reports a failed trial that does not stop its job.
   Result<> Report(const PrerunWorkload& workload, const PrerunTrial& trial,
                   const PrerunFailure& failure);
   void Leave(const PrerunWorkload& workload, const PrerunTrial& trial, const PrerunFailure& failure,
              std::string_view why);
   void Announce(const PrerunWorkload& workload, const PrerunFailure& failure);
-  // Records an event about why there is no trial.
+  // Records an event with the reason why there is no trial.
   void Refuse(const PrerunWorkload& workload, std::string why);
   void RecordEvent(const PrerunWorkload& workload, const char* type, const char* reason,
                    std::string message);
@@ -119,12 +121,12 @@ class PrerunKeeper {
   KeyedStore<PrerunQueue> queues_;
   KeyedStore<PrerunTrial> trials_;
   SuspensionLimit limit_;
-  // By the job's UID: the earliest time to check again whether the job gets a trial.
+  // The earliest time to check again whether a job gets a trial, by the job's UID.
   std::map<std::string, Instant> looked_;
   std::set<std::string> judged_;  // UIDs of trials whose failure needs no more action
-  // By the trial's UID: calls to stop a job that got no answer.
+  // The failures for which a call to stop the job got no answer, by the trial's UID.
   std::map<std::string, PrerunFailure> unanswered_;
-  size_t served_ = 0;  // where the next step begins if it cannot make all calls
+  size_t served_ = 0;  // the offset at which the next step begins if it cannot make all calls
   Instant due_ = Instant::min();
   std::optional<ErrorCode> error_;  // of the last call, if it failed
 };

@@ -6,7 +6,7 @@
 // Threading: one owner constructs, starts and stops it; one thread calls StartOver() and Step();
 // the watches have their own threads.
 //
-// It is separate from PrerunKeeper, whose tests need no watches.
+// This file is separate so that PrerunKeeper can be tested without watches.
 
 #include <functional>
 #include <map>
@@ -49,8 +49,8 @@ class PrerunsUnit {
   const bool enabled_;
   const std::unique_ptr<kube::PrerunApi> api_;
   PrerunKeeper keeper_;
-  // Separate watches: while they fail no trial begins or ends, but everything else continues.
-  // Declared after the stores to which they write.
+  // These watches are separate, so that everything but trials continues while they fail. Declared
+  // after the stores to which they write.
   kube::Watches watches_;
 };
 

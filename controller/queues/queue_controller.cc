@@ -16,7 +16,8 @@ namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr Duration kSoonestStatus = std::chrono::seconds(1);
 
-// Returns an event about a workload, on the job that owns it, if any: there its user looks.
+// Returns an event about a workload. The event is on the job that owns the workload, where users
+// look for it; without an owner, it is on the workload.
 kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
   const WorkloadOwner itself{.api_version = std::string(wire::kWorkloadVersion),
                              .kind = "Workload",
@@ -27,7 +28,8 @@ kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::st
                           std::move(reason), std::move(message));
 }
 
-// Returns whether the object has changed since it was read, or is gone. The watch will report that.
+// Returns whether the object has changed since it was read, or is gone. The watch will report the
+// change.
 bool IsOutdated(const Result<>& written) {
   return !written && (written.error().code == ErrorCode::kNotFound ||
                       written.error().code == ErrorCode::kConflict);
@@ -226,7 +228,7 @@ void QueueController::AnswerChecks(bool decided_here, Instant decided,
   const QueueObjects objects = stores_.Snapshot();
   Activate(objects, stop);
   const Instant now = clock_.Now();
-  // Silence counts from this process's first call.
+  // The time before this process's first call does not count as silence.
   if (!first_look_) first_look_ = now;
   const bool silent = now - std::max(decided, *first_look_) >= patience_;
   const std::vector<TypeAnswer> answers = PlanTypeAnswers(
@@ -240,7 +242,7 @@ void QueueController::AnswerChecks(bool decided_here, Instant decided,
   }
   answers_written_ = std::move(written);
   for (const TypeAnswer& answer : answers) {
-    // Another replica decides from now on.
+    // This process has lost the lead, so another replica decides from now on.
     if (decided_here && !may_act_()) return;
     Answer(answer, stop);
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Carries out the decisions of the queue planner (queues/planner/queue_planner.h): it passes a
-// snapshot of Kueue's objects to the planner, writes the plan, and reports the outcome of each
-// write. It answers the admission check of GPU types in the same way
+// Carries out the plans of the queue planner (queues/planner/queue_planner.h): passes a snapshot of
+// Kueue's objects to the planner, makes the planned writes, and reports the outcome of each write
+// to the planner. Also writes the planned answers to the admission check of GPU types
 // (queues/planner/gpu_type_answers.h).
 //
 // Threading: one owner; any thread may use the stores. Failures: a failed write is planned again in
@@ -33,8 +33,8 @@ namespace synergy::controller {
 
 class QueueController {
  public:
-  // Limits the writes of workloads and jobs per second, and also the answers per second. Each write
-  // makes Kueue process the workload again.
+  // The maximum number of writes of workloads and jobs per second, and also of answers per second.
+  // Each write makes Kueue process the workload again.
   static constexpr int64_t kWritesPerSecond = 20;
   // The longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);
@@ -45,9 +45,9 @@ class QueueController {
                   kube::EventRecorder& events, std::function<bool()> may_act, Duration patience,
                   const Clock& clock, Logger& log, metrics::RoundMetrics& metrics);
 
-  // Starts again from the notes. Call it on becoming the leader.
+  // Forgets all state, so that the next plan starts from the notes. Call it on becoming the leader.
   void StartOver();
-  // Decides and writes. Call it every second on the leader, while all objects are current.
+  // Makes a plan and writes it. Call it every second on the leader, while all objects are current.
   void Step(const std::stop_token& stop);
   // Answers admission checks. Call it every second on all replicas, while all objects are current.
   // `decided_here`: whether Step() has just decided. `decided`: when any replica last decided.
@@ -59,7 +59,7 @@ class QueueController {
   using Written = std::unordered_map<std::string, std::string>;
 
   bool MayGoOn(const std::stop_token& stop) const { return !stop.stop_requested() && may_act_(); }
-  // `pending`: the queues to leave out.
+  // Makes the writes, except those of the queues in `pending`, and returns their outcomes.
   std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes,
                                       const std::set<std::string>& pending,
                                       const std::stop_token& stop);

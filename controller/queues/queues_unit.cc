@@ -13,7 +13,7 @@
 namespace synergy::controller {
 namespace {
 
-// Period of decisions.
+// The interval between two decisions.
 constexpr Duration kRounds = std::chrono::seconds(1);
 
 ProgressOf AskProgress(const ProgressStore& store, const Clock& clock) {
@@ -70,7 +70,7 @@ QueuesUnit::QueuesUnit(const config::ControllerConfig& config, const ApiClients&
              .sees = [this] { return current_; },
              .term = [this] { return leadership_.Terms(); },
              .start_over = [this] { controller_.StartOver(); },
-             // The next leader reports them.
+             // Only the leader reports the workloads.
              .rest = [this] { metrics_.SetWorkloads({}); },
              .step =
                  [this](const std::stop_token& stop) {

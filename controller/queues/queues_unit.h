@@ -1,10 +1,11 @@
 #pragma once
 
-// Runs rounds in Kueue's queues: it watches Kueue's objects, plans the rounds on the leader, and
+// Runs rounds in Kueue's queues: watches Kueue's objects, plans the rounds on the leader, and
 // answers the admission check of GPU types on all replicas, because an unanswered check stops the
 // queue.
 //
-// Threading: one owner constructs, starts and stops it; it has its own thread and the watches'.
+// Threading: one owner constructs, starts and stops it. It has its own thread, and those of the
+// watches.
 
 #include <memory>
 #include <optional>
@@ -41,7 +42,7 @@ class QueuesUnit {
              const Leadership& leadership, QueueJournal* journal, const Clock& clock, Logger& log,
              metrics::RoundMetrics& metrics);
 
-  // Does nothing unless kueue.enabled.
+  // Starts the watches and the loop. Does nothing unless kueue.enabled.
   void Start();
   // Stops the loop, and then the watches that it reads.
   void Stop();
@@ -61,13 +62,13 @@ class QueuesUnit {
   GpuTypePlanner types_;
   QueuePlanner planner_;
   QueueController controller_;
-  // Separate watches, so that everything else works without a healthy Kueue, and Kueue's queues
-  // without Kubeflow Trainer. Declared after the stores to which they write.
+  // These watches are separate, so that everything else works without a healthy Kueue, and Kueue's
+  // queues work without Kubeflow Trainer. Declared after the stores to which they write.
   kube::Watches kueue_watches_;
   kube::Watches trainer_watches_;
   // Only the loop's thread uses the two members below.
   bool current_ = false;  // whether Kueue's objects are current
-  Instant decided_{};     // when a replica was last known to decide
+  Instant decided_{};     // when a replica last decided, as far as this one knows
   LeaderLoop loop_;
 };
 
