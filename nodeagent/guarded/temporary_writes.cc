@@ -24,7 +24,7 @@ Result<> TemporaryWrites::Begin(const std::string& file, const std::string& text
                                 Instant now) {
   const WriteKind* const kind = WriteKindOf(file);
   if (kind == nullptr)
-    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not written for a time", file));
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" may not be written for a time", file));
   const auto known = [&](const Entry& entry) { return entry.write.file == file; };
   if (std::any_of(entries_.begin(), entries_.end(), known))
     return Fail(ErrorCode::kConflict, fmt::format("{} is already written for a time", file));

@@ -73,7 +73,7 @@ struct QueueChanges : QueueKinds<ObjectChanges> {
   bool watches_train_jobs = false;
   bool elastic = false;
   ObjectChanges<ProgressReport> progress;
-  // Those of the profiles queried by the planner that declare checkpoints; nullopt: unchanged.
+  // The profiles that the planner has queried and that declare checkpoints; nullopt: unchanged.
   std::optional<std::vector<std::string>> checkpoints;
   std::optional<std::vector<TypeDecision>> types;  // nullopt: unchanged
   std::optional<std::vector<RoomForPods>> room;    // nullopt: unchanged, or not queried
